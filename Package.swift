@@ -1,0 +1,103 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One list of settings for every target, so that no room is less strict than another.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),  // SE-0335
+    .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
+    .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),  // SE-0461
+    .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
+    .enableUpcomingFeature("ImmutableWeakCaptures"),  // SE-0481
+]
+
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+let package = Package(
+    name: "understudy",
+    products: [.executable(name: "understudy", targets: ["Proxy"])],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
+        .target(name: "HTTPMessage", dependencies: [httpTypes], swiftSettings: settings),
+        .target(
+            name: "TablesProtocol", dependencies: ["HTTPMessage", httpTypes],
+            swiftSettings: settings),
+        .target(
+            name: "HTTPServer", dependencies: ["HTTPMessage", httpTypes, "CMicroHTTPD"],
+            swiftSettings: settings),
+        .target(
+            name: "HTTPClient", dependencies: ["HTTPMessage", httpTypes, "CCurl"],
+            swiftSettings: settings),
+        .target(
+            name: "SyncCore",
+            dependencies: [
+                "HTTPMessage", "TablesProtocol", httpTypes, grdb, grdbSQLite, logging,
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "ReferenceBackend",
+            dependencies: ["HTTPMessage", "TablesProtocol", httpTypes, grdb],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "Proxy",
+            dependencies: [
+                "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore",
+                "ReferenceBackend", httpTypes, logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "TestSupport",
+            dependencies: [
+                "HTTPMessage", "TablesProtocol", "SyncCore", "ReferenceBackend", httpTypes,
+            ],
+            path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "HTTPMessageTests", dependencies: ["HTTPMessage", httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "TablesProtocolTests", dependencies: ["TablesProtocol", "HTTPMessage", httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPMessage", httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "HTTPClientTests",
+            dependencies: ["HTTPClient", "HTTPServer", "HTTPMessage", httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SyncCoreTests",
+            dependencies: ["SyncCore", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes, grdb],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ReferenceBackendTests",
+            dependencies: ["ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ProxyTests",
+            dependencies: ["Proxy", "TestSupport", "HTTPMessage", "TablesProtocol", "SyncCore", httpTypes],
+            swiftSettings: settings),
+        .testTarget(
+            name: "Simulation",
+            dependencies: [
+                "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
+            ],
+            path: "Tests/Simulation", swiftSettings: settings),
+    ]
+)

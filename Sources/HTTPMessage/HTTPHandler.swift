@@ -1,0 +1,40 @@
+/// Answers requests. The server calls it on its own threads, never on Swift's cooperative pool, so
+/// an implementation may read synchronously but must not wait: what has to wait is answered later.
+public protocol HTTPHandler: Sendable {
+    /// Decides on the head alone, before a byte of the body is read. `request.body` is empty here.
+    func admit(_ request: Request) -> Admission
+    /// Answers a whole request. It is called once for each admitted request.
+    func handle(_ request: Request) -> Answer
+}
+
+/// What becomes of a request once its head is known.
+public enum Admission: Sendable {
+    /// Read the body up to this many bytes; a longer one is answered 413 and the connection closes.
+    case accept(bodyLimitBytes: Int)
+    /// Answer at once without reading the body.
+    case refuse(Response)
+}
+
+/// How a request is answered.
+public enum Answer: Sendable {
+    /// The response is here.
+    case now(Response)
+    /// The connection is suspended and the closure is called; whoever it hands the reply to calls it
+    /// exactly once, from any thread. Nothing waits meanwhile but the client.
+    case later(@Sendable (Reply) -> Void)
+}
+
+/// The right to answer one suspended request, once.
+public struct Reply: Sendable {
+    private let complete: @Sendable (Response) -> Void
+
+    /// Makes a reply from what the server does with the response.
+    public init(_ complete: @escaping @Sendable (Response) -> Void) {
+        self.complete = complete
+    }
+
+    /// Sends the response. A second call does nothing.
+    public func callAsFunction(_ response: Response) {
+        complete(response)
+    }
+}

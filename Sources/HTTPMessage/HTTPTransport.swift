@@ -1,0 +1,40 @@
+/// The one seam to the network: sends a request to the backend and returns its whole response.
+///
+/// In life it is libcurl; in tests the reference backend in process, with or without faults.
+public protocol HTTPTransport: Sendable {
+    /// Sends `request`, whose head carries scheme, authority and path.
+    /// - Returns: whatever the other side answered, any status, with its body in `bytes`.
+    /// - Throws: ``TransportError`` when no complete response came; cancellation of the task is one.
+    func send(_ request: Request) async throws(TransportError) -> Response
+}
+
+/// Why no complete response came, and how far the request had got.
+public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// How far the request got. Only ``notSent`` proves that the backend cannot have acted on it.
+    public enum Reach: String, Sendable, Hashable {
+        /// Failed before a byte of the request was sent: name resolution, connection, TLS.
+        case notSent
+        /// Bytes of the request left this machine; the backend may have acted on it.
+        case maybeSent
+    }
+    /// What failed.
+    public enum Cause: String, Sendable, Hashable {
+        case resolve, connect, tls, timeout, reset, tornBody, tooLarge, redirect, cancelled, invalid
+    }
+    /// How far the request got.
+    public var reach: Reach
+    /// What failed.
+    public var cause: Cause
+    /// One sentence for a person, for example `Could not resolve host: nowhere.invalid`.
+    public var message: String
+
+    /// Makes an error.
+    public init(reach: Reach, cause: Cause, message: String) {
+        self.reach = reach
+        self.cause = cause
+        self.message = message
+    }
+
+    /// The sentence for a person.
+    public var description: String { message }
+}

@@ -1,0 +1,52 @@
+public import HTTPTypes
+
+/// An HTTP request as a value: the head as it stood on the wire and the whole body.
+public struct Request: Sendable {
+    /// Method, scheme, authority and header fields. `head.path` is the raw request target
+    /// (`/tables/todoitem?$top=1`), never decoded: whoever routes splits first and decodes once.
+    public var head: HTTPRequest
+    /// The body bytes as they arrived; empty when there was none.
+    public var body: [UInt8]
+    /// Where the request came in. For outgoing requests this is ``Connection/outgoing``.
+    public var connection: Connection
+
+    /// Makes a request from its parts.
+    public init(head: HTTPRequest, body: [UInt8] = [], connection: Connection = .outgoing) {
+        self.head = head
+        self.body = body
+        self.connection = connection
+    }
+
+    /// The path part of the raw target, still percent-encoded; `/` when the target has none.
+    public var path: Substring {
+        let target = head.path ?? "/"
+        return target.prefix { $0 != "?" }
+    }
+
+    /// The query part of the raw target after the first `?`, still percent-encoded; nil when absent.
+    public var query: Substring? {
+        guard let target = head.path, let mark = target.firstIndex(of: "?") else { return nil }
+        return target[target.index(after: mark)...]
+    }
+}
+
+/// The connection that a request came in on, as far as a handler may know it.
+public struct Connection: Sendable, Hashable {
+    /// The local address and port that the client connected to, for example `127.0.0.1` and `8080`.
+    public var localAddress: String
+    /// The local port that the client connected to; 0 for an outgoing request.
+    public var localPort: UInt16
+    /// Which server thread runs the handler, counted from 0. Two handlers never run on the same
+    /// worker at once, so a worker may own a resource (a reader connection) without contention.
+    public var worker: Int
+
+    /// Makes a description of a connection.
+    public init(localAddress: String, localPort: UInt16, worker: Int) {
+        self.localAddress = localAddress
+        self.localPort = localPort
+        self.worker = worker
+    }
+
+    /// What a request carries that was not received by a server.
+    public static let outgoing = Connection(localAddress: "", localPort: 0, worker: 0)
+}

@@ -1,0 +1,1 @@
+// Room laid; its first file comes with its first behaviour.
