@@ -1,5 +1,3 @@
-public import TablesProtocol
-
 /// Random words for ids and versions, injected so that a seed repeats a run.
 public protocol IDSource: Sendable {
     /// 64 random bits.
