@@ -44,7 +44,7 @@ public final class ReferenceBackend: Sendable {
     private static func open(_ path: String?) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.prepareDatabase { database in
-            for function in [SQLFunction]() { database.add(function: function.registered) }
+            for function in SQLFunction.all { database.add(function: function.registered) }
             if path != nil { try database.execute(sql: "PRAGMA journal_mode = WAL") }
             try database.execute(sql: "PRAGMA synchronous = FULL")
         }

@@ -8,7 +8,8 @@ extension Answerer {
         switch profile.nextPage {
         case .link:
             guard hasNext(page) else { return nil }
-            let target = "\(call.request.path)?\(query(page) { Percent.encode($0, keeping: "$:/,") })"
+            let target =
+                "\(call.request.path)?\(query(page) { Percent.encode($0, keeping: "$:/,") })"
             return "\(scheme)://\(call.authority)\(target); rel=next"
         case .nodeLink: return nodeLink(page)
         case .none, .nextLink, .nextQuery: return nil

@@ -125,7 +125,8 @@ extension Exchange {
         case .integer:
             table.lastNumber += 1
             return String(table.lastNumber)
-        case .string: return sent.id ?? random.id(profile.flavour == .dotnet ? .datasync : profile.generation)
+        case .string:
+            return sent.id ?? random.id(profile.flavour == .dotnet ? .datasync : profile.generation)
         }
     }
 

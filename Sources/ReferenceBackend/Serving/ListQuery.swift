@@ -118,7 +118,7 @@ extension Expression {
         switch self {
         case .literal: break
         case .column(let column): visit(column)
-        case .unary(_, let operand), .inList(let operand, _), .cast(let operand, _):
+        case .unary(_, let operand), .inList(let operand, _):
             operand.eachColumn(visit)
         case .binary(_, let left, let right):
             left.eachColumn(visit)

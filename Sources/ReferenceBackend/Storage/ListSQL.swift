@@ -1,75 +1,33 @@
-import struct Foundation.Data
 import GRDB
 import TablesProtocol
 
+import struct Foundation.Data
+
 /// A list as SQL.
 struct ListSQL {
-    private var condition = SQLFragment("table_key = ?")
-    private var order: SQLFragment
+    private let condition: SQLFragment
+    private let order: SQLFragment
     private let skip: Int
 
     init(_ table: TableRecord, _ query: ListQuery, _ profile: Profile, includesDeleted: Bool) {
-        condition.arguments = [.integer(table.key)]
+        let spellings = Dictionary(
+            table.knownColumns.map { ($0.name.lowercased(), $0.name) }, uniquingKeysWith: { $1 })
+        let compiler = SQLCompiler(
+            ItemSQLSchema(hasIntegerIDs: table.options.idKind == .integer),
+            spelling: { spellings[$0.lowercased()] ?? $0 })
+        var condition = SQLFragment("table_key = ?", [.integer(table.key)])
         if !includesDeleted { condition.text += " AND deleted = 0" }
-        skip = query.skip
-        order = SQLFragment(profile.isNode ? "position" : "id")
         if let filter = query.filter {
-            let fragment = Self.condition(filter)
-            condition.text += " AND \(fragment.text)"
+            let fragment = compiler.filter(filter)
+            condition.text += " AND (\(fragment.text))"
             condition.arguments += fragment.arguments
         }
-        if !query.orderBy.isEmpty {
-            let terms = query.orderBy.map {
-                Self.condition($0.expression).text + ($0.descending ? " DESC" : "")
-            }
-            order = SQLFragment((terms + ["id"]).joined(separator: ","))
-        }
-    }
-
-    private static func condition(_ expression: Expression) -> SQLFragment {
-        switch expression {
-        case .literal(.instant(let literal)):
-            SQLFragment("?", [.integer(literal.instant.milliseconds)])
-        case .literal(.string(let text)): SQLFragment("?", [.text(text)])
-        case .literal(.boolean(let value)): SQLFragment("?", [.integer(value ? 1 : 0)])
-        case .literal(.number(let number)): SQLFragment(number.text)
-        case .literal: SQLFragment("NULL")
-        case .column(.id): SQLFragment("id")
-        case .column(.system(.createdAt)): SQLFragment("created_at")
-        case .column(.system(.updatedAt)): SQLFragment("stamp")
-        case .column(.system(.version)): SQLFragment("version")
-        case .column(.system(.deleted)): SQLFragment("deleted")
-        case .column(.user(let path)):
-            SQLFragment("json_extract(columns, ?)", [.text("$.\(path[0])")])
-        case .binary(let word, let left, let right):
-            joined([condition(left), condition(right)], sign(word))
-        case .logical(let word, let operands):
-            joined(operands.map(condition), word.rawValue.uppercased())
-        case .unary(_, let operand): joined([SQLFragment("NOT"), condition(operand)], "")
-        case .call, .inList, .cast: SQLFragment("0")
-        }
-    }
-
-    private static func joined(_ parts: [SQLFragment], _ word: String) -> SQLFragment {
-        SQLFragment(
-            "(" + parts.map(\.text).joined(separator: " \(word) ") + ")",
-            parts.flatMap(\.arguments))
-    }
-
-    private static func sign(_ word: Expression.BinaryOperator) -> String {
-        switch word {
-        case .equal: "="
-        case .notEqual: "<>"
-        case .greaterThan: ">"
-        case .greaterOrEqual: ">="
-        case .lessThan: "<"
-        case .lessOrEqual: "<="
-        case .add: "+"
-        case .sub: "-"
-        case .mul: "*"
-        case .div: "/"
-        case .mod: "%"
-        }
+        self.condition = condition
+        // Without an order the Node server gives rows as they were inserted, the others by id.
+        order =
+            profile.isNode && query.orderBy.isEmpty
+            ? SQLFragment("position") : compiler.ordering(query.orderBy)
+        skip = query.skip
     }
 
     /// The rows after the skipped ones.
