@@ -72,7 +72,8 @@ let package = Package(
             name: "HTTPMessageTests", dependencies: ["HTTPMessage", httpTypes],
             swiftSettings: settings),
         .testTarget(
-            name: "TablesProtocolTests", dependencies: ["TablesProtocol", "HTTPMessage", httpTypes],
+            name: "TablesProtocolTests",
+            dependencies: ["TablesProtocol", "HTTPMessage", httpTypes, grdb],
             swiftSettings: settings),
         .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPMessage", httpTypes],
