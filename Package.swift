@@ -84,7 +84,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SyncCoreTests",
-            dependencies: ["SyncCore", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes, grdb],
+            dependencies: [
+                "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage",
+                httpTypes, grdb, logging,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ReferenceBackendTests",
