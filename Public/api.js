@@ -2,12 +2,13 @@
 
 const sessionKey = "understudy-session";
 
-/** Takes the session value out of the address that the one-time link led to. */
-export function adoptSession() {
-  const match = /^#session=([^&]+)/.exec(location.hash);
+/** Exchanges the one-time link in the address, if there is one, for a cookie and a session value. */
+export async function signInByLink() {
+  const match = /^#link=([^&]+)/.exec(location.hash);
   if (!match) return;
-  localStorage.setItem(sessionKey, decodeURIComponent(match[1]));
   history.replaceState(null, "", location.pathname + "#/todos");
+  const { session } = await operator.post("/session", { link: decodeURIComponent(match[1]) });
+  localStorage.setItem(sessionKey, session);
 }
 
 export function forgetSession() {

@@ -1,6 +1,6 @@
 // Starts the dashboard: which view the address asks for, and who hears about which event.
 
-import { adoptSession, forgetSession, operator } from "./api.js";
+import { forgetSession, operator, signInByLink } from "./api.js";
 import { connection } from "./connection.js";
 import { conflictsView } from "./conflicts.js";
 import { announce, fill, h } from "./dom.js";
@@ -47,11 +47,13 @@ function buildNavigation() {
   );
 }
 
-function showSignIn() {
+function showSignIn(problem) {
   forgetSession();
   fill(
     main,
-    h("section", { class: "card narrow" }, h("h1", {}, words.signInTitle), h("p", {}, words.signIn), h("pre", {}, "understudy open")),
+    h("section", { class: "card narrow" },
+      h("h1", {}, words.signInTitle), h("p", {}, words.signIn), h("pre", {}, "understudy open"),
+      h("p", { class: "quiet-text" }, problem.message)),
   );
 }
 
@@ -59,10 +61,7 @@ const notice = document.getElementById("notice");
 
 function start() {
   buildNavigation();
-  addEventListener("hashchange", () => {
-    adoptSession();
-    show();
-  });
+  addEventListener("hashchange", () => /^#link=/.test(location.hash) || show());
   show();
   header.refresh();
   let wasDisconnected = false;
@@ -92,12 +91,14 @@ function start() {
   });
 }
 
-adoptSession();
 const header = connection(document.getElementById("connection"));
+// A link may also be opened in a tab that already shows the dashboard.
+addEventListener("hashchange", () => /^#link=/.test(location.hash) && location.reload());
 try {
+  await signInByLink();
   await operator.get("/session");
   start();
 } catch (problem) {
-  if (problem.status === 401 || problem.status === 403) showSignIn();
+  if (problem.status === 401 || problem.status === 403) showSignIn(problem);
   else start();
 }

@@ -21,10 +21,9 @@ export function conflictsView(main, asked) {
       return fill(page, h("h1", {}, "Conflicts"), h("p", { class: "empty" }, words.noConflicts));
     }
     if (shown?.id === summary.id && shown.revision === summary.revision) return drawPosition(index);
-    const detail = await operator.get(`/conflicts/${encodeURIComponent(summary.id)}`);
-    const changed = shown?.id === detail.id;
-    shown = detail;
-    wanted = detail.id;
+    const changed = shown?.id === summary.id;
+    shown = summary;
+    wanted = summary.id;
     draw(index);
     if (changed) toast(words.changedMeanwhile);
   }

@@ -4,6 +4,8 @@ import { operator } from "./api.js";
 import { coalesce, fill, h, toast } from "./dom.js";
 import { number, words } from "./words.js";
 
+const pollMilliseconds = 150;
+
 /** Builds the line in `element`. Gives `{status, refresh, hear}`; `status()` is the last one read. */
 export function connection(element) {
   let status = null;
@@ -17,30 +19,28 @@ export function connection(element) {
   element.after(loud);
 
   async function sync() {
-    if (run) return void (await operator.post(`/runs/${run.id}/cancel`).catch(() => {}));
-    run = { id: null, push: null, pull: [] };
+    if (run) return void (run.id && (await operator.post(`/runs/${run.id}/cancel`).catch(() => {})));
+    run = { id: null, progress: null };
     draw();
     try {
       run = await operator.post("/sync?wait=0");
-      draw();
-      await finishRun();
+      while (run.state === "running") {
+        draw();
+        await new Promise((resume) => setTimeout(resume, pollMilliseconds));
+        run = await operator.get(`/runs/${run.id}`);
+      }
+      toast(sentence(run));
     } catch (problem) {
-      run = null;
       toast(problem.message);
-      draw();
     }
-  }
-
-  async function finishRun() {
-    while (run && run.state === "running") run = await operator.get(`/runs/${run.id}?wait=2`);
-    const ended = run;
     run = null;
-    if (ended) toast(sentence(ended));
-    await load();
+    refresh();
+    draw();
   }
 
   function sentence(ended) {
     const parts = [words.runState[ended.state] ?? ended.state];
+    if (ended.reason && ended.state !== "complete") parts[0] += ` (${ended.reason})`;
     if (ended.push?.applied) parts.push(words.runSent(ended.push.applied));
     const received = (ended.pull ?? []).reduce((sum, one) => sum + one.applied, 0);
     if (received) parts.push(words.runReceived(received));
@@ -65,14 +65,8 @@ export function connection(element) {
   }
 
   function draw() {
-    if (run) {
-      const received = (run.pull ?? []).reduce((sum, one) => sum + one.received, 0);
-      fill(syncButton, h("span", { class: "spinner", "aria-hidden": "true" }), words.syncing);
-      syncButton.title = words.runProgress(run.push?.sent ?? 0, received);
-    } else {
-      fill(syncButton, words.syncNow);
-      syncButton.title = "";
-    }
+    fill(syncButton, run ? [h("span", { class: "spinner", "aria-hidden": "true" }), words.progress(run.progress)] : words.syncNow);
+    syncButton.title = run ? words.cancelSync : "";
     if (!status) return;
     const { backend, queue } = status;
     const byChoice = status.mode?.mode === "offline";

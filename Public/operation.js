@@ -5,8 +5,9 @@ import { distance, number, time, words } from "./words.js";
 
 const pretty = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
 
-/** The detail of `operation`; `act(path, sentence)` retries or discards it, `close()` leaves it. */
-export function operationDetail(operation, { close, act }) {
+/** The card of one operation; `act(path, sentence)` retries or discards it, `close()` leaves it. */
+export function operationDetail(detail, { close, act }) {
+  const operation = detail.summary;
   const title = operation.title ?? operation.itemId;
   const isOpen = !["done", "discarded", "collapsed"].includes(operation.state);
   const canRetry = ["waiting", "unknown", "quarantined"].includes(operation.state);
@@ -28,11 +29,11 @@ export function operationDetail(operation, { close, act }) {
       operation.state === "conflict" && h("a", { class: "button primary", href: `#/conflicts/${encodeURIComponent(operation.id)}` }, words.lookNow),
       canRetry && h("button", { type: "button", class: "primary", onclick: () => act("retry", words.retried) }, words.retry),
       operation.state !== "sending" && h("button", { type: "button", onclick: () => confirm(words.discardAsk(title)) && act("discard", words.discarded) }, words.discard)),
-    block(words.payload, operation.payload),
-    block(words.base, operation.base),
-    block(words.server, operation.server),
+    block(words.payload, detail.payload),
+    block(words.base, detail.base),
+    block(words.server, detail.server),
     h("h3", {}, words.attemptLog),
-    operation.attemptLog.length === 0 ? h("p", { class: "quiet-text" }, words.noAttempts) : h("ol", { class: "attempts" }, operation.attemptLog.map(attempt)));
+    detail.attempts.length === 0 ? h("p", { class: "quiet-text" }, words.noAttempts) : h("ol", { class: "attempts" }, detail.attempts.map(attempt)));
 }
 
 function block(name, value) {

@@ -6,15 +6,16 @@ import { operationDetail } from "./operation.js";
 import { distance, number, time, words } from "./words.js";
 
 const pageSize = 100;
-const openStates = ["queued", "sending", "waiting", "unknown", "conflict", "quarantined"];
 
 export function queueView(main, asked, { status }) {
   let filter = read(asked);
   let limit = pageSize;
   let detail = null;
+  let revision = null;
   const choice = h("select", { id: "queue-state", onchange: () => go({ state: choice.value }) },
     h("option", { value: "" }, words.openStates),
-    [...openStates, "done", "discarded", "collapsed"].map((state) => h("option", { value: state }, words.operationState[state])));
+    Object.entries(words.operationState).map(([state, label]) => h("option", { value: state }, label)),
+    h("option", { value: "all" }, words.allStates));
   const search = h("input", { id: "queue-search", type: "search", oninput: () => go({ q: search.value }) });
   const list = h("ul", { class: "operations" });
   const empty = h("p", { class: "empty", hidden: true });
@@ -43,7 +44,7 @@ export function queueView(main, asked, { status }) {
   async function load() {
     if (choice.value !== filter.state) choice.value = filter.state;
     if (document.activeElement !== search) search.value = filter.q;
-    const answer = await operator.get("/operations" + query({ state: filter.state || openStates.join(","), q: filter.q, limit }));
+    const answer = await operator.get("/operations" + query({ state: filter.state, q: filter.q, limit }));
     keyed(list, answer.items, (operation) => operation.id, makeRow);
     fill(count, number(answer.total));
     empty.hidden = answer.items.length > 0;
@@ -66,6 +67,7 @@ export function queueView(main, asked, { status }) {
       return fill(side);
     }
     const operation = await operator.get(`/operations/${encodeURIComponent(filter.id)}`);
+    revision = operation.summary.revision;
     const focusInside = side.contains(document.activeElement);
     fill(side, operationDetail(operation, { close: () => go({ id: null }), act }));
     if (detail !== filter.id || focusInside) side.querySelector("h2")?.focus();
@@ -74,7 +76,7 @@ export function queueView(main, asked, { status }) {
 
   async function act(path, sentence) {
     try {
-      await operator.post(`/operations/${encodeURIComponent(filter.id)}/${path}`, {});
+      await operator.post(`/operations/${encodeURIComponent(filter.id)}/${path}`, { revision });
       toast(sentence);
     } catch (problem) {
       toast(problem.message);

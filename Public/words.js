@@ -7,6 +7,7 @@ const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "m
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
 export const number = (value) => whole.format(value ?? 0);
+const ofTotal = (total) => (total === null || total === undefined ? "" : ` of ${number(total)}`);
 const plural = (count, one, many) => (count === 1 ? one : many.replace("#", number(count)));
 
 /** A time of day when it is today, else with its date. */
@@ -48,8 +49,7 @@ export const words = {
   untitled: "(no text)",
   loading: "Loading…",
   syncNow: "Sync now",
-  syncing: "Syncing…",
-  cancelSync: "Cancel",
+  cancelSync: "Click to cancel",
   details: "Details",
   tryAgain: "Try again",
   // Where a row is.
@@ -95,7 +95,11 @@ export const words = {
   lookNow: "Decide now",
   runSent: (count) => plural(count, "1 change sent", "# changes sent"),
   runReceived: (count) => plural(count, "1 row received", "# rows received"),
-  runProgress: (sent, received) => `sent ${number(sent)}, received ${number(received)}`,
+  progress(progress) {
+    if (progress?.phase === "push") return `Sending ${number(progress.done)}${ofTotal(progress.total)}`;
+    if (progress?.phase === "pull") return `Receiving ${number(progress.done)}${ofTotal(progress.total)}`;
+    return "Syncing…";
+  },
   runState: {
     running: "Syncing",
     complete: "Synced",
