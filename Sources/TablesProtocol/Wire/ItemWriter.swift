@@ -5,13 +5,19 @@ struct ItemWriter {
     private let select: [Expression.Column]?
 
     /// - Parameters:
-    ///   - properties: the system properties that are shown where no select says otherwise.
+    ///   - properties: the system properties that are shown; besides those in the select they
+    ///     count in the first generation only.
     ///   - select: the columns that are shown, in order; nil for all.
     init(
         generation: Generation, properties: Set<SystemProperty>, select: [Expression.Column]? = nil
     ) {
         self.generation = generation
-        self.select = select
+        switch generation {
+        case .mobileServices:
+            let asked = SystemProperty.allCases.filter(properties.contains)
+            self.select = select.map { $0 + asked.map(Expression.Column.system) }
+        case .mobileApps, .datasync: self.select = select
+        }
         names = Names(generation: generation, shown: properties)
     }
 
@@ -49,10 +55,7 @@ struct ItemWriter {
         // name of one, readers that keep the last of two take the server's.
         bytes += "{\"id\":".utf8
         write(item.id, to: &bytes)
-        if item.columns.hasMembers {
-            bytes.append(UInt8(ascii: ","))
-            item.columns.appendMembers(to: &bytes)
-        }
+        item.columns.appendMembers(to: &bytes)
         if let name = names.createdAt {
             bytes += name
             write(item.createdAt ?? item.updatedAt, to: &bytes)
@@ -74,10 +77,11 @@ struct ItemWriter {
 
     private func write(_ item: Item, _ select: [Expression.Column], to bytes: inout [UInt8]) {
         let columns = item.columns.all
-        var written = NameSet()
+        var written = NameTable()
         var separator = UInt8(ascii: "{")
         for column in select {
-            guard let name = column.selectedName(in: generation), written.insert(name) else {
+            guard let name = column.selectedName(in: generation), written.insert(name, at: 0) == nil
+            else {
                 continue
             }
             bytes.append(separator)
@@ -101,7 +105,7 @@ struct ItemWriter {
         case .system(.version): bytes.appendJSONString(item.version)
         case .system(.deleted): bytes += (item.deleted ? "true" : "false").utf8
         case .user:
-            let exact = columns.first { $0.name.utf8.elementsEqual(name.utf8) }
+            let exact = columns.first { $0.name.hasSameBytes(as: name) }
             let found = exact ?? columns.first { $0.name.lowercased() == name.lowercased() }
             bytes += (found?.value ?? .null).text.utf8
         }
@@ -110,7 +114,11 @@ struct ItemWriter {
     private func write(_ id: ItemID, to bytes: inout [UInt8]) {
         switch id.kind {
         case .integer: bytes += id.text.utf8
-        case .string: bytes.appendJSONString(id.text)
+        case .string:
+            // An id has nothing that JSON escapes.
+            bytes.append(UInt8(ascii: "\""))
+            bytes += id.text.utf8
+            bytes.append(UInt8(ascii: "\""))
         }
     }
 
