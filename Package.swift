@@ -88,7 +88,7 @@ let package = Package(
         .testTarget(
             name: "ReferenceBackendTests",
             dependencies: ["ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes],
-            swiftSettings: settings),
+            exclude: ["Captures"], swiftSettings: settings),
         .testTarget(
             name: "ProxyTests",
             dependencies: ["Proxy", "TestSupport", "HTTPMessage", "TablesProtocol", "SyncCore", httpTypes],
