@@ -93,7 +93,7 @@ let package = Package(
             dependencies: [
                 "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
             ],
-            swiftSettings: settings),
+            exclude: ["Captures"], swiftSettings: settings),
         .testTarget(
             name: "ProxyTests",
             dependencies: [
