@@ -1,3 +1,4 @@
+import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -26,7 +27,8 @@ extension Transaction {
         }
         let undoing = try record(
             .undone, actor: .person, tableID: table.id, item: row.id, before: row.visible,
-            after: try self.row(table, exactly: row.id)?.visible, summary: "Undone: \(entry.summary)"
+            after: try self.row(table, exactly: row.id)?.visible,
+            summary: "Undone: \(entry.summary)"
         )
         try run("UPDATE history SET undone_by = ? WHERE id = ?", [undoing, entry.id])
         return .done(try lastOperation(of: row, table))

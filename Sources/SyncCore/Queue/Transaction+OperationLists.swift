@@ -31,8 +31,7 @@ extension Transaction {
 
     /// One operation with everything known of it.
     func detail(_ operation: TableOperation) throws -> OperationDetail {
-        let table = try table(id: operation.tableID)
-        let row = try table.flatMap { try row($0, exactly: operation.itemID) }
+        let row = try row(of: operation)
         let server = operation.state.isOpen ? row?.shadow : row?.visible
         return OperationDetail(
             summary: operation.summary(identity: identity), payload: operation.payload?.json,
@@ -40,17 +39,31 @@ extension Transaction {
             attemptLog: try attempts(of: operation.seq))
     }
 
+    /// The row that an operation is about.
+    func row(of operation: TableOperation) throws -> ItemRow? {
+        guard let table = try table(id: operation.tableID) else { return nil }
+        return try row(table, exactly: operation.itemID)
+    }
+
     private func attempts(of seq: Int64) throws -> [AttemptRecord] {
-        try all("SELECT * FROM attempts WHERE operation = ? ORDER BY number", [seq]).map { row in
-            AttemptRecord(
-                number: row["number"], startedAt: Instant(milliseconds: row["started_at"]),
-                endedAt: (row["ended_at"] as Int64?).map { Instant(milliseconds: $0) },
-                method: row["method"], target: row["target"],
-                requestBody: (row["request_body"] as String?)
-                    .flatMap { try? JSONText(validating: $0) },
-                status: row["status"], responseExcerpt: row["response_excerpt"],
-                outcome: row["outcome"], error: row["error"])
-        }
+        try all("SELECT * FROM attempts WHERE operation = ? ORDER BY number", [seq])
+            .map(AttemptRecord.init)
+    }
+}
+
+extension AttemptRecord {
+    init(_ row: Row) {
+        number = row["number"]
+        startedAt = Instant(milliseconds: row["started_at"])
+        endedAt = (row["ended_at"] as Int64?).map { Instant(milliseconds: $0) }
+        method = row["method"]
+        target = row["target"]
+        let body: String? = row["request_body"]
+        requestBody = body.flatMap { try? JSONText(validating: $0) }
+        status = row["status"]
+        responseExcerpt = row["response_excerpt"]
+        outcome = row["outcome"]
+        error = row["error"]
     }
 }
 

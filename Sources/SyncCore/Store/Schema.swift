@@ -4,7 +4,8 @@
 enum Schema {
     /// What a store of version 1 holds.
     static let version1 = [
-        tables, items, heldVersions, aliases, operations, attempts, counters, tokens, history, events,
+        tables, items, heldVersions, aliases, operations, attempts, counters, tokens, history,
+        events,
         runs, samples, sdkViews,
     ].joined(separator: "\n")
 

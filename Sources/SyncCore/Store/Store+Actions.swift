@@ -1,3 +1,4 @@
+import GRDB
 public import TablesProtocol
 
 // What a person does: one transaction each. An action names the revision that it was decided on and

@@ -1,4 +1,5 @@
 import GRDB
+import Synchronization
 
 // How local writes share commits, without a timer:
 //

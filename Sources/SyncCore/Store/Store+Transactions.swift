@@ -1,4 +1,5 @@
 import GRDB
+import Synchronization
 
 extension Store {
     /// Runs the engine's own transaction on the writer, in turn with the groups of local writes, and

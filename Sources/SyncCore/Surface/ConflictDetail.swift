@@ -6,9 +6,11 @@ public struct ConflictDetail: Sendable, Hashable {
     public struct Field: Sendable, Hashable {
         /// The column's name.
         public var name: String
-        /// Its value in each row; nil where the row has no such column.
+        /// What the change started from; nil where there was no such column.
         public var base: JSONText?
+        /// Mine; nil where the row has no such column.
         public var mine: JSONText?
+        /// The backend's; nil where the row has no such column.
         public var server: JSONText?
         /// Whether both sides changed it, to different values.
         public var overlaps: Bool
@@ -42,7 +44,8 @@ public struct ConflictDetail: Sendable, Hashable {
     public var mineDeleted: Bool
     /// The columns in which the rows differ.
     public var fields: [Field]
-    /// The merge: mine over the server's where only I changed a column; nil when a side is deleted.
+    /// The merge: mine over the backend's row where only I changed a column, else the backend's; nil
+    /// when a side is deleted.
     public var proposed: JSONText?
     /// Since when it waits for a decision.
     public var since: Instant

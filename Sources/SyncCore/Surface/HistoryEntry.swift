@@ -4,7 +4,8 @@ public import TablesProtocol
 public struct HistoryEntry: Sendable, Hashable {
     /// What happened.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        case write, sent, conflict, merged, resolved, quarantined, discarded, retried, edited, pulled,
+        case write, sent, conflict, merged, resolved, quarantined, discarded, retried, edited,
+            pulled,
             purged, undone, failed
     }
 

@@ -27,14 +27,19 @@ public struct OperationSummary: Sendable, Hashable {
     public var attempts: Int
     /// Whether a request without a verdict may have taken effect.
     public var maybeApplied: Bool
-    /// Times of its life; nil where not reached.
+    /// When the write was accepted.
     public var createdAt: Instant
+    /// When its first request began; nil before.
     public var firstAttemptAt: Instant?
+    /// When its latest request began; nil before the first.
     public var lastAttemptAt: Instant?
+    /// When it is due again; nil when it is due now or waits for something else than time.
     public var nextAttemptAt: Instant?
+    /// When it was closed; nil while it is open.
     public var closedAt: Instant?
-    /// The status and error of the last attempt.
+    /// The status of the last attempt; nil when no answer came.
     public var lastStatus: Int?
+    /// What went wrong in the last attempt, in plain words.
     public var lastError: String?
     /// The user's columns that it changes.
     public var changedColumns: [String]

@@ -6,7 +6,7 @@ public enum Resolution: Sendable, Hashable {
     case mine
     /// Take the backend's row and give mine up.
     case server
-    /// Send the proposed merge; refused where both sides changed a column.
+    /// Send the proposed merge, as ``ConflictDetail/proposed`` shows it.
     case merged
     /// Take the backend's row, and insert mine as a new item.
     case both

@@ -6,8 +6,9 @@ public struct Sample: Sendable, Hashable {
     public var at: Instant
     /// Open operations at its end.
     public var depth: Int
-    /// Requests that were answered with success, and others.
+    /// Requests that were answered with success.
     public var succeeded: Int
+    /// Requests that were not.
     public var failed: Int
     /// The mean time of an answer, in milliseconds; nil when there was none.
     public var latencyMilliseconds: Int?
