@@ -59,3 +59,13 @@ enum ThisProcess {
         }
     }
 }
+
+extension ThisProcess {
+    /// The current folder.
+    static var folder: String? {
+        // getcwd fills the buffer, whose size it is told, with a C string.
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        guard unsafe getcwd(&buffer, buffer.count) != nil else { return nil }
+        return unsafe String(cString: buffer)
+    }
+}
