@@ -1,0 +1,8 @@
+/// One request and what came of it, as the record of an attempt needs it.
+struct Exchange: Sendable {
+    var answer: RemoteAnswer
+    /// The status, when a response came.
+    var status: Int?
+    /// The beginning of the response body, at most ``SyncLimits/excerptBytes``.
+    var excerpt: String?
+}
