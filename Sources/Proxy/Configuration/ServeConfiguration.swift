@@ -1,4 +1,5 @@
 import HTTPServer
+import SyncCore
 import TablesProtocol
 
 /// Everything that `serve` was told.

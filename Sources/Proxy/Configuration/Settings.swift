@@ -1,4 +1,5 @@
 import HTTPServer
+import SyncCore
 import TablesProtocol
 
 /// Every setting of `serve`, `demo` and `backend`, in one place.
