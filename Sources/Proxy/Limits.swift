@@ -34,4 +34,8 @@ enum Limits {
     static let firstPullSeconds = 5
     /// Seconds given to open requests and the operation in flight when stopping.
     static let stopSeconds = 2
+    /// The longest time that can be asked for to be offline, in seconds: ten years.
+    static let offlineSecondsMax: Int64 = 315_360_000
+    /// The furthest back that samples go, in seconds.
+    static let sampleSecondsMax = 7 * 24 * 3600
 }
