@@ -27,11 +27,14 @@ public struct Columns: Sendable {
     /// No columns.
     public init() { storage = .columns([]) }
 
-    /// Takes columns whose names are unique.
+    /// Takes columns in their order; of those with one name the last value counts.
     public init(_ columns: [Column]) {
         self.init()
         for column in columns { self[column.name] = column.value }
     }
+
+    /// Takes columns whose names are known to be unique.
+    init(unique columns: [Column]) { storage = .columns(columns) }
 
     /// Takes the text of one JSON object.
     /// - Throws: ``JSONError`` also when the value is no object or a name appears twice in it.
@@ -86,6 +89,14 @@ public struct Columns: Sendable {
             case (nil, nil): break
             }
             storage = .columns(columns)
+        }
+    }
+
+    /// Whether there is a column, as far as the text tells at a glance.
+    var hasMembers: Bool {
+        switch storage {
+        case .text(let text): text.utf8.count > 2
+        case .columns(let columns): !columns.isEmpty
         }
     }
 

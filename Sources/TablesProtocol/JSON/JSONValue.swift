@@ -32,7 +32,9 @@ public indirect enum JSONValue: Sendable, Hashable {
     public var string: String? { if case .string(let text) = self { text } else { nil } }
 
     /// The value of an integer that fits; nil for anything else.
-    public var integer: Int64? { if case .number(let number) = self { number.integer } else { nil } }
+    public var integer: Int64? {
+        if case .number(let number) = self { number.integer } else { nil }
+    }
 
     /// The value of a boolean; nil for anything else.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }

@@ -19,8 +19,6 @@ public indirect enum Expression: Sendable, Hashable {
     case call(Function, [Expression])
     /// `x in (…)`.
     case inList(Expression, [Literal])
-    /// `cast(x, Edm.T)` of something that is not a constant.
-    case cast(Expression, EdmType)
 }
 
 extension Expression {
@@ -44,26 +42,6 @@ extension Expression {
     /// The two connectives.
     public enum LogicalOperator: String, Sendable, Hashable, CaseIterable {
         case and, or
-    }
-
-    /// The primitive types that `cast` may name.
-    public enum EdmType: String, Sendable, Hashable, CaseIterable {
-        case binary = "Edm.Binary"
-        case boolean = "Edm.Boolean"
-        case byte = "Edm.Byte"
-        case date = "Edm.Date"
-        case dateTime = "Edm.DateTime"
-        case dateTimeOffset = "Edm.DateTimeOffset"
-        case decimal = "Edm.Decimal"
-        case double = "Edm.Double"
-        case guid = "Edm.Guid"
-        case int16 = "Edm.Int16"
-        case int32 = "Edm.Int32"
-        case int64 = "Edm.Int64"
-        case single = "Edm.Single"
-        case string = "Edm.String"
-        case time = "Edm.Time"
-        case timeOfDay = "Edm.TimeOfDay"
     }
 
     /// Joins operands with `and` or `or`, flattening chains of the same operator.

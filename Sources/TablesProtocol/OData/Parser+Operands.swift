@@ -117,21 +117,17 @@ extension Parser {
         case .literal, .open, .close, .comma, .slash, .minus, .end:
             throw error("Expected a type but found \(current.name)", at: current.position)
         }
-        guard let type = Expression.EdmType(rawValue: name) else {
+        guard let type = EdmType(rawValue: name) else {
             throw error("Unknown type '\(name)'", at: current.position)
         }
         advance()
         try expect(.close)
         guard case .literal(let literal) = value.expression else {
-            return try node(.cast(value.expression, type), [value], at: position)
+            throw error("Only a constant can be cast", at: position)
         }
-        switch literal.cast(to: type) {
-        case .literal(let result):
-            return Node(expression: .literal(result), depth: 1)
-        case .computed:
-            return try node(.cast(value.expression, type), [value], at: position)
-        case .impossible:
+        guard let result = literal.cast(to: type) else {
             throw error("The constant is not a valid \(type.rawValue)", at: position)
         }
+        return Node(expression: .literal(result), depth: 1)
     }
 }

@@ -25,9 +25,6 @@ struct Printer {
             return try call(function, arguments)
         case .inList(let value, let literals):
             return try inList(value, literals)
-        case .cast(let value, let type):
-            let name = dialect == .v3 ? "'\(type.rawValue)'" : type.rawValue
-            return "cast(\(try text(value)),\(name))"
         }
     }
 
@@ -39,7 +36,7 @@ struct Printer {
     private func operand(_ expression: Expression) throws(ODataError) -> String {
         switch expression {
         case .binary, .logical, .inList: "(\(try text(expression)))"
-        case .literal, .column, .unary, .call, .cast: try text(expression)
+        case .literal, .column, .unary, .call: try text(expression)
         }
     }
 

@@ -1,3 +1,6 @@
+import HTTPMessage
+import HTTPTypes
+
 /// How a client addressed a table: what its answer's links are made of.
 public struct CallOrigin: Sendable, Hashable {
     /// `http` or `https`.
@@ -21,5 +24,18 @@ public struct CallOrigin: Sendable, Hashable {
         self.tablePath = tablePath
         self.parameters = parameters
         self.wantsPathLinks = wantsPathLinks
+    }
+}
+
+extension CallOrigin {
+    /// The origin of a request with this path.
+    init(_ request: Request, _ path: TablePath, _ parameters: [QueryParameter]) {
+        let connection = request.connection
+        self.init(
+            scheme: request.head.scheme ?? "http",
+            authority: request.head.authority
+                ?? "\(connection.localAddress):\(connection.localPort)",
+            tablePath: path.tablePath, parameters: parameters,
+            wantsPathLinks: ClientFamily.wantsPathLinks(request.head.headerFields))
     }
 }
