@@ -5,4 +5,10 @@ struct Exchange: Sendable {
     var status: Int?
     /// The beginning of the response body, at most ``SyncLimits/excerptBytes``.
     var excerpt: String?
+
+    init(answer: RemoteAnswer, status: Int? = nil, excerpt: String? = nil) {
+        self.answer = answer
+        self.status = status
+        self.excerpt = excerpt
+    }
 }
