@@ -9,11 +9,16 @@ final class CurlLoop {
     private let configuration: ClientConfiguration
     /// The transfers in the multi handle. Being here is what keeps a transfer alive for libcurl.
     private var transfers: [UInt64: Transfer] = [:]
+    /// Who may begin, and who waits.
+    private var line: WaitingLine
+    /// The tickets of those who wait.
+    private var tickets: [UInt64: Ticket] = [:]
 
     private init(_ start: LoopStart) {
         multi = start.multi
         mailbox = start.mailbox
         configuration = start.configuration
+        line = WaitingLine(limitPerHost: start.configuration.maxConnectionsPerHost)
     }
 
     /// Starts the thread. Returns false when the system gives none.
@@ -43,23 +48,24 @@ final class CurlLoop {
         start.mailbox.thread.end()
     }
 
-    /// 1. Take the letters: begin what is to be sent, drop what is cancelled.
-    /// 2. When asked to end: fail what is under way, free the handle, return.
-    /// 3. Let libcurl move bytes.
-    /// 4. Hand over what is complete.
-    /// 5. Sleep until a socket, a timer of libcurl or a letter wakes the loop.
-    /// A failure of 3 or 5 is libcurl's own (no memory, no descriptors): it fails what is under way,
+    /// 1. Take the letters: who is to be sent joins the line, who is cancelled goes.
+    /// 2. When asked to end: fail all, free the handle, return.
+    /// 3. Drop from the line whose time is over; begin those whose turn it is.
+    /// 4. Let libcurl move bytes; hand over what is complete.
+    /// 5. Sleep until a socket, a timer or a letter wakes the loop, unless 4 freed a turn.
+    /// A failure of 4 or 5 is libcurl's own (no memory, no descriptors): it fails what is under way,
     /// so that nobody waits for ever and the next round starts clean.
     private func run() {
         while true {
             let (letters, goesOn) = mailbox.take()
             for letter in letters { handle(letter) }
             guard goesOn else { break }
+            advanceLine()
             var running: Int32 = 0
             let moved = unsafe curl_multi_perform(multi.pointer, &running)
             handOver()
-            let slept = unsafe curl_multi_poll(
-                multi.pointer, nil, 0, Limits.idlePollMilliseconds, nil)
+            advanceLine()
+            let slept = unsafe curl_multi_poll(multi.pointer, nil, 0, sleepMilliseconds, nil)
             if moved != CURLM_OK || slept != CURLM_OK {
                 let code = moved != CURLM_OK ? moved : slept
                 failAll(.reset, unsafe String(cString: curl_multi_strerror(code)))
@@ -73,11 +79,34 @@ final class CurlLoop {
     private func handle(_ letter: Mailbox.Letter) {
         switch letter {
         case .send(let ticket):
-            begin(ticket)
+            tickets[ticket.id] = ticket
+            line.join(.init(id: ticket.id, host: ticket.plan.url, deadline: ticket.deadline))
         case .cancel(let id):
-            // An unknown id has been answered already.
-            transfers[id].map { finish($0, with: $0.failure(.cancelled, "Cancelled.")) }
+            // An id that is in neither place has been answered already.
+            if line.leave(id) {
+                tickets.removeValue(forKey: id)?.fail(.cancelled, "Cancelled.")
+            } else if let transfer = transfers[id] {
+                finish(transfer, with: transfer.failure(.cancelled, "Cancelled."))
+            }
         }
+    }
+
+    /// Drops those whose time is over and begins those whose turn it is.
+    private func advanceLine() {
+        let now = ContinuousClock.now
+        while let id = line.expired(at: now) {
+            tickets.removeValue(forKey: id)?.fail(.timeout, "No connection became free in time.")
+        }
+        while let id = line.next() {
+            tickets.removeValue(forKey: id).map { begin($0) }
+        }
+    }
+
+    /// Until the first of those who wait has no time left; libcurl looks after its own timers.
+    private var sleepMilliseconds: Int32 {
+        guard let first = line.waiting.first else { return Int32(Limits.idlePollMilliseconds) }
+        let left = (first.deadline - .now).wholeMilliseconds
+        return Int32(min(left, Limits.idlePollMilliseconds))
     }
 
     private func begin(_ ticket: Ticket) {
@@ -90,6 +119,7 @@ final class CurlLoop {
                 return finish(transfer, with: transfer.failure(.invalid, message))
             }
         } catch {
+            line.release(host: ticket.plan.url)
             ticket.waiter.resume(returning: .failure(error))
         }
     }
@@ -111,27 +141,18 @@ final class CurlLoop {
         for transfer in transfers.values {
             finish(transfer, with: transfer.failure(cause, message))
         }
+        while let first = line.waiting.first, line.leave(first.id) {
+            tickets.removeValue(forKey: first.id)?.fail(cause, message)
+        }
     }
 
     /// Takes the transfer from libcurl, frees it and answers its caller.
     private func finish(_ transfer: Transfer, with result: Result<Response, TransportError>) {
         unsafe curl_multi_remove_handle(multi.pointer, transfer.easy)
         transfers[transfer.id] = nil
+        line.release(host: transfer.host)
         transfer.close()
         transfer.waiter.resume(returning: result)
-    }
-}
-
-/// What the thread is started with.
-final class LoopStart: Sendable {
-    let multi: MultiHandle
-    let mailbox: Mailbox
-    let configuration: ClientConfiguration
-
-    init(multi: MultiHandle, mailbox: Mailbox, configuration: ClientConfiguration) {
-        self.multi = multi
-        self.mailbox = mailbox
-        self.configuration = configuration
     }
 }
 

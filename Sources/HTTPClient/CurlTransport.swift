@@ -43,12 +43,12 @@ public final class CurlTransport: HTTPTransport {
     public func send(_ request: Request) async throws(TransportError) -> Response {
         let plan = try RequestPlan(request, configuration: configuration)
         let id = mailbox.nextID()
+        let deadline = ContinuousClock.now + configuration.requestTimeout
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                let ticket = Ticket(id: id, plan: plan, waiter: waiter)
+                let ticket = Ticket(id: id, plan: plan, deadline: deadline, waiter: waiter)
                 guard mailbox.leave(.send(ticket)) else {
-                    return waiter.resume(
-                        returning: .failure(.cancelled("The client was stopped.")))
+                    return ticket.fail(.cancelled, "The client was stopped.")
                 }
                 // A cancellation that came before the ticket left its letter too early.
                 if Task.isCancelled { _ = mailbox.leave(.cancel(id: id)) }
@@ -71,12 +71,5 @@ public final class CurlTransport: HTTPTransport {
     public func stop() async {
         mailbox.close()
         await mailbox.thread.ended()
-    }
-}
-
-extension TransportError {
-    /// A request that was given up before it was begun.
-    static func cancelled(_ message: String) -> TransportError {
-        TransportError(reach: .notSent, cause: .cancelled, message: message)
     }
 }

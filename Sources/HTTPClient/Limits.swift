@@ -4,8 +4,6 @@ enum Limits {
     static let responseHeadBytes = 256 << 10
     /// Idle connections that are kept for reuse, all hosts together.
     static let idleConnections = 32
-    /// Connections open at once, all hosts together.
-    static let connections = 64
     /// How long a connection may have been idle to carry a request that must not be sent twice.
     /// libcurl compares whole seconds with "more than", so 3 means less than 4 seconds: below the 5
     /// seconds after which Node.js, the shortest of the usual servers, closes an idle connection.
@@ -15,5 +13,5 @@ enum Limits {
     /// A connection that moves fewer bytes each second than this is stalled.
     static let stalledBytesEachSecond = 1
     /// The longest sleep of the loop when nothing at all is under way, in milliseconds.
-    static let idlePollMilliseconds: Int32 = 60_000
+    static let idlePollMilliseconds = 60_000
 }

@@ -16,7 +16,6 @@ import CCurl
         unsafe pointer = multi
         let bounds: [(CURLMoption, Int)] = [
             (CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maxConnectionsPerHost),
-            (CURLMOPT_MAX_TOTAL_CONNECTIONS, Limits.connections),
             (CURLMOPT_MAXCONNECTS, Limits.idleConnections),
         ]
         for (option, value) in bounds {

@@ -6,6 +6,14 @@ struct Ticket: Sendable {
     var id: UInt64
     /// What to send.
     var plan: RequestPlan
+    /// When its time is over.
+    var deadline: ContinuousClock.Instant
     /// Who waits. Whoever takes the ticket out of the mailbox resumes it exactly once.
     var waiter: CheckedContinuation<Result<Response, TransportError>, Never>
+
+    /// Answers the call with a failure before anything was sent.
+    func fail(_ cause: TransportError.Cause, _ message: String) {
+        let error = TransportError(reach: .notSent, cause: cause, message: message)
+        waiter.resume(returning: .failure(error))
+    }
 }

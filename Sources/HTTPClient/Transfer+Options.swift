@@ -2,7 +2,7 @@ import CCurl
 import HTTPMessage
 
 extension Transfer {
-    /// Time limits and habits that hold for every request.
+    /// Habits that hold for every request.
     func setBase(_ configuration: ClientConfiguration) throws(TransportError) {
         try set(CURLOPT_NOSIGNAL, 1)
         // Without it, dropping a transfer whose name is still being resolved waits for the resolver,
@@ -13,13 +13,19 @@ extension Transfer {
         try set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
         try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        try set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds)
-        try set(CURLOPT_TIMEOUT_MS, configuration.requestTimeout.wholeMilliseconds)
-        try set(CURLOPT_LOW_SPEED_LIMIT, Limits.stalledBytesEachSecond)
-        try set(CURLOPT_LOW_SPEED_TIME, configuration.stallTimeout.wholeSecondsUp)
         // An empty name means no proxy, and keeps libcurl from reading the environment.
         try set(CURLOPT_PROXY, configuration.proxy ?? "")
         try set(CURLOPT_USERAGENT, configuration.userAgent)
+    }
+
+    /// Time limits; `left` is what waiting for a turn has left of the request's time.
+    func setTimes(
+        _ configuration: ClientConfiguration, left: Duration
+    ) throws(TransportError) {
+        try set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds)
+        try set(CURLOPT_TIMEOUT_MS, left.wholeMilliseconds)
+        try set(CURLOPT_LOW_SPEED_LIMIT, Limits.stalledBytesEachSecond)
+        try set(CURLOPT_LOW_SPEED_TIME, configuration.stallTimeout.wholeSecondsUp)
     }
 
     /// TLS: always verified, at least 1.2.
@@ -84,7 +90,7 @@ extension Transfer {
 
 extension Duration {
     /// Milliseconds, at least 1: libcurl takes 0 for "no limit".
-    fileprivate var wholeMilliseconds: Int {
+    var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         return max(1, Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
     }

@@ -7,6 +7,7 @@ import HTTPMessage
 /// it until ``close()``, which comes after the handle has left the multi handle.
 @safe final class Transfer {
     let id: UInt64
+    let host: String
     let waiter: CheckedContinuation<Result<Response, TransportError>, Never>
     /// Owned; freed by ``close()``.
     let easy: UnsafeMutableRawPointer
@@ -27,6 +28,7 @@ import HTTPMessage
             throw .invalid("libcurl has no memory for another request.")
         }
         id = ticket.id
+        host = ticket.plan.url
         waiter = ticket.waiter
         unsafe self.easy = easy
         gate = SendGate(isSafe: ticket.plan.isSafe)
@@ -36,6 +38,7 @@ import HTTPMessage
         unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         do {
             try setBase(configuration)
+            try setTimes(configuration, left: ticket.deadline - .now)
             try setSecurity(configuration)
             try setRequest(ticket.plan)
             try setCallbacks()
