@@ -32,6 +32,8 @@ enum Limits {
     static let eventStreams = 32
     /// Seconds that a list of a table that was never pulled waits for its first pull.
     static let firstPullSeconds = 5
+    /// What `Retry-After` says when the backend is away or the disk is busy.
+    static let retryAfterSeconds = 5
     /// Seconds given to open requests and the operation in flight when stopping.
     static let stopSeconds = 2
     /// The longest time that can be asked for to be offline, in seconds: ten years.

@@ -11,6 +11,7 @@ struct OperatorAPI: Sendable {
     let rejections: RejectionLog
     let feed: EventFeed
     let work: BackgroundWork
+    let slowLane: SlowLane
     let startedAt: Instant
     let now: @Sendable () -> Instant
 
