@@ -73,7 +73,8 @@ let package = Package(
             name: "HTTPMessageTests", dependencies: ["HTTPMessage", httpTypes],
             swiftSettings: settings),
         .testTarget(
-            name: "TablesProtocolTests", dependencies: ["TablesProtocol", "HTTPMessage", httpTypes],
+            name: "TablesProtocolTests",
+            dependencies: ["TablesProtocol", "HTTPMessage", httpTypes],
             swiftSettings: settings),
         .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPMessage", httpTypes],
@@ -84,20 +85,27 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SyncCoreTests",
-            dependencies: ["SyncCore", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes, grdb],
+            dependencies: [
+                "SyncCore", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes, grdb,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ReferenceBackendTests",
-            dependencies: ["ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes],
+            dependencies: [
+                "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ProxyTests",
-            dependencies: ["Proxy", "TestSupport", "HTTPMessage", "TablesProtocol", "SyncCore", httpTypes],
+            dependencies: [
+                "Proxy", "TestSupport", "HTTPMessage", "TablesProtocol", "SyncCore", httpTypes,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "Simulation",
             dependencies: [
-                "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
+                "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage",
+                httpTypes,
             ],
             path: "Tests/Simulation", swiftSettings: settings),
     ]
