@@ -5,13 +5,19 @@ struct ItemWriter {
     private let select: [Expression.Column]?
 
     /// - Parameters:
-    ///   - properties: the system properties that are shown where no select says otherwise.
+    ///   - properties: the system properties that are shown; besides those in the select they
+    ///     count in the first generation only.
     ///   - select: the columns that are shown, in order; nil for all.
     init(
         generation: Generation, properties: Set<SystemProperty>, select: [Expression.Column]? = nil
     ) {
         self.generation = generation
-        self.select = select
+        switch generation {
+        case .mobileServices:
+            let asked = SystemProperty.allCases.filter(properties.contains)
+            self.select = select.map { $0 + asked.map(Expression.Column.system) }
+        case .mobileApps, .datasync: self.select = select
+        }
         names = Names(generation: generation, shown: properties)
     }
 

@@ -41,7 +41,8 @@ extension TablesError {
                 : "The item ID and querystring ID did not match"
         case .badQuery(let error):
             error.option == "$filter"
-                ? "Invalid query specified. Error: \(error)" : error.description
+                ? "Invalid query specified. Error: \(error.reason) (at index \(error.position))"
+                : error.description
         case .unknownSystemProperty(let name):
             "The value '\(name)' is not a supported system property."
         case .reservedProperty(let name):
