@@ -74,7 +74,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "TablesProtocolTests",
-            dependencies: ["TablesProtocol", "HTTPMessage", httpTypes],
+            dependencies: ["TablesProtocol", "HTTPMessage", httpTypes, grdb],
             swiftSettings: settings),
         .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPMessage", httpTypes],
