@@ -52,3 +52,10 @@ static const ssize_t understudy_stream_failed = MHD_CONTENT_READER_END_WITH_ERRO
 
 /* MHD_SIZE_UNKNOWN is a macro over another macro, which Swift does not import. */
 static const uint64_t understudy_size_unknown = MHD_SIZE_UNKNOWN;
+
+/* MHD_set_response_options is variadic. The response is then never chunked; without a length the
+ * connection closes after it. */
+static inline enum MHD_Result understudy_set_unchunked(struct MHD_Response *response) {
+  return MHD_set_response_options(
+      response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}

@@ -35,10 +35,14 @@ struct AccessShell {
 
     private func send(_ response: Response, closing: Bool) -> Bool {
         exchange.answered()
-        switch response.body {
-        case .bytes(let bytes):
+        switch OutgoingBody.of(response, toHead: exchange.isHead) {
+        case .whole(let bytes):
+            if case .stream(let unsent) = response.body { unsent.cancel() }
             return queue(OutgoingResponse(head: response.head, bytes: bytes), closing)
-        case .stream(let stream):
+        case .none:
+            if case .stream(let unsent) = response.body { unsent.cancel() }
+            return queue(OutgoingResponse(headOnly: response.head), closing)
+        case .streamed(let stream):
             let feed = StreamFeed(stream, connection: unsafe ConnectionHandle(connection))
             guard exchange.core.suspensions.enter(feed) else {
                 feed.finish()

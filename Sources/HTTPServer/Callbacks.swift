@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Glibc
 import HTTPTypes
 
 // libmicrohttpd's entry points. Each recovers its Swift object, converts, calls and translates.
@@ -12,8 +13,9 @@ func targetCallback(
     guard let context = unsafe context else { return nil }
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     core.exchanges.opened()
-    let exchange = Exchange(
-        core: core, target: unsafe target.flatMap { unsafe String(validatingCString: $0) })
+    let exchange = unsafe Exchange(
+        core: core, target: target.flatMap { unsafe String(validatingCString: $0) },
+        targetEnd: target.map { unsafe UInt(bitPattern: $0 + strlen($0)) } ?? 0)
     return unsafe Unmanaged.passRetained(exchange).toOpaque()
 }
 
@@ -49,6 +51,7 @@ private func nextStep(
         unsafe readHead(connection, fieldLimit: exchange.core.limits.headerFields),
         method: unsafe method.map { unsafe String(cString: $0) } ?? "",
         version: unsafe version.map { unsafe String(cString: $0) } ?? "",
+        isTargetWhole: exchange.isTargetWhole(versionAt: UInt(bitPattern: version)),
         connection: (note ?? ConnectionNote(descriptor: -1))
             .connection(worker: exchange.core.workers.current))
 }

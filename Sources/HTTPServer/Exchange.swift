@@ -35,22 +35,31 @@ final class Exchange {
     let core: ServerCore
     /// The raw target; nil when there was none or it was not UTF-8.
     private let target: String?
+    /// Where the target ends in libmicrohttpd's memory: a number to compare, never an address to read.
+    private let targetEnd: UInt
     private var request: Request?
     private var body: [UInt8] = []
     private(set) var phase = Phase.head
+    /// Whether the answer has a head only.
+    private(set) var isHead = false
     /// The stream that is being sent, with the lookout's token for it.
     var feed: (stream: StreamFeed, token: UInt64?)?
 
-    init(core: ServerCore, target: String?) {
+    init(core: ServerCore, target: String?, targetEnd: UInt) {
         self.core = core
         self.target = target
+        self.targetEnd = targetEnd
     }
+
+    /// Whether the target ends right before the version. If not, a NUL byte has cut it.
+    func isTargetWhole(versionAt address: UInt) -> Bool { targetEnd &+ 1 == address }
 
     /// Judges the head and asks the handler for admission.
     func begin(
         _ reader: consuming RequestHeadReader, method: String, version: String,
-        connection: Connection
+        isTargetWhole: Bool, connection: Connection
     ) -> Step {
+        let target = isTargetWhole ? target : nil
         switch reader.finish(method: method, target: target, version: version) {
         case .failure(let reason):
             // Where the request ends is not known any more: answer and close.
@@ -60,6 +69,7 @@ final class Exchange {
         case .success(let head):
             let request = Request(head: head.request, connection: connection)
             self.request = request
+            isHead = head.request.method == .head
             return admit(core.handler.admit(request), head)
         }
     }

@@ -37,6 +37,16 @@ struct OutgoingResponse: ~Copyable {
         unsafe self.init(made, head)
     }
 
+    /// A head alone, without any length; the connection closes after it.
+    init?(headOnly head: HTTPResponse) {
+        // libmicrohttpd wants a reader, which it never calls for HEAD and 304.
+        let made = unsafe MHD_create_response_from_callback(
+            understudy_size_unknown, Self.pieceBytes, readFeed, nil, nil)
+        guard let made = unsafe made else { return nil }
+        _ = unsafe understudy_set_unchunked(made)
+        unsafe self.init(made, head)
+    }
+
     /// The most bytes that libmicrohttpd asks of a stream at once when the client takes no chunks.
     private static let pieceBytes = 16 * 1024
 

@@ -16,6 +16,7 @@ struct RequestHeadReader {
 
     private let fieldLimit: Int
     private var fields = HTTPFields()
+    private var count = 0
     private var host: String?
     private var seen: Once = []
     private var refusal: RefusalReason?
@@ -30,7 +31,8 @@ struct RequestHeadReader {
     /// Takes the next field; the first offence is the one that counts.
     mutating func add(name: some Collection<UInt8>, value: some Collection<UInt8>) {
         guard refusal == nil else { return }
-        guard fields.count < fieldLimit else { return refusal = .fieldCount }
+        count += 1
+        guard count <= fieldLimit else { return refusal = .fieldCount }
         guard let fieldName = HTTPField.Name(String(decoding: name, as: UTF8.self)) else {
             return refusal = .fieldName
         }

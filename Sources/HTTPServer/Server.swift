@@ -42,6 +42,13 @@ public final class Server: Sendable {
     /// How many workers there are; ``Connection/worker`` is from 0 to one less.
     public var workerCount: Int { configuration.workers }
 
+    /// Requests that are being read, waited for or answered now; for metrics.
+    public var openRequests: Int {
+        state.withLock { state in
+            if case .running(let running) = state { running.core.exchanges.current } else { 0 }
+        }
+    }
+
     /// Listens and answers from now on.
     /// - Returns: Where it listens, with the ports that the system chose, in the configured order,
     ///   handed-over sockets last.

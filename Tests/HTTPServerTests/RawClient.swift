@@ -1,12 +1,13 @@
 import Glibc
 
 /// A TCP client that sends exactly the bytes it is given.
-struct RawClient: ~Copyable {
+final class RawClient {
     private let descriptor: CInt
     private var buffered: [UInt8] = []
+    private var isTimedOut = false
 
     /// An answer as it stood on the wire.
-    struct Answer: Equatable {
+    struct Answer: Equatable, Sendable {
         var status: Int
         /// The header lines in order, as they came.
         var head: [String]
@@ -73,17 +74,18 @@ struct RawClient: ~Copyable {
     func closeSending() { _ = shutdown(descriptor, CInt(SHUT_WR)) }
 
     /// One more piece of what the server sends; nil at its end, after a reset or ten seconds.
-    mutating func piece() -> [UInt8]? {
+    func piece() -> [UInt8]? {
         if !buffered.isEmpty {
             defer { buffered = [] }
             return buffered
         }
         var bytes = [UInt8](repeating: 0, count: 64 * 1024)
         let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
+        isTimedOut = count < 0 && errno == EAGAIN
         return count > 0 ? Array(bytes[..<count]) : nil
     }
 
-    private mutating func byte() -> UInt8? {
+    private func byte() -> UInt8? {
         if buffered.isEmpty {
             guard let more = piece() else { return nil }
             buffered = more.reversed()
@@ -92,7 +94,7 @@ struct RawClient: ~Copyable {
     }
 
     /// One line without its CRLF; nil when the connection ends first.
-    mutating func line() -> String? {
+    func line() -> String? {
         var bytes: [UInt8] = []
         while let next = byte() {
             if next == 0x0A { return String(decoding: bytes.dropLast(), as: UTF8.self) }
@@ -101,7 +103,7 @@ struct RawClient: ~Copyable {
         return nil
     }
 
-    mutating func bytes(_ count: Int) -> [UInt8]? {
+    func bytes(_ count: Int) -> [UInt8]? {
         var result: [UInt8] = []
         result.reserveCapacity(count)
         while result.count < count {
@@ -112,7 +114,7 @@ struct RawClient: ~Copyable {
     }
 
     /// One chunk of a chunked body; empty at its end, nil when the connection was cut.
-    mutating func chunk() -> [UInt8]? {
+    func chunk() -> [UInt8]? {
         guard let size = line().flatMap({ Int($0, radix: 16) }), let data = bytes(size),
             bytes(2) == [0x0D, 0x0A]
         else { return nil }
@@ -120,7 +122,7 @@ struct RawClient: ~Copyable {
     }
 
     /// The status line and the head.
-    mutating func head() -> Answer? {
+    func head() -> Answer? {
         guard let status = line(), status.hasPrefix("HTTP/1.1 "),
             let code = Int(status.dropFirst(9).prefix(3))
         else { return nil }
@@ -133,7 +135,7 @@ struct RawClient: ~Copyable {
     }
 
     /// A whole answer; nil when the connection ends before it is complete.
-    mutating func answer(toHead: Bool = false) -> Answer? {
+    func answer(toHead: Bool = false) -> Answer? {
         guard var answer = head() else { return nil }
         if toHead || answer.status == 204 || answer.status == 304 { return answer }
         if answer.value("Transfer-Encoding") == "chunked" {
@@ -151,5 +153,5 @@ struct RawClient: ~Copyable {
     }
 
     /// Whether the server closed the connection, having sent nothing more.
-    mutating func isClosed() -> Bool { byte() == nil && errno != EAGAIN }
+    func isClosed() -> Bool { byte() == nil && !isTimedOut }
 }

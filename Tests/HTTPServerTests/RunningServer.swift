@@ -34,7 +34,7 @@ final class RunningServer: Sendable {
 
     /// Sends `text` on a new connection and returns the answer and whether the server then closed.
     func exchange(_ text: String) -> (answer: RawClient.Answer?, closed: Bool) {
-        var client = client()
+        let client = client()
         client.send(text)
         let answer = client.answer()
         client.send("GET /after HTTP/1.1\r\nHost: h\r\n\r\n")
