@@ -5,7 +5,8 @@ public struct ClientConfiguration: Sendable, Hashable {
     /// From ``CurlTransport/send(_:)`` until the whole response is here, waiting for a free
     /// connection included.
     public var requestTimeout: Duration
-    /// A request that moves no byte for this long is given up; rounded up to whole seconds.
+    /// A request that moves no byte for this long is given up. Rounded up to whole seconds; libcurl
+    /// averages over five, so it may take as many more after a busy stretch.
     public var stallTimeout: Duration
     /// The largest response body, counted after decoding (gzip and the like).
     public var responseBodyLimitBytes: Int

@@ -148,7 +148,7 @@ import Testing
     }
 
     /// Answers a byte every 5 ms; `bytes` of them, then nothing more.
-    private func drip(_ bytes: Int, then last: String = "") throws -> ScriptedServer {
+    private func drip(_ bytes: Int) throws -> ScriptedServer {
         try ScriptedServer { wire in
             _ = wire.readRequest()
             wire.write("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n")
@@ -177,7 +177,7 @@ import Testing
     }
 
     @Test func `an answer that stalls is given up before the request time`() async throws {
-        let server = try drip(10)
+        let server = try drip(0)
         try await withClient(of: server, .init(stallTimeout: .seconds(1))) { client in
             let error = await failure(of: client, server.request(.post))
             #expect(error?.verdict == "timeout maybeSent")

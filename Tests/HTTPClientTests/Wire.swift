@@ -11,18 +11,17 @@ struct Wire: Sendable {
     /// The next request, head and body (`Content-Length`) together; nil when the client is gone.
     func readRequest() -> String? {
         var bytes: [UInt8] = []
-        while true {
-            let text = String(latin1: bytes)
-            if let end = text.range(of: "\r\n\r\n") {
-                let missing = text.contentLength - (bytes.count - end)
-                if missing <= 0 {
-                    note(text)
-                    return text
-                }
-            }
+        var wanted: Int?
+        while wanted.map({ bytes.count < $0 }) ?? true {
             guard let more = readSome() else { return nil }
             bytes += more
+            if wanted == nil, let end = bytes.headEnd {
+                wanted = end + String(latin1: Array(bytes[..<end])).contentLength
+            }
         }
+        let text = String(latin1: bytes)
+        note(text)
+        return text
     }
 
     /// What there is; nil when the client is gone.
@@ -65,6 +64,15 @@ struct Wire: Sendable {
     }
 }
 
+extension [UInt8] {
+    /// The offset behind the empty line that ends a head.
+    fileprivate var headEnd: Int? {
+        let mark = Array("\r\n\r\n".utf8)
+        guard count >= mark.count else { return nil }
+        return (mark.count...count).first { self[($0 - mark.count)..<$0].elementsEqual(mark) }
+    }
+}
+
 extension String {
     init(latin1 bytes: [UInt8]) {
         var scalars = String.UnicodeScalarView()
@@ -72,25 +80,20 @@ extension String {
         self = String(scalars)
     }
 
-    /// The byte offset behind `mark`, counted in Latin-1.
-    fileprivate func range(of mark: String) -> Int? {
-        let all = Array(unicodeScalars)
-        let wanted = Array(mark.unicodeScalars)
-        guard all.count >= wanted.count else { return nil }
-        return (0...(all.count - wanted.count))
-            .first { all[$0..<($0 + wanted.count)].elementsEqual(wanted) }
-            .map { $0 + wanted.count }
-    }
-
-    /// The head's `Content-Length`, 0 when there is none.
-    fileprivate var contentLength: Int {
-        field("content-length").flatMap { Int($0) } ?? 0
-    }
-
     /// The head's lines.
     var headLines: [Substring] {
-        let scalars = unicodeScalars.prefix(range(of: "\r\n\r\n") ?? 0)
-        return String(scalars).split(separator: "\r\n")
+        var lines: [Substring] = []
+        for line in split(separator: "\r\n", omittingEmptySubsequences: false) {
+            if line.isEmpty { break }
+            lines.append(line)
+        }
+        return lines
+    }
+
+    /// What follows the head.
+    var bodyText: String {
+        guard let end = firstRange(of: "\r\n\r\n")?.upperBound else { return "" }
+        return String(self[end...])
     }
 
     /// The value of a head field; nil when it is missing.
@@ -102,8 +105,8 @@ extension String {
         return line.dropFirst(prefix.count).drop { $0 == " " }.description
     }
 
-    /// What follows the head.
-    var bodyText: String {
-        String(unicodeScalars.dropFirst(range(of: "\r\n\r\n") ?? 0))
+    /// The head's `Content-Length`, 0 when there is none.
+    fileprivate var contentLength: Int {
+        field("content-length").flatMap { Int($0) } ?? 0
     }
 }
