@@ -25,8 +25,9 @@ struct AnswerReader {
         guard let page = ListBody.parse(response.bytes ?? [], generation: generation) else {
             return unusable(response)
         }
-        let link = response.head.headerFields[values: .link].contains { $0.contains("rel=next") }
-        return .rows(RemotePage(rows: page.rows, hasNext: page.hasNext || link))
+        var whole = page
+        whole.hasNext = page.hasNext || response.head.headerFields.linksToNext
+        return .rows(whole)
     }
 
     /// What a status other than 2xx says.
@@ -91,5 +92,13 @@ struct AnswerReader {
 
     private static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+    }
+}
+
+extension HTTPFields {
+    /// Whether a `Link` field names a next page; real servers write it without angle brackets.
+    var linksToNext: Bool {
+        guard let name = HTTPField.Name("Link") else { return false }
+        return self[values: name].contains { $0.contains("rel=next") || $0.contains("rel=\"next\"") }
     }
 }

@@ -29,10 +29,10 @@ struct Remote: Sendable {
         await send(.list(table, query, generation: generation), asList: true).answer
     }
 
-    /// Asks for one row by its id, deleted or not, in a list: a 404 by id would not say which.
+    /// Asks for one row by its id.
     func readBack(_ table: TableName, _ id: ItemID, kind: IDKind) async -> RemoteAnswer {
-        let filter = "id eq \(FilterText.id(id, kind: kind))"
-        return await list(table, PageQuery(filter: filter, includeDeleted: true))
+        let request = RemoteRequest.readBack(table, id, kind: kind, generation: generation)
+        return await send(request, asList: true).answer
     }
 
     /// The request with everything that does not depend on the operation.

@@ -43,4 +43,6 @@ struct RemotePage: Sendable, Hashable {
     var rows: [RemoteRow]
     /// The backend says that more follow, by a `Link` header or a next link.
     var hasNext: Bool
+    /// The rows came in the third generation's envelope.
+    var isDatasync = false
 }

@@ -22,6 +22,15 @@ extension RemoteRequest {
         return RemoteRequest(method: .get, target: target)
     }
 
+    /// One row by its id, deleted or not, as a list: a 404 by id would not say which.
+    static func readBack(
+        _ table: TableName, _ id: ItemID, kind: IDKind, generation: Generation
+    ) -> RemoteRequest {
+        let filter = "id eq \(FilterText.id(id, kind: kind))"
+        return list(
+            table, PageQuery(filter: filter, includeDeleted: true), generation: generation)
+    }
+
     /// The request that carries an operation to a backend of a generation.
     static func operation(
         _ operation: TableOperation, isUnconditional: Bool, generation: Generation

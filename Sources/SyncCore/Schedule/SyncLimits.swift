@@ -24,6 +24,10 @@ public enum SyncLimits {
     static let operationCapMilliseconds: UInt64 = 600_000
     /// The longest that due work may wait with the backend in reach, in seconds.
     static let stallSeconds: Int64 = 30
+    /// Operations that a push looks up at once.
+    static let lookAhead = 64
+    /// Requests that one operation's turn makes at most: read back, send, send merged.
+    static let requestsPerTurn = 3
     /// The bytes of a response that an attempt keeps.
     static let excerptBytes = 4096
     /// Runs that are remembered in memory for whoever waits for them.
