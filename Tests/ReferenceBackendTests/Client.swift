@@ -12,10 +12,12 @@ struct Client {
 
     /// A client of a new backend in memory whose clock stands still.
     init(
-        _ options: BackendOptions = BackendOptions(), fields: [String: String] = [:],
+        _ options: BackendOptions = BackendOptions(), at path: String? = nil,
+        fields: [String: String] = [:],
         clock: @escaping @Sendable () -> Instant = { Instant(milliseconds: 1_800_000_000_000) }
     ) throws {
-        backend = try ReferenceBackend(options: options, clock: clock, random: SeededRandom(7))
+        backend = try ReferenceBackend(
+            at: path, options: options, clock: clock, random: SeededRandom(7))
         self.fields = fields
     }
 

@@ -5,19 +5,29 @@ import TablesProtocol
 
 extension ReferenceBackend {
     /// Serves a request without any fault: one transaction, then the answer in the flavour's words.
-    func serve(_ call: Call) -> Response {
+    /// What is refused is rolled back, and everything is when it is not to be kept.
+    func serve(_ call: Call, keeping: Bool = true) -> Response {
         if let refusal = refusal(call) { return answerer(call, nil).refused(refusal) }
         do {
-            return try database.write { database in
-                let exchange = Exchange(
-                    database: database, call: call, profile: profile, options: options,
-                    now: clock(), random: random)
-                let outcome = try exchange.outcome()
-                return try answerer(call, table(database, call)).response(outcome)
+            return try database.writeWithoutTransaction { database in
+                var response = answerer(call, nil).refused(Refusal(500, "No outcome"))
+                try database.inTransaction {
+                    let outcome = try exchange(database, call).outcome()
+                    response = try answerer(call, table(database, call)).response(outcome)
+                    if case .refused = outcome { return .rollback }
+                    return keeping ? .commit : .rollback
+                }
+                return response
             }
         } catch {
             return answerer(call, nil).refused(Refusal(500, "\(error)"))
         }
+    }
+
+    private func exchange(_ database: Database, _ call: Call) -> Exchange {
+        Exchange(
+            database: database, call: call, profile: profile, options: options, now: clock(),
+            random: random)
     }
 
     private func table(_ database: Database, _ call: Call) throws -> TableRecord? {
@@ -27,7 +37,8 @@ extension ReferenceBackend {
         }
     }
 
-    private func answerer(_ call: Call, _ table: TableRecord?) -> Answerer {
+    /// What puts an outcome on a table into words.
+    func answerer(_ call: Call, _ table: TableRecord?) -> Answerer {
         Answerer(
             call: call, profile: profile, options: options,
             declared: table?.options.columns ?? [], seen: table?.seenColumns ?? [],

@@ -40,6 +40,22 @@ enum Items {
             ])
     }
 
+    /// Every item of a table by id, tombstones too, in no flavour's form.
+    static func all(_ database: Database, _ name: TableName) throws -> [Item] {
+        guard let table = try Tables.find(database, name) else { return [] }
+        return try GRDB.Row.fetchAll(
+            database, sql: "SELECT * FROM items WHERE table_key = ? ORDER BY id",
+            arguments: [table.key]
+        ).map { stored in
+            let row = row(stored)
+            let number = table.options.idKind == .integer ? Int64(row.id) : nil
+            let id = try number.map { ItemID($0) } ?? ItemID(row.id)
+            return Item(
+                id: id, columns: row.columns, createdAt: row.createdAt, updatedAt: row.updatedAt,
+                version: row.version, deleted: row.deleted)
+        }
+    }
+
     /// Takes an item out without a trace.
     static func remove(_ database: Database, _ table: TableRecord, _ id: String) throws {
         try database.execute(
