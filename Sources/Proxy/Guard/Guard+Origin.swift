@@ -7,8 +7,7 @@ extension Guard {
     func originRefusal(_ request: Request, _ space: Space, _ path: TargetPath) -> Refusal? {
         let origin = request.head.headerFields[.origin]
         let site = request.head.headerFields[.secFetchSite]
-        let isListed = origin.map { isListed($0, for: space) } ?? false
-        if isListed { return nil }
+        if let origin, isListed(origin, for: space) { return nil }
         if let origin, origin != "http://\(request.head.authority ?? "")" {
             return crossOrigin(origin)
         }

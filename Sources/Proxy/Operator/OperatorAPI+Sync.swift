@@ -1,4 +1,5 @@
 import HTTPMessage
+import HTTPTypes
 import SyncCore
 import TablesProtocol
 

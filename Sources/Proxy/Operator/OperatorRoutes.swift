@@ -1,3 +1,6 @@
+import HTTPTypes
+import SyncCore
+
 // Everything under `/-/` on one screen. A literal segment stands before a `{parameter}` that would
 // fit as well. openapi.json describes the same list; a test compares the two.
 extension OperatorRoute {

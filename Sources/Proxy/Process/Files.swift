@@ -1,6 +1,9 @@
 import Glibc
 
 /// Small files of the data folder: read whole, replaced whole, for their owner alone.
+///
+/// `unsafe`: where a path goes to a C function, Swift lends it as a C string for the call alone, and
+/// none of these functions keeps it.
 enum Files {
     /// What is known of a file.
     struct Status: Sendable, Hashable {
@@ -14,7 +17,7 @@ enum Files {
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
             try makeFolder(String(path[..<slash]))
         }
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw FileFailure("create the folder \(path)")
         }
     }
@@ -37,7 +40,7 @@ enum Files {
 
     /// The bytes of a file; nil when there is none.
     static func read(_ path: String) throws(FileFailure) -> [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw FileFailure("read \(path)")
@@ -57,7 +60,7 @@ enum Files {
     /// Replaces a file: a new one beside it (0600) is written, synced and renamed over it.
     static func write(_ path: String, _ bytes: [UInt8]) throws(FileFailure) {
         let beside = "\(path).new"
-        let descriptor = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        let descriptor = unsafe open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFailure("write \(path)") }
         // write reads at most as many bytes as the array has.
         let written = unsafe Glibc.write(descriptor, bytes, bytes.count)
@@ -65,11 +68,11 @@ enum Files {
         let failure = FileFailure("write \(path)")
         close(descriptor)
         guard isComplete else { throw failure }
-        guard rename(beside, path) == 0 else { throw FileFailure("write \(path)") }
+        guard unsafe rename(beside, path) == 0 else { throw FileFailure("write \(path)") }
     }
 
     /// Removes a file if it is there.
-    static func remove(_ path: String) { unlink(path) }
+    static func remove(_ path: String) { _ = unsafe unlink(path) }
 
     /// Removes a folder and all in it.
     static func removeFolder(_ path: String) throws(FileFailure) {
@@ -77,7 +80,7 @@ enum Files {
             let inner = "\(path)/\(name)"
             if isFolder(inner) { try removeFolder(inner) } else { remove(inner) }
         }
-        guard rmdir(path) == 0 || errno == ENOENT else {
+        guard unsafe rmdir(path) == 0 || errno == ENOENT else {
             throw FileFailure("remove the folder \(path)")
         }
     }

@@ -14,7 +14,8 @@ struct FolderLock: Sendable {
 
     /// Takes the lock in `file`, without waiting.
     static func take(_ file: String) throws(FileFailure) -> Outcome {
-        let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        // open keeps nothing of the path, which is lent for the call.
+        let descriptor = unsafe open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFailure("write \(file)") }
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
             return .held(FolderLock(descriptor: descriptor))

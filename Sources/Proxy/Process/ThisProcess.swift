@@ -66,6 +66,7 @@ extension ThisProcess {
         // getcwd fills the buffer, whose size it is told, with a C string.
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         guard unsafe getcwd(&buffer, buffer.count) != nil else { return nil }
-        return unsafe String(cString: buffer)
+        return String(
+            decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }
