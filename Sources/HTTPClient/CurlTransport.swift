@@ -47,10 +47,11 @@ public final class CurlTransport: HTTPTransport {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let ticket = Ticket(id: id, plan: plan, deadline: deadline, waiter: waiter)
+                guard !Task.isCancelled else { return ticket.fail(.cancelled, "Cancelled.") }
                 guard mailbox.leave(.send(ticket)) else {
                     return ticket.fail(.cancelled, "The client was stopped.")
                 }
-                // A cancellation that came before the ticket left its letter too early.
+                // A cancellation between the two lines above left its letter too early.
                 if Task.isCancelled { _ = mailbox.leave(.cancel(id: id)) }
             }
         } onCancel: {

@@ -11,9 +11,7 @@ final class Mailbox: Sendable {
     private enum Phase {
         /// The loop runs and takes letters.
         case open(MultiHandle)
-        /// The loop has been asked to end; it fails what is under way.
-        case closing
-        /// The loop takes nothing more and its handle is gone.
+        /// The loop has been asked to end: it fails what is under way and frees its handle.
         case closed
     }
     private struct State {
@@ -53,8 +51,8 @@ final class Mailbox: Sendable {
     func close() {
         state.withLock { state in
             guard case .open(let multi) = state.phase else { return }
-            state.phase = .closing
             multi.wake()
+            state.phase = .closed
         }
     }
 
@@ -62,9 +60,10 @@ final class Mailbox: Sendable {
     func take() -> (letters: [Letter], goesOn: Bool) {
         state.withLock { state in
             defer { state.letters = [] }
-            if case .open = state.phase { return (state.letters, true) }
-            state.phase = .closed
-            return (state.letters, false)
+            switch state.phase {
+            case .open: return (state.letters, true)
+            case .closed: return (state.letters, false)
+            }
         }
     }
 }

@@ -202,8 +202,8 @@ import Testing
                 return await group.reduce(into: []) { $0.append($1) }
             }
             #expect(await first?.verdict == "timeout maybeSent")
-            // The place that the first one leaves may be taken for the last moment.
-            #expect(verdicts.filter { $0 == "timeout notSent" }.count >= 18, "\(verdicts)")
+            // The turn that one leaves may be taken by another for its last moment.
+            #expect(verdicts.allSatisfy { $0?.hasPrefix("timeout") == true }, "\(verdicts)")
             #expect(ContinuousClock.now - start < .seconds(2))
         }
     }
@@ -211,12 +211,12 @@ import Testing
     @Test func `waiting for a turn does not count to the connect time`() async throws {
         let server = try ScriptedServer { wire in
             while wire.readRequest() != nil {
-                usleep(150_000)
+                usleep(200_000)
                 wire.write(ok())
             }
         }
         let single = ClientConfiguration(
-            connectTimeout: .milliseconds(100), maxConnectionsPerHost: 1)
+            connectTimeout: .milliseconds(300), maxConnectionsPerHost: 1)
         try await withClient(of: server, single) { client in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<4 {
