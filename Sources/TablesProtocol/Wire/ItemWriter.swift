@@ -55,10 +55,7 @@ struct ItemWriter {
         // name of one, readers that keep the last of two take the server's.
         bytes += "{\"id\":".utf8
         write(item.id, to: &bytes)
-        if item.columns.hasMembers {
-            bytes.append(UInt8(ascii: ","))
-            item.columns.appendMembers(to: &bytes)
-        }
+        item.columns.appendMembers(to: &bytes)
         if let name = names.createdAt {
             bytes += name
             write(item.createdAt ?? item.updatedAt, to: &bytes)
@@ -80,10 +77,11 @@ struct ItemWriter {
 
     private func write(_ item: Item, _ select: [Expression.Column], to bytes: inout [UInt8]) {
         let columns = item.columns.all
-        var written = NameSet()
+        var written = NameTable()
         var separator = UInt8(ascii: "{")
         for column in select {
-            guard let name = column.selectedName(in: generation), written.insert(name) else {
+            guard let name = column.selectedName(in: generation), written.insert(name, at: 0) == nil
+            else {
                 continue
             }
             bytes.append(separator)
@@ -107,7 +105,7 @@ struct ItemWriter {
         case .system(.version): bytes.appendJSONString(item.version)
         case .system(.deleted): bytes += (item.deleted ? "true" : "false").utf8
         case .user:
-            let exact = columns.first { $0.name.utf8.elementsEqual(name.utf8) }
+            let exact = columns.first { $0.name.hasSameBytes(as: name) }
             let found = exact ?? columns.first { $0.name.lowercased() == name.lowercased() }
             bytes += (found?.value ?? .null).text.utf8
         }
@@ -116,7 +114,11 @@ struct ItemWriter {
     private func write(_ id: ItemID, to bytes: inout [UInt8]) {
         switch id.kind {
         case .integer: bytes += id.text.utf8
-        case .string: bytes.appendJSONString(id.text)
+        case .string:
+            // An id has nothing that JSON escapes.
+            bytes.append(UInt8(ascii: "\""))
+            bytes += id.text.utf8
+            bytes.append(UInt8(ascii: "\""))
         }
     }
 
