@@ -28,6 +28,16 @@ public enum SyncLimits {
     static let lookAhead = 64
     /// Requests that one operation's turn makes at most: read back, send, send merged.
     static let requestsPerTurn = 3
+    /// The least time between two pulls of a table because it is read, in seconds.
+    static let readGapSeconds: Int64 = 5
+    /// How often the engine keeps house and a sample, in seconds.
+    static let houseSeconds: Int64 = 60
+    /// How often the watchdog looks, in seconds.
+    static let watchSeconds: Int64 = 10
+    /// How long a request may be under way before the watchdog calls the run stalled, in seconds.
+    static let requestPatienceSeconds: Int64 = 120
+    /// How far the wall clock may fall behind before it counts as set back, in seconds.
+    static let clockSlackSeconds: Int64 = 5
     /// The bytes of a response that an attempt keeps.
     static let excerptBytes = 4096
     /// Runs that are remembered in memory for whoever waits for them.
