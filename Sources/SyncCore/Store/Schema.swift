@@ -5,7 +5,7 @@ enum Schema {
     /// What a store of version 1 holds.
     static let version1 = [
         tables, items, heldVersions, aliases, operations, attempts, counters, tokens, history, events,
-        runs, samples,
+        runs, samples, sdkViews,
     ].joined(separator: "\n")
 
     /// Single values: the counter of committed push outcomes, whose store this is.

@@ -8,6 +8,10 @@ public enum StoreLimits {
     public static let waitingWrites = 10_000
     /// Writes in one transaction.
     public static let groupWrites = 500
+    /// Seconds that a connection waits for a lock that another process holds.
+    static let busySeconds = 5.0
+    /// Different queries whose compiled form one reader remembers.
+    static let rememberedQueries = 256
     /// Rows that a pull applies in one transaction.
     public static let applyRows = 500
     /// Earlier versions of an item that stay valid in If-Match.
@@ -16,6 +20,8 @@ public enum StoreLimits {
     public static let responseExcerptBytes = 4096
     /// Events kept for readers that were away.
     public static let events = 10_000
+    /// Rows in one answer to a first generation client that asks for more than a page.
+    public static let firstGenerationRows = 1_000
     /// Days that closed operations and their history are kept.
     public static let historyDays = 30
     /// Entries of history, and closed operations, that are kept at most.
@@ -24,6 +30,8 @@ public enum StoreLimits {
     public static let tombstoneDays = 90
     /// Days that samples are kept.
     public static let sampleDays = 7
+    /// Rows of each kind that one sweep removes, so that it never holds up a write for long.
+    public static let sweepRows = 1_000
     /// Runs that are kept.
     public static let runs = 1_000
     /// Results of single operations that are kept of a run.
