@@ -61,6 +61,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
+            resources: [.embedInCode("Public"), .embedInCode("Operator/openapi.json")],
             swiftSettings: settings),
         .target(
             name: "TestSupport",
