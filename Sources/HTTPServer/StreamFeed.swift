@@ -42,6 +42,9 @@ final class StreamFeed: Interruptible {
             case .end:
                 state = .ended
                 return .end
+            case .failed:
+                state = .ended
+                return .close
             case .wait:
                 connection.suspend()
                 state = .suspended

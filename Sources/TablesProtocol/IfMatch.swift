@@ -1,0 +1,68 @@
+/// What an `If-Match` or `If-None-Match` field asks for.
+public enum IfMatch: Sendable, Hashable {
+    /// No field came.
+    case absent
+    /// `*`: any version.
+    case any
+    /// Any of these versions; none is left of a field with weak tags only, which never match.
+    case versions([String])
+    /// The field is not one that the client's generation of servers accepts.
+    case invalid(String)
+
+    /// Whether the condition holds for an item of this version. An invalid one never holds.
+    public func accepts(_ version: String) -> Bool {
+        switch self {
+        case .absent, .any: true
+        case .versions(let versions): versions.contains { $0.hasSameBytes(as: version) }
+        case .invalid: false
+        }
+    }
+
+    /// Reads the field as servers of the generation do: the first refuses weak, unquoted and
+    /// several tags, the second refuses several, the third takes any; weak tags never match.
+    public static func parse(_ field: String?, generation: Generation) -> IfMatch {
+        guard let field else { return .absent }
+        let text = field.trimmed
+        if text == "*" { return .any }
+        guard let tags = tags(in: text) else { return unquoted(text, field, generation) }
+        let strict = generation == .mobileServices && tags.count != tags.strong.count
+        let several = generation != .datasync && tags.count > 1
+        return strict || several ? .invalid(field) : .versions(tags.strong)
+    }
+
+    private static func unquoted(
+        _ text: Substring, _ field: String, _ generation: Generation
+    ) -> IfMatch {
+        let isPlain = !text.isEmpty && !text.utf8.contains(where: { "\", ".utf8.contains($0) })
+        return isPlain && generation != .mobileServices
+            ? .versions([String(text)]) : .invalid(field)
+    }
+
+    private static func tags(in text: Substring) -> (strong: [String], count: Int)? {
+        var strong: [String] = []
+        var count = 0
+        var rest = text
+        while let tag = EntityTag.first(in: rest) {
+            count += 1
+            switch tag {
+            case .strong(let version, let after):
+                strong.append(version)
+                rest = after.drop { $0 == " " || $0 == "\t" }
+            case .weak(let after): rest = after.drop { $0 == " " || $0 == "\t" }
+            }
+            if rest.isEmpty { return (strong, count) }
+            guard rest.first == "," else { return nil }
+            rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
+        }
+        return nil
+    }
+}
+
+extension String {
+    /// The text without spaces and tabs around it.
+    var trimmed: Substring {
+        var text = self[...]
+        while text.last == " " || text.last == "\t" { text.removeLast() }
+        return text.drop { $0 == " " || $0 == "\t" }
+    }
+}

@@ -1,0 +1,152 @@
+/// The columns of an item: the members of one JSON object in their order, each value kept as the
+/// text it came in.
+///
+/// Columns that come from a store keep the object's text and are only sliced when someone asks for
+/// a column, so that a list passes rows on without looking inside.
+public struct Columns: Sendable {
+    /// One column.
+    public struct Column: Sendable, Hashable {
+        /// The name with escapes resolved.
+        public var name: String
+        /// The value.
+        public var value: JSONText
+
+        /// Makes a column.
+        public init(_ name: String, _ value: JSONText) {
+            self.name = name
+            self.value = value
+        }
+
+        /// Whether this is the column of that name, byte for byte.
+        func isNamed(_ other: String) -> Bool { name.hasSameBytes(as: other) }
+    }
+
+    private enum Storage: Sendable {
+        case text(String)
+        case columns([Column])
+    }
+    private var storage: Storage
+
+    /// No columns.
+    public init() { storage = .columns([]) }
+
+    /// Takes columns in their order; of those with one name the last value counts.
+    public init(_ columns: [Column]) {
+        var kept: [Column] = []
+        var places = NameTable()
+        for column in columns {
+            if let place = places.insert(column.name, at: kept.count) {
+                kept[place].value = column.value
+            } else {
+                kept.append(column)
+            }
+        }
+        storage = .columns(kept)
+    }
+
+    /// Takes columns whose names are known to be unique.
+    init(unique columns: [Column]) { storage = .columns(columns) }
+
+    /// Takes the text of one JSON object.
+    /// - Throws: ``JSONError`` also when the value is no object or a name appears twice in it.
+    public init(parsing text: String) throws(JSONError) {
+        self = try Columns(parsing: Array(text.utf8))
+    }
+
+    /// Takes the bytes of one JSON object.
+    /// - Throws: ``JSONError`` also when the value is no object or a name appears twice in it.
+    public init(parsing bytes: [UInt8]) throws(JSONError) {
+        storage = .columns(try Self.slice(bytes))
+    }
+
+    /// Takes an object's text that was once valid, as ``text`` gave it, without looking inside.
+    public init(stored text: String) { storage = .text(text) }
+
+    /// The object's text; the text it was stored as when no column was set since.
+    public var text: String {
+        switch storage {
+        case .text(let text): return text
+        case .columns(let columns) where columns.isEmpty: return "{}"
+        case .columns(let columns):
+            let size = columns.reduce(2) { $0 + $1.name.utf8.count + $1.value.text.utf8.count + 4 }
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(size)
+            appendMembers(to: &bytes)
+            bytes[0] = UInt8(ascii: "{")
+            bytes.append(UInt8(ascii: "}"))
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+
+    /// The columns in their order.
+    public var all: [Column] {
+        switch storage {
+        case .columns(let columns): columns
+        // Stored text was valid once; were the store damaged, the item shows no columns.
+        case .text(let text): (try? Self.slice(Array(text.utf8))) ?? []
+        }
+    }
+
+    /// The names in their order.
+    public var names: [String] { all.map(\.name) }
+
+    /// Whether there is no column.
+    public var isEmpty: Bool {
+        switch storage {
+        case .columns(let columns): columns.isEmpty
+        case .text(let text): text.utf8.count == 2 || all.isEmpty
+        }
+    }
+
+    /// The value of a column, nil when absent. Setting keeps the column's place, or appends;
+    /// setting nil removes the column.
+    public subscript(name: String) -> JSONText? {
+        get { all.first { $0.isNamed(name) }?.value }
+        set {
+            var columns = all
+            // The array is now held once only, so that it changes in place.
+            storage = .columns([])
+            switch (columns.firstIndex { $0.isNamed(name) }, newValue) {
+            case (let index?, let value?): columns[index].value = value
+            case (let index?, nil): columns.remove(at: index)
+            case (nil, let value?): columns.append(Column(name, value))
+            case (nil, nil): break
+            }
+            storage = .columns(columns)
+        }
+    }
+
+    /// Lays the columns of `changes` over these: values are replaced in place, new ones appended.
+    public mutating func merge(_ changes: Columns) {
+        self = Columns(all + changes.all)
+    }
+
+    /// Appends `,"name":value` for each column.
+    func appendMembers(to bytes: inout [UInt8]) {
+        switch storage {
+        case .text(let text) where text.utf8.count == 2: break
+        case .text(let text) where text.utf8.starts(with: "{\"".utf8):
+            let start = bytes.count
+            bytes += text.utf8
+            bytes[start] = UInt8(ascii: ",")
+            bytes.removeLast()
+        case .text, .columns:
+            for column in all {
+                bytes.append(UInt8(ascii: ","))
+                bytes.appendJSONString(column.name)
+                bytes.append(UInt8(ascii: ":"))
+                bytes += column.value.text.utf8
+            }
+        }
+    }
+}
+
+extension Columns: Hashable {
+    /// Equal when the same names have the same texts in the same order.
+    public static func == (left: Columns, right: Columns) -> Bool {
+        left.text.hasSameBytes(as: right.text)
+    }
+
+    /// Hashes the text.
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+}

@@ -1,0 +1,71 @@
+/// The identity of an item in its table: validated text, compared byte for byte.
+public struct ItemID: Sendable, Hashable, CustomStringConvertible {
+    /// The id as text; decimal digits for an integer id.
+    public let text: String
+    /// Whether it is written as a JSON string or number. Not part of equality: a path segment does
+    /// not say which.
+    public let kind: IDKind
+
+    /// Why a text cannot be an id.
+    public enum Refusal: Error, Sendable, Hashable {
+        case empty
+        case tooLong(limitUnits: Int)
+        case forbiddenCharacter(Unicode.Scalar)
+        /// `.` and `..`, which vanish from a path.
+        case dots
+    }
+
+    /// Takes a string id of 1 to ``Limits/idUnits`` UTF-16 units without control characters and
+    /// without any of `"`, `+`, `?`, `\`, `/` and the backtick, and not `.` or `..`.
+    public init(_ text: String) throws(Refusal) {
+        if text.isEmpty { throw .empty }
+        if text == "." || text == ".." { throw .dots }
+        if text.utf8.count > Limits.idUnits, text.utf16.count > Limits.idUnits {
+            throw .tooLong(limitUnits: Limits.idUnits)
+        }
+        if let scalar = text.unicodeScalars.first(where: Self.isForbidden) {
+            throw .forbiddenCharacter(scalar)
+        }
+        self.text = text
+        kind = .string
+    }
+
+    /// Takes an integer id; negative ones are provisional, until the backend assigns one.
+    public init(_ number: Int64) {
+        text = String(number)
+        kind = .integer
+    }
+
+    /// Takes text that is an id by construction.
+    init(generated text: String) {
+        self.text = text
+        kind = .string
+    }
+
+    /// Takes the text of an id that was valid when it was stored, without looking at it again.
+    package init(stored text: String, kind: IDKind) {
+        self.text = text
+        self.kind = kind
+    }
+
+    /// The id as an integer, when its text is one.
+    public var number: Int64? { Int64(text) }
+
+    /// The id as text.
+    public var description: String { text }
+
+    /// Ids are equal when their texts have the same bytes.
+    public static func == (left: ItemID, right: ItemID) -> Bool {
+        left.text.hasSameBytes(as: right.text)
+    }
+
+    /// Hashes the text.
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
+    private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\"", "+", "?", "\\", "/", "`": true
+        default: false
+        }
+    }
+}

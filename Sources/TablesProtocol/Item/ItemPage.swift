@@ -1,0 +1,16 @@
+/// One answer to a list: some items, the count where asked for, and whether more follow.
+public struct ItemPage: Sendable, Hashable {
+    /// The items in the order asked for.
+    public var items: [Item]
+    /// How many match the filter regardless of skip and top; nil when not asked for.
+    public var count: Int?
+    /// True when more items match within the client's own top.
+    public var hasMore: Bool
+
+    /// Makes a page.
+    public init(items: [Item], count: Int? = nil, hasMore: Bool = false) {
+        self.items = items
+        self.count = count
+        self.hasMore = hasMore
+    }
+}

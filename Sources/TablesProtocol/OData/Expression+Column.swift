@@ -1,0 +1,38 @@
+extension Expression {
+    /// A column as a query names it.
+    public enum Column: Sendable, Hashable {
+        /// The id.
+        case id
+        /// A property that the server keeps, whatever the generation calls it.
+        case system(SystemProperty)
+        /// A column of the application; more than one name is a path into a nested object.
+        case user(path: [String])
+
+        /// The column that a path of names means in a generation's queries.
+        ///
+        /// Names of the id and of system properties match in any case, since the databases behind
+        /// the real servers compare column names so.
+        public init(path: [String], in generation: Generation) {
+            if path.count == 1, let name = path.first {
+                if name.lowercased() == "id" {
+                    self = .id
+                    return
+                }
+                if let property = SystemProperty(named: name, in: generation) {
+                    self = .system(property)
+                    return
+                }
+            }
+            self = .user(path: path)
+        }
+
+        /// The column's name on the wire; nil where the generation does not have the property.
+        public func name(in generation: Generation) -> String? {
+            switch self {
+            case .id: "id"
+            case .system(let property): property.name(in: generation)
+            case .user(let path): path.joined(separator: "/")
+            }
+        }
+    }
+}

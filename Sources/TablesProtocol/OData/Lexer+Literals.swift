@@ -1,0 +1,143 @@
+extension Lexer {
+    /// A text in quotes, in which `''` is one quote.
+    ///
+    /// In a list a quote ends the text only before `,` or `)`: the Community Toolkit's client does
+    /// not double the quotes of the elements of `in (…)`.
+    mutating func quoted() throws(ODataError) -> String {
+        let start = position
+        var content: [UInt8] = []
+        position += 1
+        while let byte = peek() {
+            position += 1
+            guard byte == UInt8(ascii: "'") else {
+                content.append(byte)
+                continue
+            }
+            if peek() == UInt8(ascii: "'") {
+                position += 1
+            } else if listNesting == nil || endsListElement {
+                return String(decoding: content, as: UTF8.self)
+            }
+            content.append(byte)
+        }
+        throw error("Unterminated string", at: start)
+    }
+
+    private var endsListElement: Bool {
+        var distance = 0
+        while peek(distance) == 0x20 { distance += 1 }
+        switch peek(distance) {
+        case UInt8(ascii: ","), UInt8(ascii: ")"), nil: return true
+        case _?: return false
+        }
+    }
+
+    /// The constant whose prefix has just been read: `datetime'…'`, `guid'…'`, `X'…'`.
+    mutating func prefixed(_ prefix: String, from start: Int) throws(ODataError)
+        -> Expression.Literal
+    {
+        let content = try quoted()
+        let literal: Expression.Literal?
+        switch prefix.lowercased() {
+        case "datetime": literal = Self.instant(content, .dateTime).map { .instant($0) }
+        case "datetimeoffset":
+            literal = Self.instant(content, .dateTimeOffset).map { .instant($0) }
+        case "guid": literal = Self.isGUID(content.utf8) ? .guid(content) : nil
+        case "x": literal = Base16.decoded(content).map { .binary($0) }
+        case "binary":
+            let bytes =
+                generation == .datasync ? Base64.decoded(content) : Base16.decoded(content)
+            literal = bytes.map { .binary($0) }
+        case "date": literal = DateLiteral(content).map { .date($0) }
+        case "time", "timeofday": literal = TimeLiteral(content).map { .time($0) }
+        case let name where name.contains("."):
+            // A member of an enumeration, which JSON holds as its name.
+            literal = .string(content)
+        default:
+            throw error("Unknown kind of constant '\(prefix)'", at: start)
+        }
+        guard let literal else {
+            throw error("'\(content)' is not a valid \(prefix.lowercased())", at: start)
+        }
+        return literal
+    }
+
+    /// A date's text, also where the plus sign of its offset was sent unencoded and became a space.
+    static func instant(_ text: String, _ form: InstantLiteral.Form) -> InstantLiteral? {
+        if let literal = InstantLiteral(text, form: form) { return literal }
+        guard let space = text.lastIndex(of: " ") else { return nil }
+        return InstantLiteral("\(text[..<space])+\(text[space...].dropFirst())", form: form)
+    }
+
+    /// A bare GUID at the position, which is then passed.
+    mutating func bareGUID() -> String? {
+        let end = position + 36
+        guard end <= bytes.count, Self.isGUID(bytes[position..<end]) else { return nil }
+        if end < bytes.count, Self.continuesIdentifier(bytes[end]) { return nil }
+        defer { position = end }
+        return text(position..<end)
+    }
+
+    static func isGUID(_ text: some Collection<UInt8>) -> Bool {
+        text.count == 36
+            && text.enumerated().allSatisfy { index, byte in
+                [8, 13, 18, 23].contains(index)
+                    ? byte == UInt8(ascii: "-") : Base16.value(byte) != nil
+            }
+    }
+
+    /// What begins with a digit: a bare GUID, date, time or number, or a byte as two hex digits.
+    mutating func digits() throws(ODataError) -> Expression.Literal {
+        if let guid = bareGUID() { return .guid(guid) }
+        let start = position
+        if matches("dddd-dd-dd") { return try bareDate() }
+        if matches("dd:dd") {
+            let text = take {
+                Self.isDigit($0) || [UInt8(ascii: ":"), UInt8(ascii: ".")].contains($0)
+            }
+            guard let time = TimeLiteral(text) else {
+                throw error("'\(text)' is not a valid time", at: start)
+            }
+            return .time(time)
+        }
+        let word = take { Self.continuesIdentifier($0) }
+        if word.utf8.last.map({ $0 | 0x20 }) == UInt8(ascii: "e"), word.utf8.count > 2 {
+            // The sign of an exponent is no part of an identifier.
+            if peek() == UInt8(ascii: "+") { position += 1 }
+            _ = take { Self.continuesIdentifier($0) }
+        }
+        let text = text(start..<position)
+        guard peek() != UInt8(ascii: "'"), let number = Self.number(text) else {
+            throw error("'\(text)' is not a valid number", at: start)
+        }
+        return .number(number)
+    }
+
+    private mutating func bareDate() throws(ODataError) -> Expression.Literal {
+        let start = position
+        let text = take {
+            Self.isDigit($0) || Self.isLetter($0) || "-:.+".utf8.contains($0)
+        }
+        if let date = DateLiteral(text) { return .date(date) }
+        guard let instant = InstantLiteral(text) else {
+            throw error("'\(text)' is not a valid date", at: start)
+        }
+        return .instant(instant)
+    }
+
+    /// Whether the bytes at the position have this shape, `d` standing for a digit.
+    private func matches(_ shape: StaticString) -> Bool {
+        for (distance, expected) in shape.description.utf8.enumerated() {
+            guard let byte = peek(distance),
+                expected == UInt8(ascii: "d") ? Self.isDigit(byte) : byte == expected
+            else { return false }
+        }
+        return true
+    }
+
+    private mutating func take(while belongs: (UInt8) -> Bool) -> String {
+        let start = position
+        while let byte = peek(), belongs(byte) { position += 1 }
+        return text(start..<position)
+    }
+}

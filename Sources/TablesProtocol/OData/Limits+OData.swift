@@ -1,0 +1,23 @@
+extension Limits {
+    /// Pairs in one query string.
+    public static let queryParameters = 128
+    /// The longest value of `$filter`, `$orderby` or `$select`, in UTF-8 bytes after decoding.
+    public static let optionBytes = 65_536
+    /// Parentheses and functions around one another in the text of an expression, in levels.
+    public static let expressionNesting = 200
+    /// The deepest tree, in nodes from the root to a leaf; SQLite's own parser stack bounds it.
+    public static let expressionDepth = 16
+    /// Constants in one `in (…)`.
+    public static let listItems = 1_000
+    /// Terms of `$orderby`.
+    public static let orderTerms = 32
+    /// The highest `$top` that servers of generations 1 and 2 accept, in rows.
+    public static let topRows = 1_000
+    /// The highest `$top` that servers of generation 3 accept, in rows.
+    public static let datasyncTopRows = 128_000
+    /// The longest text that a function in a query makes, in UTF-8 bytes; a longer one is null.
+    public static let computedTextBytes = 1 << 20
+    /// Operands that stand in one parenthesis of compiled SQL; longer chains are grouped, because
+    /// SQLite refuses an expression more than 1000 levels deep.
+    static let chainOperands = 64
+}

@@ -1,0 +1,159 @@
+/// Reads tokens as a tree by operator precedence, low to high: `or`, `and`, comparisons and `in`,
+/// `add sub`, `mul div mod`, `not` and the sign.
+struct Parser {
+    /// A tree and how deep it is.
+    struct Node {
+        let expression: Expression
+        let depth: Int
+    }
+
+    private enum Infix {
+        case logical(Expression.LogicalOperator)
+        case binary(Expression.BinaryOperator)
+        case inList
+
+        var precedence: Int {
+            switch self {
+            case .logical(.or): 1
+            case .logical(.and): 2
+            case .inList: 3
+            case .binary(let operation):
+                switch operation {
+                case .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual: 3
+                case .add, .sub: 4
+                case .mul, .div, .mod: 5
+                }
+            }
+        }
+    }
+
+    let option: String
+    let generation: Generation
+    private let tokens: [Token]
+    private var index = 0
+    private var nesting = 0
+
+    init(_ text: String, option: String, generation: Generation) throws(ODataError) {
+        self.option = option
+        self.generation = generation
+        tokens = try Lexer.tokens(text, option: option, generation: generation)
+    }
+
+    /// The token that is read next; the last one is `.end` and is never passed.
+    var current: Token { tokens[index] }
+
+    var following: Token { tokens[min(index + 1, tokens.count - 1)] }
+
+    mutating func advance() { index = min(index + 1, tokens.count - 1) }
+
+    mutating func take(_ kind: Token.Kind) -> Bool {
+        guard current.kind == kind, kind != .end else { return false }
+        advance()
+        return true
+    }
+
+    mutating func expect(_ kind: Token.Kind) throws(ODataError) {
+        let wanted = Token(kind: kind, position: 0).name
+        guard take(kind) else {
+            throw error("Expected \(wanted) but found \(current.name)", at: current.position)
+        }
+    }
+
+    func error(_ reason: String, at position: Int) -> ODataError {
+        ODataError(option: option, reason: reason, position: position)
+    }
+
+    /// An expression whose operators bind at least as tightly as `precedence`.
+    mutating func expression(_ precedence: Int = 1) throws(ODataError) -> Node {
+        var left = try operand()
+        while let infix = infix(), infix.precedence >= precedence {
+            let position = current.position
+            switch infix {
+            case .logical(let operation):
+                left = try chain(operation, from: left)
+            case .binary(let operation):
+                advance()
+                let right = try expression(infix.precedence + 1)
+                left = try node(
+                    .binary(operation, left.expression, right.expression), [left, right],
+                    at: position)
+            case .inList:
+                advance()
+                left = try node(.inList(left.expression, try list()), [left], at: position)
+            }
+        }
+        return left
+    }
+
+    /// A node above others, unless it is too deep.
+    func node(
+        _ expression: Expression, _ children: [Node], at position: Int
+    ) throws(ODataError) -> Node {
+        let depth = 1 + (children.map(\.depth).max() ?? 0)
+        guard depth <= Limits.expressionDepth else {
+            throw error(
+                "The expression is more than \(Limits.expressionDepth) levels deep", at: position)
+        }
+        return Node(expression: expression, depth: depth)
+    }
+
+    /// Goes one level into parentheses, a function or a sign, or refuses to.
+    mutating func nested<Result>(
+        at position: Int, _ body: (inout Parser) throws(ODataError) -> Result
+    ) throws(ODataError) -> Result {
+        guard nesting < Limits.expressionNesting else {
+            throw error(
+                "The expression is nested more than \(Limits.expressionNesting) times",
+                at: position)
+        }
+        nesting += 1
+        defer { nesting -= 1 }
+        return try body(&self)
+    }
+
+    /// `left and b and c`, read in one go so that a chain costs no depth.
+    private mutating func chain(
+        _ operation: Expression.LogicalOperator, from left: Node
+    ) throws(ODataError) -> Node {
+        var nodes = [left]
+        let position = current.position
+        while case .logical(operation)? = infix() {
+            advance()
+            nodes.append(try expression(Infix.logical(operation).precedence + 1))
+        }
+        let depths = nodes.map { node in
+            // A chain of the same operator is taken apart, so its own level goes.
+            if case .logical(operation, _) = node.expression { node.depth - 1 } else { node.depth }
+        }
+        let joined = Expression.joined(operation, nodes.map(\.expression)) ?? left.expression
+        let deepest = Node(expression: joined, depth: depths.max() ?? 0)
+        return try node(joined, [deepest], at: position)
+    }
+
+    private func infix() -> Infix? {
+        guard case .identifier(let word) = current.kind else { return nil }
+        let name = word.lowercased()
+        if name == "in" { return .inList }
+        if let operation = Expression.LogicalOperator(rawValue: name) { return .logical(operation) }
+        return Expression.BinaryOperator(rawValue: name).map { .binary($0) }
+    }
+
+    /// The constants of `in (…)`.
+    private mutating func list() throws(ODataError) -> [Expression.Literal] {
+        try expect(.open)
+        var literals: [Expression.Literal] = []
+        repeat {
+            let position = current.position
+            guard literals.count < Limits.listItems else {
+                throw error(
+                    "The list has more than \(Limits.listItems) elements", at: position)
+            }
+            guard case .literal(let literal) = try operand().expression else {
+                throw error("A list may hold constants only", at: position)
+            }
+            literals.append(literal)
+        } while take(.comma)
+        try expect(.close)
+        return literals
+    }
+}

@@ -1,0 +1,89 @@
+extension SQLCompiler {
+    /// Compares texts byte by byte.
+    func textComparison(
+        _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
+    ) -> SQLFragment {
+        guard case .column(.user) = left, case .literal = right else {
+            return text(left).infix(operation.sql, text(right))
+        }
+        let wanted = text(right)
+        if case .blob? = wanted.arguments.first {
+            return wholeText(left).infix(operation.sql, wanted)
+        }
+        // `json_extract` stops at U+0000, so a row that holds one anywhere is looked at again.
+        let compared = json(left).infix(operation.sql, wanted)
+        switch operation {
+        case .equal:
+            let whole = wholeText(left).infix("=", wanted)
+            return compared.infix("AND", SQLFragment(hasNoZero).infix("OR", whole))
+        case .notEqual:
+            let whole = wholeText(left).infix("<>", wanted)
+            return compared.infix("OR", SQLFragment("NOT \(hasNoZero)").infix("AND", whole))
+        case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub, .mul, .div, .mod:
+            return compared.infix("AND", jsonType(left).infix("=", SQLFragment("'text'")))
+        }
+    }
+
+    /// `x in (…)`, as SQL's `IN` where all constants are texts or all are whole numbers.
+    func membership(_ value: Expression, _ literals: [Expression.Literal]) -> SQLFragment {
+        let texts = literals.compactMap(Self.plainText)
+        let numbers = literals.compactMap(Self.wholeNumber)
+        switch kind(of: value) {
+        case .json where texts.count == literals.count && !texts.isEmpty:
+            let list = Self.list(texts)
+            let whole = wholeText(value).infix("IN", list)
+            return json(value).infix("IN", list)
+                .infix("AND", SQLFragment(hasNoZero).infix("OR", whole))
+        case .text where texts.count == literals.count && !texts.isEmpty:
+            return text(value).infix("IN", Self.list(texts))
+        case .json where numbers.count == literals.count && !numbers.isEmpty:
+            let type = jsonType(value).infix("IN", SQLFragment("('integer','real')"))
+            return json(value).infix("IN", Self.list(numbers)).infix("AND", type)
+        case .null, .json, .boolean, .number, .text, .guid, .instant, .time:
+            let tests = literals.map { comparison(.equal, value, .literal($0)) }
+            return tests.isEmpty ? SQLFragment("0") : .chain(tests, "OR")
+        }
+    }
+
+    private static func plainText(_ literal: Expression.Literal) -> SQLValue? {
+        guard case .string(let text) = literal, !text.utf8.contains(0) else { return nil }
+        return .text(text)
+    }
+
+    private static func wholeNumber(_ literal: Expression.Literal) -> SQLValue? {
+        guard case .number(let number) = literal else { return nil }
+        return number.integer.map { .integer($0) }
+    }
+
+    private static func list(_ values: [SQLValue]) -> SQLFragment {
+        SQLFragment("(\(values.map { _ in "?" }.joined(separator: ",")))", values)
+    }
+
+    /// `contains`, `startswith`, `endswith`: as bytes, so that `%`, `_` and U+0000 mean nothing.
+    func test(_ function: Expression.Function, _ arguments: [Expression]) -> SQLFragment {
+        guard kind(of: .call(function, arguments)) == .boolean, arguments.count == 2 else {
+            return .null
+        }
+        let found = SQLFragment.call("instr", blob(arguments[0]), blob(arguments[1]))
+        switch function {
+        case .contains:
+            return found.infix(">", SQLFragment("0"))
+        case .startsWith:
+            return found.infix("=", SQLFragment("1"))
+        case .endsWith:
+            // `substr` would do, but makes null of an empty blob.
+            return .call("odata_endswith", arguments.map(text))
+        case .length, .toLower, .toUpper, .trim, .indexOf, .substring, .concat, .replace, .year,
+            .month, .day, .hour, .minute, .second, .round, .floor, .ceiling:
+            return .null
+        }
+    }
+
+    private func blob(_ expression: Expression) -> SQLFragment {
+        if case .literal(.string(let text)) = expression {
+            return .bound(.blob(Array(text.utf8)))
+        }
+        let text = text(expression)
+        return SQLFragment("CAST(\(text.text) AS BLOB)", text.arguments)
+    }
+}

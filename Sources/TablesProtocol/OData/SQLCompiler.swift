@@ -1,0 +1,84 @@
+/// Compiles expressions to SQL over the columns of ``ItemSQLSchema``.
+///
+/// The rules, after the SQL databases behind the real servers:
+/// - Logic has three values. A comparison with a null operand is neither true nor false, also under
+///   `not` and for `ne`; only `eq null` and `ne null` test for null. A missing column is null.
+/// - A row's value of another type than the constant is unequal to it and neither less nor greater.
+///   `true` is not 1. Where the types of both sides are known and do not meet, the result is null.
+/// - Texts are compared byte by byte, GUIDs in any case, dates as instants, versions as texts.
+/// - Lengths and positions of texts count UTF-16 units, from 0.
+/// - `div` of two whole numbers is whole; dates have the parts that they have in UTC.
+public struct SQLCompiler: Sendable {
+    let schema: ItemSQLSchema
+    /// The spelling under which a table keeps a column that a query names.
+    let spelling: @Sendable (String) -> String
+
+    /// A compiler for one table.
+    ///
+    /// - Parameter spelling: turns the name of a user's column into the one that the rows have.
+    public init(
+        _ schema: ItemSQLSchema, spelling: @escaping @Sendable (String) -> String = { $0 }
+    ) {
+        self.schema = schema
+        self.spelling = spelling
+    }
+
+    /// The condition that `$filter` stands for: 1, 0 or null.
+    public func filter(_ expression: Expression) -> SQLFragment {
+        condition(expression)
+    }
+
+    /// The terms of `ORDER BY`, always total: the id is the last one.
+    public func ordering(_ terms: [Ordering]) -> SQLFragment {
+        var fragments: [SQLFragment] = []
+        var endsWithID = false
+        for term in terms where !endsWithID {
+            // A constant orders nothing, and a bare number would name a column of the result.
+            if case .literal = term.expression { continue }
+            if case .column(.id) = term.expression { endsWithID = true }
+            var fragment = value(term.expression)
+            if term.descending { fragment.text += " DESC" }
+            fragments.append(fragment)
+        }
+        if !endsWithID { fragments.append(value(.column(.id))) }
+        return .joined(fragments, separator: ", ")
+    }
+
+    /// An expression as a condition.
+    func condition(_ expression: Expression) -> SQLFragment {
+        switch expression {
+        case .literal(.boolean(let value)):
+            return SQLFragment(value ? "1" : "0")
+        case .literal:
+            return .null
+        case .column:
+            return comparison(.equal, expression, .literal(.boolean(true)))
+        case .unary(.not, let operand):
+            let inner = condition(operand)
+            return SQLFragment("(NOT \(inner.text))", inner.arguments)
+        case .unary(.negate, _):
+            return .null
+        case .binary(let operation, let left, let right):
+            return comparison(operation, left, right)
+        case .logical(let operation, let operands):
+            return .chain(operands.map(condition), operation.rawValue.uppercased())
+        case .call(let function, let arguments):
+            return test(function, arguments)
+        case .inList(let value, let literals):
+            return membership(value, literals)
+        }
+    }
+
+    /// What to order by, or to test for null.
+    func value(_ expression: Expression) -> SQLFragment {
+        switch kind(of: expression) {
+        case .null: .null
+        case .json: json(expression)
+        case .boolean: truth(expression)
+        case .number: number(expression)
+        case .text, .guid: text(expression)
+        case .instant: instant(expression)
+        case .time: time(expression)
+        }
+    }
+}

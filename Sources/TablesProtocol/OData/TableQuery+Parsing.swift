@@ -1,0 +1,164 @@
+extension TableQuery {
+    /// Reads the options of a list as a server of the generation would.
+    ///
+    /// The first of several parameters with one name counts. Unknown names beginning with `$` or
+    /// `__` are refused by generation 1 and ignored by the others; all other names are the
+    /// application's own.
+    ///
+    /// - Throws: ``ODataError``, to be answered with status 400.
+    public static func parse(
+        _ parameters: [QueryParameter], generation: Generation
+    ) throws(ODataError) -> TableQuery {
+        var query = TableQuery()
+        var seen: Set<QueryOption> = []
+        for parameter in parameters {
+            guard let option = QueryOption(name: parameter.name, generation: generation) else {
+                try refuseReserved(parameter.name, generation)
+                continue
+            }
+            if seen.insert(option).inserted {
+                try query.take(option, parameter, generation)
+            }
+        }
+        return query
+    }
+
+    private static func refuseReserved(
+        _ name: String, _ generation: Generation
+    ) throws(ODataError) {
+        guard generation == .mobileServices, name.hasPrefix("$") || name.hasPrefix("__") else {
+            return
+        }
+        throw ODataError(
+            option: name,
+            reason: "Invalid query parameter name '\(name)'. "
+                + "Custom query parameter names must not start with $ or __", position: 0)
+    }
+
+    private mutating func take(
+        _ option: QueryOption, _ parameter: QueryParameter, _ generation: Generation
+    ) throws(ODataError) {
+        let name = parameter.name
+        let value = parameter.value
+        switch option {
+        case .filter:
+            guard value.contains(where: { !$0.isWhitespace }) else { return }
+            filter = try Expression(parsing: value, generation: generation, option: name)
+        case .orderBy:
+            orderBy = try Ordering.parse(value, generation: generation, option: name)
+        case .select:
+            select = try Self.columns(value, generation, option: name)
+        case .top:
+            top = try Self.top(value, generation, option: name)
+        case .skip:
+            skip = try Self.skip(value, generation, option: name)
+        case .inlineCount:
+            count = value == "allpages"
+            if !count, value != "none", generation == .mobileServices {
+                throw ODataError(
+                    option: name, reason: "The value of '\(name)' must be 'allpages' or 'none'",
+                    position: 0)
+            }
+        case .count:
+            switch value.lowercased() {
+            case "true": count = true
+            case "false": count = false
+            default:
+                throw ODataError(
+                    option: name, reason: "The value of '\(name)' must be 'true' or 'false'",
+                    position: 0)
+            }
+        case .includeDeleted:
+            includeDeleted = value.lowercased() == "true"
+        case .systemProperties:
+            break
+        }
+    }
+
+    /// `$select`: nil for all columns, which an empty value and `*` mean as well.
+    private static func columns(
+        _ value: String, _ generation: Generation, option: String
+    ) throws(ODataError) -> [Expression.Column]? {
+        guard value.utf8.count <= Limits.optionBytes else {
+            throw ODataError(
+                option: option, reason: "The value is longer than \(Limits.optionBytes) bytes",
+                position: Limits.optionBytes)
+        }
+        var columns: [Expression.Column] = []
+        var position = 0
+        for part in value.split(separator: ",", omittingEmptySubsequences: false) {
+            let name = String(
+                part.trimmingPrefix { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+            let path = name.split(separator: "/").map(String.init)
+            if path.isEmpty {
+                if value.allSatisfy({ $0 == " " }) { return nil }
+                throw ODataError(
+                    option: option, reason: "Expected the name of a column", position: position)
+            }
+            if path == ["*"] { return nil }
+            let column = Expression.Column(path: path, in: generation)
+            if !columns.contains(column) { columns.append(column) }
+            position += part.utf8.count + 1
+        }
+        return columns
+    }
+
+    /// `$top`: servers of generation 2 ignore what is no number.
+    private static func top(
+        _ value: String, _ generation: Generation, option: String
+    ) throws(ODataError) -> Int? {
+        guard let number = wholeNumber(value) else {
+            if generation == .mobileApps { return nil }
+            throw notANumber(option)
+        }
+        guard number >= 0 else { throw negative(option) }
+        switch generation {
+        case .mobileServices where number > Limits.topRows:
+            throw ODataError(
+                option: option,
+                reason: "The value of the $top query option cannot exceed \(Limits.topRows)",
+                position: 0)
+        case .mobileApps where number > Limits.topRows:
+            throw ODataError(
+                option: option,
+                reason: "You cannot request more than \(Limits.topRows) records", position: 0)
+        case .datasync where number > Limits.datasyncTopRows:
+            throw ODataError(
+                option: option,
+                reason: "The value of '$top' cannot exceed \(Limits.datasyncTopRows)", position: 0)
+        case .mobileServices, .mobileApps, .datasync:
+            return number
+        }
+    }
+
+    /// `$skip`: servers of generation 2 ignore what is no number or negative.
+    private static func skip(
+        _ value: String, _ generation: Generation, option: String
+    ) throws(ODataError) -> Int {
+        let number = wholeNumber(value)
+        if let number, number >= 0 { return number }
+        if generation == .mobileApps { return 0 }
+        throw number == nil ? notANumber(option) : negative(option)
+    }
+
+    /// A whole number; one too big for its type is the biggest.
+    private static func wholeNumber(_ value: String) -> Int? {
+        if let number = Int(value) { return number }
+        let digits =
+            value.utf8.first == UInt8(ascii: "-") ? value.utf8.dropFirst() : value.utf8[...]
+        guard !digits.isEmpty, digits.allSatisfy(Lexer.isDigit) else { return nil }
+        return digits.count < value.utf8.count ? .min : .max
+    }
+
+    private static func notANumber(_ option: String) -> ODataError {
+        ODataError(
+            option: option, reason: "The value specified for '\(option)' must be a number",
+            position: 0)
+    }
+
+    private static func negative(_ option: String) -> ODataError {
+        ODataError(
+            option: option, reason: "The value specified for '\(option)' must not be negative",
+            position: 0)
+    }
+}

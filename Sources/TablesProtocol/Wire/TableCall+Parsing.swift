@@ -1,0 +1,77 @@
+public import HTTPMessage
+import HTTPTypes
+
+extension TableCall {
+    /// Reads a request on `/tables/…`; the body of a read or a deletion is ignored, as SDKs send
+    /// one there.
+    /// - Parameters:
+    ///   - request: the request as it came, its target undecoded.
+    ///   - defaultGeneration: what a request without any mark of its SDK is taken for.
+    /// - Throws: ``TablesError`` with what the request breaks.
+    public static func parse(
+        _ request: Request, defaultGeneration: Generation
+    ) throws(TablesError) -> TableCall {
+        let fields = request.head.headerFields
+        let parameters = try split(request.query)
+        let client = ClientFamily.detect(request.head, parameters, default: defaultGeneration)
+        try checkVersion(fields, parameters)
+        if fields[.methodOverride] != nil { throw .methodOverride }
+        let path = try TablePath(request.path)
+        let includeDeleted =
+            fields[.options]?.trimmed == "include:deleted"
+            || parameters.contains {
+                $0.name.lowercased() == "__includedeleted" && $0.value.lowercased() == "true"
+            }
+        var verb = try verb(request, path, parameters, client.generation)
+        verb.setIncludeDeleted(includeDeleted)
+        var call = TableCall(
+            table: path.table, verb: verb, ifMatch: .absent, ifNoneMatch: .absent, client: client,
+            systemProperties: try SystemProperty.requested(
+                parameters, select: verb.select, generation: client.generation),
+            includeDeleted: includeDeleted,
+            parameters: parameters.filter { isCustom($0, client.generation) },
+            origin: CallOrigin(request, path, parameters))
+        try call.readConditions(fields)
+        return call
+    }
+
+    private static func checkVersion(
+        _ fields: HTTPFields, _ parameters: [QueryParameter]
+    ) throws(TablesError) {
+        if let version = ClientFamily.apiVersion(fields, parameters),
+            ClientFamily.generation(ofVersion: version) == nil
+        {
+            throw .unsupportedVersion
+        }
+    }
+
+    private mutating func readConditions(_ fields: HTTPFields) throws(TablesError) {
+        let isRead: Bool
+        switch verb {
+        case .list, .insert: return
+        case .get: isRead = true
+        case .update, .replace, .delete, .undelete: isRead = false
+        }
+        if isRead {
+            // Several tags and weak ones are fine here in every generation.
+            ifNoneMatch = IfMatch.parse(fields[.ifNoneMatch], generation: .datasync)
+            return
+        }
+        ifMatch = IfMatch.parse(fields[.ifMatch], generation: generation)
+        if case .invalid(let field) = ifMatch { throw .invalidIfMatch(field) }
+    }
+
+    private static func isCustom(_ parameter: QueryParameter, _ generation: Generation) -> Bool {
+        !parameter.name.hasPrefix("$") && !parameter.name.hasPrefix("__")
+            && parameter.name.lowercased() != "zumo-api-version"
+            && QueryOption(name: parameter.name, generation: generation) == nil
+    }
+
+    private static func split(
+        _ query: Substring?
+    ) throws(TablesError) -> [QueryParameter] {
+        do throws(ODataError) { return try QueryParameter.split(query) } catch {
+            throw .badQuery(error)
+        }
+    }
+}

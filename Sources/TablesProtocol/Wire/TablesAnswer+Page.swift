@@ -1,0 +1,84 @@
+public import HTTPMessage
+import HTTPTypes
+
+extension TablesAnswer {
+    /// Answers a list: in the first and second generation an array, or `{"results","count"}` where
+    /// a count was asked for, with a `Link` header; in the third `{"items","count","nextLink"}`.
+    public func render(page: ItemPage) -> Response {
+        var fields = baseFields
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(256 * page.items.count + 64)
+        let next = page.hasMore ? call?.nextQuery(after: page.items.count) : nil
+        switch generation {
+        case .mobileServices, .mobileApps:
+            if let count = page.count {
+                bytes += "{\"results\":".utf8
+                write(page.items, to: &bytes)
+                bytes += ",\"count\":\(count)}".utf8
+            } else {
+                write(page.items, to: &bytes)
+            }
+            if let next, let origin = call?.origin {
+                fields[.link] = "\(origin.url)?\(next); rel=next"
+            }
+        case .datasync:
+            bytes += "{\"items\":".utf8
+            write(page.items, to: &bytes)
+            bytes += ",\"count\":\(page.count.map(String.init) ?? "null"),\"nextLink\":".utf8
+            if let next { bytes.appendJSONString(nextLink(next)) } else { bytes += "null".utf8 }
+            bytes.append(UInt8(ascii: "}"))
+        }
+        return Response(status: .ok, headerFields: fields, body: bytes)
+    }
+
+    private func write(_ items: [Item], to bytes: inout [UInt8]) {
+        var separator = UInt8(ascii: "[")
+        for item in items {
+            bytes.append(separator)
+            separator = UInt8(ascii: ",")
+            writer.write(item, to: &bytes)
+        }
+        if items.isEmpty { bytes.append(separator) }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    /// The Community Toolkit appends the link to its own path and `?`; Datasync takes an absolute
+    /// address, or a path where it asked for one.
+    private func nextLink(_ query: String) -> String {
+        guard client == .datasync, let origin = call?.origin else { return query }
+        let path = "\(origin.tablePath)?\(query)"
+        return origin.wantsPathLinks ? path : "\(origin.scheme)://\(origin.authority)\(path)"
+    }
+}
+
+extension TableCall {
+    /// The query of the next page: the client's own, `$skip` advanced by what was returned and
+    /// `$top`, where it came, lowered by it. Nil for anything but a list.
+    func nextQuery(after returned: Int) -> String? {
+        guard case .list(let query) = verb else { return nil }
+        var pairs: [String] = []
+        var hasTop = false
+        for parameter in origin.parameters {
+            switch QueryOption(name: parameter.name, generation: generation) {
+            case .skip: continue
+            case .top:
+                guard !hasTop, let top = query.top else { continue }
+                hasTop = true
+                pairs.append("$top=\(max(0, top - returned))")
+            case .filter, .orderBy, .select, .inlineCount, .count, .includeDeleted,
+                .systemProperties, nil:
+                pairs.append(parameter.raw)
+            }
+        }
+        pairs.append("$skip=\(query.skip + returned)")
+        return pairs.joined(separator: "&")
+    }
+}
+
+extension CallOrigin {
+    /// The address of the table.
+    var url: String { "\(scheme)://\(authority)\(tablePath)" }
+
+    /// The address of an item of the table.
+    func location(of id: ItemID) -> String { "\(url)/\(PercentEncoding.encode(id.text))" }
+}

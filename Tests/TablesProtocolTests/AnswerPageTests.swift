@@ -1,0 +1,110 @@
+import HTTPMessage
+import HTTPTypes
+import Testing
+
+@testable import TablesProtocol
+
+/// Whole answers of lists, byte for byte.
+@Suite struct AnswerPageTests {
+    private func render(
+        _ target: String, _ client: ClientFamily, _ ids: [String] = [], count: Int? = nil,
+        hasMore: Bool = false
+    ) throws -> String {
+        let call = try WireSample.call(.get, target, WireSample.fields(client))
+        let page = ItemPage(
+            items: try ids.map { try WireSample.item($0) }, count: count, hasMore: hasMore)
+        let response = TablesAnswer(to: call).render(page: page)
+        #expect(response.head.headerFields[.eTag] == nil)
+        #expect(response.head.status == .ok)
+        let link = response.head.headerFields[.link].map { "Link: \($0)\n" } ?? ""
+        return link + String(decoding: response.bytes ?? [], as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        (ClientFamily.mobileServices, nil, "[]"), (.mobileApps, nil, "[]"),
+        (.mobileApps, 5, "{\"results\":[],\"count\":5}"),
+        (.datasync, nil, "{\"items\":[],\"count\":null,\"nextLink\":null}"),
+        (.toolkit, 5, "{\"items\":[],\"count\":5,\"nextLink\":null}"),
+    ])
+    func `nothing found`(client: ClientFamily, count: Int?, body: String) throws {
+        #expect(try render("/tables/t", client, count: count) == body)
+    }
+
+    @Test func `first generation: array and counted list`() throws {
+        #expect(
+            try render("/tables/t", .mobileServices, ["a1", "a2"])
+                == "[{\"id\":\"a1\",\"text\":\"x\",\"n\":1.10},{\"id\":\"a2\",\"text\":\"x\",\"n\":1.10}]"
+        )
+        #expect(
+            try render(
+                "/tables/TodoItem?$filter=(complete%20eq%20false)&$top=2&$inlinecount=allpages"
+                    + "&__systemproperties=__version", .mobileServices, ["a1"], count: 1)
+                == "{\"results\":[{\"id\":\"a1\",\"text\":\"x\",\"n\":1.10,"
+                + "\"__version\":\"AAAAAAAAB9I=\"}],\"count\":1}")
+    }
+
+    @Test(arguments: [
+        ("/tables/t", "$skip=1"), ("/tables/t/?a=b", "a=b&$skip=1"),
+        ("/tables/t?$top=100&__includeDeleted=true", "$top=99&__includeDeleted=true&$skip=1"),
+        (
+            "/tables/t?%24skip=50&%24top=5&$orderby=id%20desc&x=%41",
+            "$top=4&$orderby=id%20desc&x=%41&$skip=51"
+        ),
+        ("/tables/t?$top=9&$top=3&$skip=2&$skip=7", "$top=8&$skip=3"),
+    ])
+    func `a page links to the next one, keeping port and parameters`(
+        target: String, query: String
+    ) throws {
+        for client in [ClientFamily.mobileServices, .mobileApps]
+        where !target.contains("%41") || client == .mobileApps {
+            let text = try render(target, client, ["a1"], hasMore: true)
+            #expect(text.hasPrefix("Link: http://localhost:8080/tables/t?\(query); rel=next\n["))
+        }
+        let path = try render(target, .datasync, ["a1"], hasMore: true)
+        #expect(path.hasSuffix("\"count\":null,\"nextLink\":\"/tables/t?\(query)\"}"))
+        let bare = try render(target, .toolkit, ["a1"], hasMore: true)
+        #expect(bare.hasSuffix("\"count\":null,\"nextLink\":\"\(query)\"}"))
+    }
+
+    @Test func `the link is in the one form that every SDK reads`() throws {
+        let text = try render("/tables/t?$top=2", .mobileApps, ["a1"], hasMore: true)
+        let line = text.prefix { $0 != "\n" }.dropFirst("Link: ".count)
+        let managed = try Regex("^(?<uri>.*?);\\s*rel\\s*=\\s*(?<rel>\\w+)\\s*$")
+        let match = try #require(try managed.wholeMatch(in: line))
+        #expect(match["uri"]?.substring == "http://localhost:8080/tables/t?$top=1&$skip=1")
+        #expect(match["rel"]?.substring == "next")
+    }
+
+    @Test func `Datasync gets an absolute link unless it asks for a path`() throws {
+        var fields = WireSample.datasync
+        fields["X-ZUMO-Options"] = nil
+        let call = try WireSample.call(.get, "/tables/t?$count=true", fields)
+        let page = ItemPage(items: [try WireSample.item()], count: 2, hasMore: true)
+        let body = String(
+            decoding: TablesAnswer(to: call).render(page: page).bytes ?? [], as: UTF8.self)
+        #expect(
+            body.hasSuffix(
+                "\"count\":2,\"nextLink\":\"http://localhost:8080/tables/t?$count=true&$skip=1\"}"))
+    }
+
+    @Test func `a toolkit page`() throws {
+        let filter =
+            "$filter=%28updatedAt%20gt%20cast%282024-08-23T20:22:54.291Z,Edm.DateTimeOffset%29%29"
+        let rest = "&$orderby=updatedAt&$count=true&__includedeleted=true"
+        #expect(
+            try render(
+                "/tables/todoitem/?\(filter)\(rest)", .toolkit, ["a1"], count: 240, hasMore: true)
+                == "{\"items\":[{\"id\":\"a1\",\"text\":\"x\",\"n\":1.10,"
+                + "\"updatedAt\":\"2014-03-02T08:00:00.000Z\",\"version\":\"AAAAAAAAB9I=\","
+                + "\"deleted\":false}],\"count\":240,\"nextLink\":\"\(filter)\(rest)&$skip=1\"}")
+    }
+
+    @Test func `a select holds for every row`() throws {
+        #expect(
+            try render("/tables/t?$select=text,id", .mobileApps, ["a1", "a2"])
+                == "[{\"text\":\"x\",\"id\":\"a1\"},{\"text\":\"x\",\"id\":\"a2\"}]")
+        #expect(
+            try render("/tables/t?$select=id&__systemproperties=__version", .mobileServices, ["a1"])
+                == "[{\"id\":\"a1\",\"__version\":\"AAAAAAAAB9I=\"}]")
+    }
+}

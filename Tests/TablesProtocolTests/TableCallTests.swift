@@ -1,0 +1,195 @@
+import HTTPTypes
+import Testing
+
+@testable import TablesProtocol
+
+@Suite struct TableCallTests {
+    /// The verb in one word, with its id.
+    private func word(_ call: TableCall) -> String {
+        switch call.verb {
+        case .list: "list"
+        case .get(let id, _): "get \(id)"
+        case .insert(let body): "insert \(body.id?.text ?? "-")"
+        case .update(let id, _): "update \(id)"
+        case .replace(let id, _): "replace \(id)"
+        case .delete(let id): "delete \(id)"
+        case .undelete(let id): "undelete \(id)"
+        }
+    }
+
+    private static let body = "{\"text\":\"x\"}"
+
+    /// Words for the four SDKs in the order of `ClientFamily.allCases`; a number is a refusal.
+    @Test(arguments: [
+        (HTTPRequest.Method.get, "/tables/t", ["list", "list", "list", "list"]),
+        (.head, "/tables/t/", ["list", "list", "list", "list"]),
+        (.post, "/tables/t", ["insert -", "insert -", "insert -", "insert -"]),
+        (.patch, "/tables/t", ["405", "400", "405", "405"]),
+        (.put, "/tables/t", ["405", "405", "405", "405"]),
+        (.delete, "/tables/t", ["405", "405", "405", "405"]),
+        (.get, "/tables/t/a", ["get a", "get a", "get a", "get a"]),
+        (.post, "/tables/t/a", ["undelete a", "undelete a", "405", "405"]),
+        (.patch, "/tables/t/a", ["update a", "update a", "update a", "update a"]),
+        (.put, "/tables/t/a", ["405", "replace a", "replace a", "replace a"]),
+        (.delete, "/tables/t/a/", ["delete a", "delete a", "delete a", "delete a"]),
+        (.options, "/tables/t/a", ["405", "405", "405", "405"]),
+    ])
+    func `method and path make the verb`(
+        method: HTTPRequest.Method, path: String, words: [String]
+    ) throws {
+        for (client, expected) in zip(ClientFamily.allCases, words) {
+            do {
+                let call = try WireSample.call(
+                    method, path, WireSample.fields(client), body: Self.body)
+                #expect(word(call) == expected, "\(client)")
+                #expect(call.client == client)
+            } catch let error as TablesError {
+                #expect("\(error.status(in: client.generation).code)" == expected, "\(client)")
+            }
+        }
+    }
+
+    @Test func `the third generation undeletes with PATCH`() throws {
+        let undelete = try WireSample.call(
+            .patch, "/tables/t/a", WireSample.datasync, body: "{\"deleted\":false}")
+        #expect(word(undelete) == "undelete a")
+        let update = try WireSample.call(
+            .patch, "/tables/t/a", WireSample.datasync, body: "{\"deleted\":false,\"b\":1}")
+        #expect(word(update) == "update a")
+        let second = try WireSample.call(.patch, "/tables/t/a", body: "{\"deleted\":false}")
+        #expect(word(second) == "update a")
+    }
+
+    @Test func `the second generation may put the id of an update in the body`() throws {
+        let call = try WireSample.call(.patch, "/tables/t", body: "{\"id\":\"b\",\"n\":1}")
+        #expect(word(call) == "update b")
+    }
+
+    @Test func `bodies of reads, deletions and undeletions are ignored, whatever their type`()
+        throws
+    {
+        for (method, path) in [
+            (HTTPRequest.Method.get, "/tables/t"), (.get, "/tables/t/a"), (.delete, "/tables/t/a"),
+            (.post, "/tables/t/a"),
+        ] {
+            var fields = WireSample.mobileApps
+            fields["Content-Type"] = "text/html"
+            _ = try WireSample.call(method, path, fields, body: "<html>")
+        }
+    }
+
+    @Test func `a write needs JSON by its type`() {
+        var fields = WireSample.mobileApps
+        fields["Content-Type"] = "text/plain"
+        #expect(throws: TablesError.unsupportedContentType) {
+            try WireSample.call(.post, "/tables/t", fields, body: "{}")
+        }
+        fields["Content-Type"] = "application/merge-patch+json"
+        #expect(throws: Never.self) { try WireSample.call(.post, "/tables/t", fields, body: "{}") }
+    }
+
+    @Test func `the id in the body must be the one in the path`() throws {
+        #expect(throws: TablesError.idMismatch) {
+            try WireSample.call(.patch, "/tables/t/a", body: "{\"id\":\"b\"}")
+        }
+        #expect(throws: TablesError.idMismatch) {
+            try WireSample.call(.put, "/tables/t/a", WireSample.toolkit, body: "{\"id\":\"A\"}")
+        }
+        #expect(word(try WireSample.call(.patch, "/tables/t/7", body: "{\"id\":7}")) == "update 7")
+        #expect(word(try WireSample.call(.post, "/tables/t", body: "{\"id\":-7}")) == "insert -")
+    }
+
+    @Test func `an overridden method is refused`() {
+        var fields = WireSample.mobileServices
+        fields["X-HTTP-Method-Override"] = "DELETE"
+        #expect(throws: TablesError.methodOverride) {
+            try WireSample.call(.post, "/tables/t/a", fields)
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("", []), ("?__systemproperties=", []),
+            ("?__systemProperties=__createdAt%2C__version", [.createdAt, .version]),
+            ("?__systemproperties=VERSION,deleted", [.version, .deleted]),
+            ("?__systemProperties=*", Set(SystemProperty.allCases)),
+            ("?$select=id,__updatedAt", [.updatedAt]),
+        ] as [(String, Set<SystemProperty>)])
+    func `the first generation shows what it is asked for`(
+        query: String, properties: Set<SystemProperty>
+    ) throws {
+        let call = try WireSample.call(.get, "/tables/t" + query, WireSample.mobileServices)
+        #expect(call.systemProperties == properties)
+        let later = try WireSample.call(.get, "/tables/t", WireSample.datasync)
+        #expect(later.systemProperties == Set(SystemProperty.allCases))
+    }
+
+    @Test func `an unknown system property is refused`() {
+        #expect(throws: TablesError.unknownSystemProperty("__x")) {
+            try WireSample.call(
+                .get, "/tables/t/a?__systemproperties=__version,__x", WireSample.mobileServices)
+        }
+    }
+
+    @Test(arguments: [
+        ("?__includeDeleted=true", true), ("?__includedeleted=TRUE", true),
+        ("?%5F_includeDeleted=true", true),
+        ("?__includeDeleted=false", false), ("?__includeDeleted=1", false), ("", false),
+        ("?$inlinecount=allpages?__includeDeleted=true", true),
+    ])
+    func `deleted items are meant only by true`(query: String, isMeant: Bool) throws {
+        for path in ["/tables/t", "/tables/t/a"] {
+            #expect(try WireSample.call(.get, path + query).includeDeleted == isMeant)
+        }
+        guard case .list(let list) = try WireSample.call(.get, "/tables/t" + query).verb else {
+            return
+        }
+        #expect(list.includeDeleted == isMeant)
+    }
+
+    @Test func `the header of Datasync asks for deleted items as well`() throws {
+        var fields = WireSample.datasync
+        fields["X-ZUMO-Options"] = "include:deleted"
+        #expect(try WireSample.call(.get, "/tables/t", fields).includeDeleted)
+        fields["X-ZUMO-Options"] = "include:deleted,nextLink=path"
+        #expect(try !WireSample.call(.get, "/tables/t", fields).includeDeleted)
+    }
+
+    @Test func `keeps the client's own parameters as they came`() throws {
+        let call = try WireSample.call(
+            .post, "/tables/t?b=%41+x&$top=1&__x=1&a&b=2&zumo-api-version=2.0.0", body: "{}")
+        #expect(call.parameters.map(\.raw) == ["b=%41+x", "a", "b=2"])
+        #expect(call.parameters.map(\.value) == ["A x", "", "2"])
+    }
+
+    @Test(arguments: ["?$filter=(a", "?$top=2000", "?a=%zz", "?$orderby=a%20sideways"])
+    func `a bad query is refused with its place`(query: String) {
+        #expect { try WireSample.call(.get, "/tables/t" + query) } throws: {
+            if case .badQuery? = $0 as? TablesError { true } else { false }
+        }
+    }
+
+    @Test func `a single item has no filter, its select counts`() throws {
+        let call = try WireSample.call(.get, "/tables/t/a?$filter=((&$top=x&$select=id")
+        guard case .get(_, let query) = call.verb else { return }
+        #expect(query.select == [.id])
+        #expect(query.filter == nil)
+    }
+
+    @Test func `conditions are read where they count`() throws {
+        let fields = WireSample.mobileServices.merging(["If-Match": "v", "If-None-Match": "\"v\""])
+        { $1 }
+        #expect(throws: TablesError.invalidIfMatch("v")) {
+            try WireSample.call(.delete, "/tables/t/a", fields)
+        }
+        let get = try WireSample.call(.get, "/tables/t/a", fields)
+        #expect(get.ifMatch == .absent)
+        #expect(get.ifNoneMatch == .versions(["v"]))
+        #expect(try WireSample.call(.post, "/tables/t", fields, body: "{}").ifMatch == .absent)
+        let patch = try WireSample.call(
+            .patch, "/tables/t/a", ["If-Match": "\"v\""], body: "{\"version\":\"w\"}")
+        #expect(patch.ifMatch == .versions(["v"]))
+        guard case .update(_, let body) = patch.verb else { return }
+        #expect(body.version == "w")
+    }
+}
