@@ -61,6 +61,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
+            resources: [.embedInCode("Public"), .embedInCode("Operator/openapi.json")],
             swiftSettings: settings),
         .target(
             name: "TestSupport",
@@ -72,7 +73,8 @@ let package = Package(
             name: "HTTPMessageTests", dependencies: ["HTTPMessage", httpTypes],
             swiftSettings: settings),
         .testTarget(
-            name: "TablesProtocolTests", dependencies: ["TablesProtocol", "HTTPMessage", httpTypes],
+            name: "TablesProtocolTests",
+            dependencies: ["TablesProtocol", "HTTPMessage", httpTypes, grdb],
             swiftSettings: settings),
         .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPMessage", httpTypes],
@@ -83,20 +85,27 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SyncCoreTests",
-            dependencies: ["SyncCore", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes, grdb],
+            dependencies: [
+                "SyncCore", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes, grdb,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ReferenceBackendTests",
-            dependencies: ["ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes],
-            swiftSettings: settings),
+            dependencies: [
+                "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
+            ],
+            exclude: ["Captures"], swiftSettings: settings),
         .testTarget(
             name: "ProxyTests",
-            dependencies: ["Proxy", "TestSupport", "HTTPMessage", "TablesProtocol", "SyncCore", httpTypes],
+            dependencies: [
+                "Proxy", "TestSupport", "HTTPMessage", "TablesProtocol", "SyncCore", httpTypes,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "Simulation",
             dependencies: [
-                "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
+                "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage",
+                httpTypes,
             ],
             path: "Tests/Simulation", swiftSettings: settings),
     ]

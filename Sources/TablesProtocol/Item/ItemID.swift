@@ -42,6 +42,12 @@ public struct ItemID: Sendable, Hashable, CustomStringConvertible {
         kind = .string
     }
 
+    /// Takes the text of an id that was valid when it was stored, without looking at it again.
+    package init(stored text: String, kind: IDKind) {
+        self.text = text
+        self.kind = kind
+    }
+
     /// The id as an integer, when its text is one.
     public var number: Int64? { Int64(text) }
 

@@ -36,7 +36,7 @@ extension Lexer {
 
     private static func hexadecimalByte(_ text: String) -> UInt8? {
         guard text.utf8.count == 2, let last = text.utf8.last,
-            "ABCEabce".utf8.contains(last)
+            "ABCE".utf8.contains(last)
         else { return nil }
         return Base16.decoded(text)?.first
     }

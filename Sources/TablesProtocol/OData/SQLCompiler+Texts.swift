@@ -64,17 +64,15 @@ extension SQLCompiler {
         guard kind(of: .call(function, arguments)) == .boolean, arguments.count == 2 else {
             return .null
         }
-        let whole = blob(arguments[0])
-        let part = blob(arguments[1])
-        let length = SQLFragment.call("length", part)
+        let found = SQLFragment.call("instr", blob(arguments[0]), blob(arguments[1]))
         switch function {
         case .contains:
-            return SQLFragment.call("instr", whole, part).infix(">", SQLFragment("0"))
+            return found.infix(">", SQLFragment("0"))
         case .startsWith:
-            return SQLFragment.call("substr", whole, SQLFragment("1"), length).infix("=", part)
+            return found.infix("=", SQLFragment("1"))
         case .endsWith:
-            let start = SQLFragment("-\(length.text)", length.arguments)
-            return SQLFragment.call("substr", whole, start, length).infix("=", part)
+            // `substr` would do, but makes null of an empty blob.
+            return .call("odata_endswith", arguments.map(text))
         case .length, .toLower, .toUpper, .trim, .indexOf, .substring, .concat, .replace, .year,
             .month, .day, .hour, .minute, .second, .round, .floor, .ceiling:
             return .null

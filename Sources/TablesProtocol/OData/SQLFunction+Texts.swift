@@ -20,6 +20,12 @@ extension SQLFunction {
         SQLFunction("trim", 1) { arguments in
             arguments[0].string.map { SQLValue(trimmed($0)) } ?? .null
         },
+        SQLFunction("endswith", 2) { arguments in
+            guard let text = arguments[0].string, let end = arguments[1].string else {
+                return .null
+            }
+            return .integer(text.utf8.suffix(end.utf8.count).elementsEqual(end.utf8) ? 1 : 0)
+        },
         SQLFunction("indexof", 2) { arguments in
             guard let text = arguments[0].string, let part = arguments[1].string else {
                 return .null

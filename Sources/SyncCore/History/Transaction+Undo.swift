@@ -1,0 +1,81 @@
+import GRDB
+import TablesProtocol
+
+extension Transaction {
+    /// Undoes an entry of history by a new write: the item becomes what it was before the entry, as
+    /// far as the entry changed it. Before the write was sent this restores the row and the two
+    /// cancel each other; afterwards it is an operation with the present base, which may conflict.
+    func undo(_ entry: Int64) throws -> ActionOutcome {
+        guard let entry = try historyEntry(entry) else { return .notFound }
+        guard entry.isUndoable, let table = try table(id: entry.tableID ?? 0),
+            let id = entry.itemID
+        else { return .refused(reason: "This cannot be undone.") }
+        if entry.undoneBy != nil { return .refused(reason: "It was undone already.") }
+        let itemID = ItemID(stored: id, kind: table.idKind)
+        guard let row = try row(table, itemID) else {
+            return .refused(reason: "The item is not in the store any more.")
+        }
+        if let last = try chain(of: row).last, last.state == .conflict {
+            return .refused(reason: "The item is in conflict: decide that first.")
+        }
+        guard let edit = try undoing(entry, row, table) else {
+            return .refused(reason: "The item is as it was before already.")
+        }
+        let outcome = try make(edit, WriteRules())
+        guard outcome.isSuccess else {
+            return .refused(reason: "The item has changed too much since.")
+        }
+        let undoing = try record(
+            .undone, actor: .person, tableID: table.id, item: row.id, before: row.visible,
+            after: try self.row(table, exactly: row.id)?.visible,
+            summary: "Undone: \(entry.summary)"
+        )
+        try run("UPDATE history SET undone_by = ? WHERE id = ?", [undoing, entry.id])
+        return .done(try lastOperation(of: row, table))
+    }
+
+    /// The write that makes the item what it was; nil when it is so.
+    private func undoing(
+        _ entry: HistoryRow, _ row: ItemRow, _ table: TableRecord
+    ) throws -> ItemEdit? {
+        let kind: OperationKind
+        var columns = Columns()
+        switch (entry.before, row.visible) {
+        case (nil, nil):
+            return nil
+        case (nil, .some):
+            kind = .delete
+        case (let before?, .some):
+            kind = .update
+            for name in before.changedNames(from: entry.after ?? Columns()) {
+                columns[name] = before[name] ?? .null
+            }
+        case (let before?, nil):
+            let last = try chain(of: row).last
+            let isPendingDelete = last?.kind == .delete && last?.mayHaveReached == false
+            kind = row.serverDeleted && !isPendingDelete ? .undelete : .insert
+            columns = before
+        }
+        let write = LocalWrite(
+            table: table.name, action: .update(row.id, columns),
+            generation: try lastGeneration(of: row), actor: .person)
+        return ItemEdit(
+            table: table, row: row, chain: try chain(of: row), kind: kind, columns: columns,
+            write: write)
+    }
+
+    private func lastGeneration(of row: ItemRow) throws -> Generation {
+        let raw = try integer(
+            """
+            SELECT generation FROM operations WHERE table_id = ? AND item_id = ?
+            ORDER BY seq DESC LIMIT 1
+            """, [row.tableID, row.id.text])
+        return raw.flatMap { Generation(rawValue: Int($0)) } ?? .mobileApps
+    }
+
+    private func lastOperation(
+        of row: ItemRow, _ table: TableRecord
+    ) throws -> OperationSummary? {
+        try chain(of: self.row(table, exactly: row.id)).last?.summary(identity: identity)
+    }
+}

@@ -1,0 +1,45 @@
+import TablesProtocol
+
+/// What an operation of some kind sends, given the item's columns and what they started from.
+struct Change: Sendable, Hashable {
+    /// The user's columns that differ.
+    var changedColumns: [String]
+    /// All columns for insert and replace, the changed ones for update, nil otherwise.
+    var payload: Columns?
+
+    /// Compares by JSON value; an absent column and null are the same, so a column that was taken
+    /// away is sent as null.
+    init(_ kind: OperationKind, columns: Columns, base: Columns?) {
+        switch kind {
+        case .insert:
+            changedColumns = columns.names
+            payload = columns
+        case .replace:
+            changedColumns = columns.changedNames(from: base ?? Columns())
+            payload = columns
+        case .update:
+            changedColumns = columns.changedNames(from: base ?? Columns())
+            payload = Columns(changedColumns.map { Columns.Column($0, columns[$0] ?? .null) })
+        case .delete, .undelete:
+            changedColumns = []
+        }
+    }
+}
+
+extension TableOperation {
+    /// Takes what is to be sent from the item's columns.
+    mutating func take(_ columns: Columns) {
+        let change = Change(kind, columns: columns, base: baseRow)
+        changedColumns = change.changedColumns
+        payload = change.payload
+        title = ItemTitle.of(columns) ?? title
+    }
+
+    /// Whether sending it would change nothing.
+    var changesNothing: Bool {
+        switch kind {
+        case .update, .replace: changedColumns.isEmpty
+        case .insert, .delete, .undelete: false
+        }
+    }
+}

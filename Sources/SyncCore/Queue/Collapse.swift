@@ -1,0 +1,74 @@
+/// What becomes of a write to an item that already has an open operation.
+///
+/// 1. An operation that may have reached the backend is never changed: the write follows it.
+/// 2. Any other is changed in place, or the two cancel each other.
+/// 3. A refused (quarantined) one that is changed is due again; a conflict stays a conflict.
+enum Collapse {
+    /// The last operation of an item's chain, as far as the decision needs it.
+    struct Pending: Sendable, Hashable {
+        var kind: OperationKind
+        var state: OperationState
+        /// A request for it may have taken effect, or is on its way.
+        var mayHaveReached: Bool
+    }
+
+    /// Decides without looking at any row; pure.
+    /// - Parameters:
+    ///   - pending: the item's last open operation.
+    ///   - new: what is written now.
+    ///   - strictSDK: refuse what the SDKs' queues refuse.
+    static func decide(
+        pending: Pending?, new: OperationKind, strictSDK: Bool = false
+    ) -> CollapseDecision {
+        guard let pending else { return .append }
+        if strictSDK, pending.kind == .delete, new != .undelete {
+            return .refuse(.strictSDK(pending: pending.kind, new: new))
+        }
+        if pending.mayHaveReached { return afterSent(pending.kind, new) }
+        let decision = inPlace(pending.kind, new)
+        // The backend has a row of its own there, so deleting mine is one more side of the conflict.
+        return pending.state == .conflict && decision == .cancel
+            ? .change(to: .delete) : decision
+    }
+
+    private static func afterSent(
+        _ pending: OperationKind, _ new: OperationKind
+    ) -> CollapseDecision {
+        switch (pending, new) {
+        case (.delete, .insert), (.delete, .undelete): .successor
+        case (.delete, .update), (.delete, .replace): .refuse(.gone)
+        case (.delete, .delete): .nothing
+        case (.insert, .insert), (.update, .insert), (.replace, .insert), (.undelete, .insert):
+            .refuse(.alreadyExists)
+        case (.insert, .undelete), (.update, .undelete), (.replace, .undelete),
+            (.undelete, .undelete):
+            .nothing
+        case (.insert, .update), (.insert, .replace), (.insert, .delete), (.update, .update),
+            (.update, .replace), (.update, .delete), (.replace, .update), (.replace, .replace),
+            (.replace, .delete), (.undelete, .update), (.undelete, .replace), (.undelete, .delete):
+            .successor
+        }
+    }
+
+    private static func inPlace(
+        _ pending: OperationKind, _ new: OperationKind
+    ) -> CollapseDecision {
+        switch (pending, new) {
+        case (.insert, .insert), (.update, .insert), (.replace, .insert), (.undelete, .insert):
+            .refuse(.alreadyExists)
+        case (.insert, .undelete), (.update, .undelete), (.replace, .undelete),
+            (.undelete, .undelete), (.delete, .delete):
+            .nothing
+        case (.insert, .update), (.insert, .replace): .change(to: .insert)
+        case (.insert, .delete), (.undelete, .delete): .cancel
+        case (.update, .update): .change(to: .update)
+        case (.update, .replace), (.replace, .update), (.replace, .replace):
+            .change(to: .replace)
+        case (.update, .delete), (.replace, .delete): .change(to: .delete)
+        case (.delete, .insert), (.delete, .update), (.delete, .undelete): .change(to: .update)
+        case (.delete, .replace): .change(to: .replace)
+        // Undeleting and changing are two requests.
+        case (.undelete, .update), (.undelete, .replace): .successor
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import TablesProtocol
+
+/// Lists as the operations table keeps them: JSON arrays of strings and of query pairs.
+enum JSONList {
+    static func text(_ names: [String]) -> String {
+        "[" + names.map { JSONText.string($0).text }.joined(separator: ",") + "]"
+    }
+
+    static func names(_ text: String) -> [String] {
+        elements(text).compactMap(\.string)
+    }
+
+    static func text(_ parameters: [QueryParameter]) -> String {
+        if parameters.isEmpty { return "[]" }
+        let pairs = parameters.map { text([$0.name, $0.value, $0.raw]) }
+        return "[" + pairs.joined(separator: ",") + "]"
+    }
+
+    static func parameters(_ text: String) -> [QueryParameter] {
+        elements(text).compactMap { element in
+            let parts = (element.array ?? []).compactMap(\.string)
+            guard parts.count == 3 else { return nil }
+            return QueryParameter(name: parts[0], value: parts[1], raw: parts[2])
+        }
+    }
+
+    private static func elements(_ text: String) -> [JSONValue] {
+        // Written by this type; were the store damaged, the list reads as empty.
+        text == "[]" ? [] : (try? JSONValue(parsing: text))?.array ?? []
+    }
+}

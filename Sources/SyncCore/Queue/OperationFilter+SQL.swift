@@ -1,0 +1,25 @@
+import GRDB
+import TablesProtocol
+
+extension OperationFilter {
+    /// The condition on `operations`, with its arguments.
+    var condition: (sql: String, arguments: StatementArguments) {
+        let states = (states ?? OperationState.open).map(\.rawValue).sorted()
+        var sql = "state IN (\(states.map { "'\($0)'" }.joined(separator: ",")))"
+        var arguments: StatementArguments = []
+        if let table {
+            sql += " AND table_id = (SELECT id FROM tables WHERE name_key = ?)"
+            arguments += [table.lowercased()]
+        }
+        if let text, !text.isEmpty {
+            // instr, not LIKE: what a person types is no pattern.
+            sql += """
+                 AND (instr(lower(item_id), ?) OR instr(lower(coalesce(title, '')), ?)
+                  OR instr(lower(coalesce(reason, '')), ?))
+                """
+            let wanted = text.lowercased()
+            arguments += [wanted, wanted, wanted]
+        }
+        return (sql, arguments)
+    }
+}

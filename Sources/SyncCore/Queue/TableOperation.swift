@@ -1,0 +1,65 @@
+import TablesProtocol
+
+/// One operation as the engine works with it.
+struct TableOperation: Sendable, Hashable {
+    var seq: Int64 = 0
+    /// Sent as `Idempotency-Key`.
+    var id: OperationID
+    var tableID: Int64
+    /// The table as first spelled.
+    var table: TableName
+    var itemID: ItemID
+    var kind: OperationKind
+    var state = OperationState.queued
+    var reason: String?
+    var revision = 1
+    /// The backend's version that the change started from; nil when it had none.
+    var baseVersion: String?
+    /// The user's columns that the change started from; nil for an insert.
+    var baseRow: Columns?
+    var changedColumns: [String] = []
+    /// All columns for insert and replace, the changed ones for update, nil otherwise.
+    var payload: Columns?
+    var maybeApplied = false
+    var parameters: [QueryParameter] = []
+    var generation: Generation
+    /// The client sent If-Match.
+    var conditional = false
+    /// The item's id was made by this store, so that nobody else can have used it.
+    var madeID = false
+    /// The backend's highest integer id before the first attempt of an insert.
+    var highestID: Int64?
+    var traceparent: String?
+    var actor: Actor
+    var attempts = 0
+    var createdAt: Instant
+    var firstAttemptAt: Instant?
+    var lastAttemptAt: Instant?
+    var nextAttemptAt: Instant?
+    var closedAt: Instant?
+    var lastStatus: Int?
+    var lastError: String?
+    var title: String?
+    /// The operation that must close first.
+    var successorOf: Int64?
+
+    /// Whether a request may have taken effect: nothing may be cancelled or merged in place.
+    var mayHaveReached: Bool { maybeApplied || state == .sending }
+}
+
+extension TableOperation {
+    /// A new operation, queued; its place in the order comes when it is inserted.
+    init(
+        id: OperationID, tableID: Int64, table: TableName, itemID: ItemID, kind: OperationKind,
+        generation: Generation, actor: Actor, createdAt: Instant
+    ) {
+        self.id = id
+        self.tableID = tableID
+        self.table = table
+        self.itemID = itemID
+        self.kind = kind
+        self.generation = generation
+        self.actor = actor
+        self.createdAt = createdAt
+    }
+}

@@ -1,0 +1,113 @@
+import TablesProtocol
+
+extension Transaction {
+    /// The operation that an action means, or why the action cannot be done.
+    enum Found {
+        case operation(TableOperation, TableRecord, ItemRow)
+        case outcome(ActionOutcome)
+
+        /// Why the action cannot be done.
+        var refusal: ActionOutcome {
+            switch self {
+            case .outcome(let outcome): outcome
+            case .operation: .notFound
+            }
+        }
+    }
+
+    /// Finds an open operation and checks that it is what the action was decided on.
+    func find(_ id: OperationID, revision: Int?) throws -> Found {
+        guard let operation = try operation(id: id) else { return .outcome(.notFound) }
+        guard let table = try table(id: operation.tableID),
+            let row = try row(table, exactly: operation.itemID)
+        else { return .outcome(.notFound) }
+        let isSame = revision.map { $0 == operation.revision } ?? true
+        guard isSame, operation.state.isOpen else {
+            return .outcome(.changed(current: operation.summary(identity: identity)))
+        }
+        return .operation(operation, table, row)
+    }
+
+    /// Makes an operation due now. One that may have taken effect is read back first, as always.
+    func retry(_ id: OperationID, revision: Int?) throws -> ActionOutcome {
+        let found = try find(id, revision: revision)
+        guard case .operation(var operation, _, _) = found else { return found.refusal }
+        switch operation.state {
+        case .sending: return .refused(reason: "It is being sent.")
+        case .conflict: return .refused(reason: "The conflict has to be decided first.")
+        case .queued: return .done(operation.summary(identity: identity))
+        case .waiting, .unknown, .quarantined, .done, .discarded, .collapsed: break
+        }
+        operation.state = operation.maybeApplied ? .unknown : .queued
+        operation.reason = "Tried again by a person."
+        operation.nextAttemptAt = operation.maybeApplied ? now : nil
+        try save(&operation)
+        try record(.retried, actor: .person, operation, summary: "Tried again.")
+        return try told(operation)
+    }
+
+    /// Gives an operation up; its item becomes what was last known of the backend.
+    func discard(_ id: OperationID, revision: Int?) throws -> ActionOutcome {
+        let found = try find(id, revision: revision)
+        guard case .operation(var operation, _, var row) = found else { return found.refusal }
+        if operation.state == .sending { return .refused(reason: "It is being sent.") }
+        guard try successor(of: operation.seq) == nil else {
+            return .refused(
+                reason: "A later change of the same item follows it: discard that one first.")
+        }
+        if operation.successorOf == nil {
+            try giveUp(
+                &operation, &row, for: ServerSide(shadowOf: row), by: .person,
+                reason: "Discarded.")
+        } else {
+            try discardSuccessor(&operation, &row)
+        }
+        return try told(operation)
+    }
+
+    /// The item goes back to what the operation before leaves behind.
+    private func discardSuccessor(
+        _ operation: inout TableOperation, _ row: inout ItemRow
+    ) throws {
+        let before = row
+        try close(&operation, .discarded, reason: "Discarded.")
+        row.columns = operation.baseRow ?? row.columns
+        row.deleted = operation.kind == .insert || operation.kind == .undelete
+        try turn(&row, from: before, version: nil, holds: false)
+        try record(
+            .discarded, actor: .person, operation, before: before.visible, after: row.visible,
+            summary: "Discarded.", undoable: true)
+    }
+
+    /// Lays columns over the item and makes them what is sent; a refused operation is due again.
+    func edit(_ id: OperationID, revision: Int, _ columns: Columns) throws -> ActionOutcome {
+        let found = try find(id, revision: revision)
+        guard case .operation(let operation, let table, let row) = found else {
+            return found.refusal
+        }
+        if operation.mayHaveReached {
+            return .refused(
+                reason: "It may have reached the backend. Edit the item: the change will follow.")
+        }
+        if row.deleted { return .refused(reason: "A delete has nothing to edit.") }
+        let chain = try chain(of: row)
+        guard chain.last?.seq == operation.seq else {
+            return .refused(reason: "A later change of the same item follows it: edit that one.")
+        }
+        let write = LocalWrite(
+            table: table.name, action: .update(row.id, columns),
+            generation: operation.generation, parameters: operation.parameters, actor: .person)
+        let edit = ItemEdit(
+            table: table, row: row, chain: chain, kind: .update,
+            columns: try respell(columns, in: table), write: write)
+        _ = try make(edit, WriteRules())
+        return try told(operation)
+    }
+
+    /// Tells the dashboard and gives the operation as it is now.
+    func told(_ operation: TableOperation) throws -> ActionOutcome {
+        try emit(.operation, operation)
+        try emit(.item, operation)
+        return .done(try self.operation(seq: operation.seq)?.summary(identity: identity))
+    }
+}

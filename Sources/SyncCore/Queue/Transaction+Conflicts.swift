@@ -1,0 +1,35 @@
+import GRDB
+import TablesProtocol
+
+extension Transaction {
+    /// A conflict with its rows; nil when the operation is in none.
+    func conflict(_ operation: TableOperation) throws -> ConflictDetail? {
+        guard operation.state == .conflict, let table = try table(id: operation.tableID),
+            let row = try row(table, exactly: operation.itemID)
+        else { return nil }
+        let server = ServerSide(shadowOf: row)
+        let bothLive = server.isLive && !row.deleted
+        let merge = ThreeWayMerge(
+            base: operation.baseRow, mine: row.columns, server: server.columns ?? Columns())
+        let since = try integer(
+            "SELECT max(at) FROM history WHERE op_id = ? AND kind = 'conflict'", [operation.id])
+        return ConflictDetail(
+            id: operation.id, identity: identity, table: operation.table.text,
+            itemID: operation.itemID.text, revision: operation.revision, kind: operation.kind,
+            title: operation.title, reason: operation.reason, base: operation.baseRow?.json,
+            mine: row.visible?.json, server: server.columns?.json,
+            serverDeleted: !server.isLive, mineDeleted: row.deleted,
+            fields: bothLive ? merge.fields : [],
+            proposed: bothLive ? merge.proposed.json : nil,
+            since: since.map { Instant(milliseconds: $0) } ?? operation.lastAttemptAt
+                ?? operation.createdAt)
+    }
+
+    /// A page of conflicts, oldest first.
+    func conflicts(after: Int64, limit: Int) throws -> Page<ConflictDetail> {
+        let page = try operations(
+            OperationFilter(states: [.conflict]), after: after, limit: limit)
+        return Page(
+            items: try page.items.compactMap(conflict), next: page.next, total: page.total)
+    }
+}

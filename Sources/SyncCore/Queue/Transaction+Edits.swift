@@ -1,0 +1,119 @@
+import TablesProtocol
+
+extension Transaction {
+    /// Decides what becomes of an edit beside the item's open operations, and does it.
+    func make(_ edit: ItemEdit, _ rules: WriteRules) throws -> WriteOutcome {
+        let pending = edit.chain.last.map {
+            Collapse.Pending(kind: $0.kind, state: $0.state, mayHaveReached: $0.mayHaveReached)
+        }
+        let decision = Collapse.decide(
+            pending: pending, new: edit.kind, strictSDK: rules.strictSDK)
+        switch decision {
+        case .append, .successor:
+            return try add(edit)
+        case .change(let kind):
+            return try change(edit, to: kind)
+        case .cancel:
+            return try cancel(edit)
+        case .nothing:
+            try countCollapsedWrite()
+            return edit.outcome(edit.row)
+        case .refuse(.alreadyExists):
+            return .alreadyExists(edit.row.item)
+        case .refuse(.gone):
+            return .gone(edit.row.item)
+        case .refuse(.strictSDK(let pending, let new)):
+            return .invalid(
+                "A pending \(pending.rawValue) of this item cannot be followed by \(new.rawValue).")
+        }
+    }
+
+    /// A new operation, first or last of the item's chain.
+    private func add(_ edit: ItemEdit) throws -> WriteOutcome {
+        var row = edit.edited
+        var operation = newOperation(edit)
+        operation.take(row.columns)
+        if operation.changesNothing {
+            try countCollapsedWrite()
+            return edit.outcome(edit.row)
+        }
+        try insert(&operation)
+        if edit.chain.isEmpty {
+            row.shadow = edit.kind == .insert ? nil : edit.row.columns
+            row.pending = operation.seq
+        }
+        return try finish(edit, &row, operation)
+    }
+
+    private func newOperation(_ edit: ItemEdit) -> TableOperation {
+        var operation = TableOperation(
+            id: ids.uuid(), tableID: edit.table.id, table: edit.table.name, itemID: edit.row.id,
+            kind: edit.kind, generation: edit.write.generation, actor: edit.write.actor,
+            createdAt: now)
+        operation.parameters = edit.write.parameters
+        operation.conditional = edit.write.ifMatch != .absent
+        operation.traceparent = edit.write.traceparent
+        operation.madeID = edit.madeID
+        operation.title = ItemTitle.of(edit.row.columns)
+        operation.successorOf = edit.chain.last?.seq
+        if edit.kind != .insert {
+            operation.baseRow = edit.row.columns
+            operation.baseVersion = edit.chain.isEmpty ? edit.row.serverVersion : nil
+        }
+        return operation
+    }
+
+    /// The last operation is changed in place; one that no longer changes anything is closed.
+    private func change(_ edit: ItemEdit, to kind: OperationKind) throws -> WriteOutcome {
+        guard var last = edit.chain.last else { return try add(edit) }
+        var row = edit.edited
+        try countCollapsedWrite()
+        last.kind = kind
+        last.take(row.columns)
+        if !edit.write.parameters.isEmpty { last.parameters = edit.write.parameters }
+        last.generation = edit.write.generation
+        last.conditional = last.conditional || edit.write.ifMatch != .absent
+        if last.changesNothing {
+            try close(&last, .collapsed, reason: "Changed back before it was sent.")
+            if edit.chain.count == 1 { takeShadow(&row) }
+        } else {
+            if last.state == .quarantined {
+                last.state = .queued
+                last.reason = nil
+                last.nextAttemptAt = nil
+            }
+            try save(&last)
+        }
+        return try finish(edit, &row, last)
+    }
+
+    /// The last operation and the delete undo each other.
+    private func cancel(_ edit: ItemEdit) throws -> WriteOutcome {
+        guard var last = edit.chain.last else { return try add(edit) }
+        var row = edit.edited
+        try countCollapsedWrite()
+        try close(&last, .collapsed, reason: "Deleted before it was sent.")
+        if edit.chain.count == 1 {
+            row.pending = nil
+            row.shadow = nil
+        }
+        return try finish(edit, &row, last)
+    }
+
+    /// Gives the row its stamp and version, and tells history and dashboard.
+    private func finish(
+        _ edit: ItemEdit, _ row: inout ItemRow, _ operation: TableOperation
+    ) throws -> WriteOutcome {
+        row.stamp = try nextStamp(row.tableID)
+        row.version = ids.version()
+        row.createdAt = row.createdAt ?? now.milliseconds
+        if edit.row.rowID != nil { try dropHeldVersions(row) }
+        try save(&row)
+        try record(
+            .write, actor: edit.write.actor, operation, before: edit.row.visible,
+            after: row.visible, summary: edit.summary(after: row), undoable: true)
+        try emit(.item, table: edit.table.name, item: row.id, operation: operation.id)
+        try emit(.operation, operation)
+        return edit.outcome(row)
+    }
+}

@@ -1,0 +1,76 @@
+import TablesProtocol
+
+extension Transaction {
+    /// Makes one local write: row, operation, base and history together. Nothing is changed unless
+    /// the outcome is one of the first four.
+    func perform(_ write: LocalWrite, _ rules: WriteRules) throws -> WriteOutcome {
+        guard rules.allows(write.table) else { return .tableNotAllowed }
+        switch write.action {
+        case .insert(let body): return try insert(body, write, rules)
+        case .update(let id, let columns): return try change(id, .update, columns, write, rules)
+        case .replace(let id, let columns): return try change(id, .replace, columns, write, rules)
+        case .delete(let id): return try change(id, .delete, Columns(), write, rules)
+        case .undelete(let id): return try change(id, .undelete, Columns(), write, rules)
+        }
+    }
+
+    private func insert(
+        _ body: ItemBody, _ write: LocalWrite, _ rules: WriteRules
+    ) throws -> WriteOutcome {
+        let table = try makeTable(write.table)
+        if body.id != nil, table.idKind == .integer {
+            return .invalid("A value cannot be specified for property 'id'.")
+        }
+        let id = try body.id ?? newID(in: table, write.generation)
+        let found = try row(table, exactly: id)
+        let chain = try chain(of: found)
+        if let found, !found.deleted || (chain.isEmpty && found.serverDeleted) {
+            return .alreadyExists(found.item)
+        }
+        let edit = ItemEdit(
+            table: table, row: found ?? ItemRow(new: id, tableID: table.id), chain: chain,
+            kind: .insert, columns: try respell(body.columns, in: table), write: write,
+            madeID: body.id == nil)
+        return try make(edit, rules)
+    }
+
+    private func newID(in table: TableRecord, _ generation: Generation) throws -> ItemID {
+        switch table.idKind {
+        case .string: ids.itemID(for: generation)
+        case .integer: try nextProvisionalID(table.id)
+        }
+    }
+
+    private func change(
+        _ id: ItemID, _ kind: OperationKind, _ columns: Columns, _ write: LocalWrite,
+        _ rules: WriteRules
+    ) throws -> WriteOutcome {
+        guard let table = try table(write.table) else { return .unknownWhilePartial }
+        guard let row = try row(table, id) else {
+            return table.isComplete ? .missing : .unknownWhilePartial
+        }
+        let chain = try chain(of: row)
+        if row.deleted, kind != .undelete, chain.last?.kind != .delete { return .gone(row.item) }
+        if !row.deleted, kind == .undelete {
+            try countCollapsedWrite()
+            return .undeleted(row.item)
+        }
+        // A repeated delete is answered as the first one was, whatever version it names.
+        if !(row.deleted && kind == .delete), let failure = try failure(of: write, row) {
+            return failure
+        }
+        return try make(
+            ItemEdit(
+                table: table, row: row, chain: chain, kind: kind,
+                columns: try respell(columns, in: table), write: write), rules)
+    }
+
+    /// Why the write's condition does not hold; nil when it does.
+    private func failure(of write: LocalWrite, _ row: ItemRow) throws -> WriteOutcome? {
+        if write.ifMatch != .absent {
+            return try accepts(write.ifMatch, row) ? nil : .preconditionFailed(row.item)
+        }
+        guard let version = write.bodyVersion else { return nil }
+        return try accepts(.versions([version]), row) ? nil : .versionConflict(row.item)
+    }
+}

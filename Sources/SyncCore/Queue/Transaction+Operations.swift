@@ -1,0 +1,99 @@
+import GRDB
+import TablesProtocol
+
+extension Transaction {
+    /// One operation by its place in the order.
+    func operation(seq: Int64) throws -> TableOperation? {
+        try first("\(TableOperation.select) WHERE seq = ?", [seq]).flatMap(TableOperation.init)
+    }
+
+    /// One operation by its id.
+    func operation(id: OperationID) throws -> TableOperation? {
+        try first("\(TableOperation.select) WHERE op_id = ?", [id]).flatMap(TableOperation.init)
+    }
+
+    /// The operation that waits for this one to close.
+    func successor(of seq: Int64) throws -> TableOperation? {
+        try first("\(TableOperation.select) WHERE successor_of = ?", [seq])
+            .flatMap(TableOperation.init)
+    }
+
+    /// The item's open operations in the order in which they are sent.
+    func chain(of row: ItemRow?) throws -> [TableOperation] {
+        guard let pending = row?.pending, let head = try operation(seq: pending) else { return [] }
+        return try [head] + successors(of: head.seq)
+    }
+
+    /// What waits for an operation to close, in order.
+    func successors(of seq: Int64) throws -> [TableOperation] {
+        var chain: [TableOperation] = []
+        while let next = try successor(of: chain.last?.seq ?? seq) { chain.append(next) }
+        return chain
+    }
+
+    /// Puts a new operation at the end of the queue; `seq` is set.
+    func insert(_ operation: inout TableOperation) throws {
+        try run(
+            """
+            INSERT INTO operations(op_id, table_id, item_id, kind, state, base_version, base_row,
+              changed_columns, payload, parameters, generation, conditional, made_id, traceparent,
+              actor, title, created_at, successor_of)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                operation.id, operation.tableID, operation.itemID.text, operation.kind.rawValue,
+                operation.state.rawValue, operation.baseVersion, operation.baseRow?.text,
+                JSONList.text(operation.changedColumns), operation.payload?.text,
+                JSONList.text(operation.parameters), operation.generation.rawValue,
+                operation.conditional, operation.madeID, operation.traceparent,
+                operation.actor.rawValue, operation.title, operation.createdAt.milliseconds,
+                operation.successorOf,
+            ])
+        operation.seq = db.lastInsertedRowID
+        effects.madeWork = true
+    }
+
+    /// Writes what may change of an operation. Every change is a new revision.
+    func save(_ operation: inout TableOperation) throws {
+        operation.revision += 1
+        try run(
+            """
+            UPDATE operations SET item_id = ?, kind = ?, state = ?, reason = ?, revision = ?,
+              base_version = ?, base_row = ?, changed_columns = ?, payload = ?, maybe_applied = ?,
+              parameters = ?, generation = ?, conditional = ?, highest_id = ?, title = ?,
+              attempts = ?, first_attempt_at = ?, last_attempt_at = ?, next_attempt_at = ?,
+              closed_at = ?, last_status = ?, last_error = ?, successor_of = ? WHERE seq = ?
+            """,
+            [
+                operation.itemID.text, operation.kind.rawValue, operation.state.rawValue,
+                operation.reason, operation.revision, operation.baseVersion,
+                operation.baseRow?.text, JSONList.text(operation.changedColumns),
+                operation.payload?.text, operation.maybeApplied,
+                JSONList.text(operation.parameters), operation.generation.rawValue,
+                operation.conditional, operation.highestID, operation.title, operation.attempts,
+                operation.firstAttemptAt?.milliseconds, operation.lastAttemptAt?.milliseconds,
+                operation.nextAttemptAt?.milliseconds, operation.closedAt?.milliseconds,
+                operation.lastStatus, operation.lastError, operation.successorOf, operation.seq,
+            ])
+        effects.madeWork = true
+    }
+
+    /// Ends an operation. What waited for it is the caller's to promote.
+    func close(
+        _ operation: inout TableOperation, _ state: OperationState, reason: String? = nil
+    ) throws {
+        assert(!state.isOpen, "an operation is closed into a closed state")
+        operation.state = state
+        operation.reason = reason
+        operation.nextAttemptAt = nil
+        operation.closedAt = now
+        operation.successorOf = nil
+        try save(&operation)
+        try emit(.operation, operation)
+    }
+
+    /// Counts a write that took effect without an operation of its own.
+    func countCollapsedWrite() throws {
+        try run("UPDATE ledger SET value = value + 1 WHERE name IN ('accepted', 'collapsed')")
+    }
+}

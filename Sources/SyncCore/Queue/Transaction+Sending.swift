@@ -1,0 +1,166 @@
+import GRDB
+import TablesProtocol
+
+extension Transaction {
+    /// The highest place in the order given so far: where a push that starts now ends.
+    func bookend() throws -> Int64 {
+        try integer("SELECT seq FROM sqlite_sequence WHERE name = 'operations'") ?? 0
+    }
+
+    /// Operations that may be sent now, in order, after one place and up to the bookend. Waiting and
+    /// unknown ones are among them when their time has come; of one item only the first.
+    func due(
+        after seq: Int64 = 0, upTo bookend: Int64, tables: Set<Int64>? = nil, limit: Int
+    ) throws -> [TableOperation] {
+        let only = tables.map { ids in
+            "AND table_id IN (\(ids.sorted().map(String.init).joined(separator: ",")))"
+        }
+        return try all(
+            """
+            SELECT operations.*, tables.name AS table_name, tables.id_kind
+            FROM operations INDEXED BY operations_due
+            JOIN tables ON tables.id = operations.table_id
+            WHERE state IN ('queued', 'waiting', 'unknown') AND successor_of IS NULL
+              AND seq > ? AND seq <= ? AND (state = 'queued' OR next_attempt_at <= ?) \(only ?? "")
+            ORDER BY seq LIMIT ?
+            """, [seq, bookend, now.milliseconds, limit]
+        ).compactMap(TableOperation.init)
+    }
+
+    /// Whether anything is due without waiting for a time.
+    func hasQueued() throws -> Bool {
+        try integer(
+            """
+            SELECT 1 FROM operations INDEXED BY operations_by_state WHERE state = 'queued' LIMIT 1
+            """) != nil
+    }
+
+    /// When the next waiting or unknown operation is due; nil when none waits for a time.
+    func earliestAttempt() throws -> Instant? {
+        try integer(
+            """
+            SELECT min(next_attempt_at) FROM operations INDEXED BY operations_timed
+            WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL
+              AND next_attempt_at IS NOT NULL
+            """
+        ).map { Instant(milliseconds: $0) }
+    }
+
+    /// Makes every waiting and unknown operation due.
+    func makeAllDue() throws {
+        try run(
+            """
+            UPDATE operations SET next_attempt_at = ?1
+            WHERE state IN ('waiting', 'unknown') AND coalesce(next_attempt_at, ?1 + 1) > ?1
+            """, [now.milliseconds])
+        effects.madeWork = true
+    }
+
+    /// Records that a request is about to be made. Commit before sending it.
+    /// - Returns: the operation as it is sent; nil when it changed meanwhile and must be left alone.
+    func markSending(
+        _ operation: TableOperation, _ attempt: AttemptStart
+    ) throws -> TableOperation? {
+        guard var current = try self.operation(seq: operation.seq),
+            current.revision == operation.revision, current.state == operation.state,
+            current.successorOf == nil
+        else { return nil }
+        switch current.state {
+        case .queued, .waiting, .unknown: break
+        case .sending, .conflict, .quarantined, .done, .discarded, .collapsed: return nil
+        }
+        current.state = .sending
+        current.reason = nil
+        current.attempts += 1
+        current.firstAttemptAt = current.firstAttemptAt ?? now
+        current.lastAttemptAt = now
+        current.nextAttemptAt = nil
+        try save(&current)
+        try run(
+            """
+            INSERT INTO attempts(operation, number, started_at, method, target, request_body)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            [
+                current.seq, current.attempts, now.milliseconds, attempt.method, attempt.target,
+                attempt.body?.text,
+            ])
+        try emit(.operation, current)
+        return current
+    }
+
+    /// Ends the attempt under way.
+    func end(
+        _ operation: TableOperation, _ attempt: AttemptEnd, _ state: OperationState
+    ) throws {
+        try run(
+            """
+            UPDATE attempts SET ended_at = ?, status = ?, response_excerpt = ?, outcome = ?,
+              error = ?, reach = ? WHERE operation = ? AND number = ? AND ended_at IS NULL
+            """,
+            [
+                now.milliseconds, attempt.status, attempt.response.map(Self.excerpt),
+                state.rawValue, attempt.error, attempt.reach, operation.seq, operation.attempts,
+            ])
+    }
+
+    private static func excerpt(_ text: String) -> String {
+        String(decoding: text.utf8.prefix(StoreLimits.responseExcerptBytes), as: UTF8.self)
+    }
+
+    /// Remembers the backend's highest integer id before an insert is first sent.
+    func setHighestID(_ id: Int64, of seq: Int64) throws {
+        try run("UPDATE operations SET highest_id = ? WHERE seq = ?", [id, seq])
+    }
+
+    /// After a restart: what was on its way has no verdict, so nobody knows whether it arrived.
+    func recover() throws {
+        try run(
+            """
+            UPDATE attempts SET ended_at = ?1, outcome = 'unknown',
+              error = 'The process ended before the answer came.' WHERE ended_at IS NULL
+            """, [now.milliseconds])
+        try run(
+            """
+            UPDATE operations SET state = 'unknown', maybe_applied = 1, next_attempt_at = ?1,
+              revision = revision + 1,
+              reason = 'The process ended before the answer came; the row will be read back.'
+            WHERE state = 'sending'
+            """, [now.milliseconds])
+    }
+
+    /// How many operations are in each open state.
+    func queueCounts() throws -> QueueCounts {
+        var counts = QueueCounts()
+        for row in try all("SELECT state, sum(count) FROM state_counts GROUP BY state") {
+            let count: Int = row[1]
+            switch OperationState(rawValue: row[0]) {
+            case .queued: counts.queued = count
+            case .sending: counts.sending = count
+            case .waiting: counts.waiting = count
+            case .unknown: counts.unknown = count
+            case .conflict: counts.conflict = count
+            case .quarantined: counts.quarantined = count
+            case .done, .discarded, .collapsed, nil: break
+            }
+        }
+        return counts
+    }
+
+    /// Gives an item of an integer table the id that the backend assigned, everywhere at once; the
+    /// provisional one keeps answering.
+    func remap(_ operation: TableOperation, to id: ItemID) throws {
+        try run(
+            "DELETE FROM items WHERE table_id = ? AND id = ? AND pending IS NULL",
+            [operation.tableID, id.text])
+        try run(
+            "UPDATE items SET id = ?3 WHERE table_id = ?1 AND id = ?2",
+            [operation.tableID, operation.itemID.text, id.text])
+        try run(
+            "UPDATE operations SET item_id = ?3 WHERE table_id = ?1 AND item_id = ?2",
+            [operation.tableID, operation.itemID.text, id.text])
+        try run(
+            "INSERT OR REPLACE INTO aliases(table_id, alias, id) VALUES (?, ?, ?)",
+            [operation.tableID, operation.itemID.text, id.text])
+    }
+}

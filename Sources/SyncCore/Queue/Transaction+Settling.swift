@@ -1,0 +1,148 @@
+import TablesProtocol
+
+extension Transaction {
+    /// Commits what became of an operation: operation, attempt, row, base, successors and history
+    /// together.
+    ///
+    /// 1. The attempt ends with what the backend said.
+    /// 2. A provisional integer id becomes the one that the backend assigned.
+    /// 3. The operation and its item take the outcome; what was written meanwhile starts from it.
+    ///
+    /// - Returns: the state that the operation got; its present one when it was closed already.
+    @discardableResult
+    func settle(
+        _ seq: Int64, _ outcome: SettledOutcome, attempt: AttemptEnd?
+    ) throws -> OperationState {
+        guard var operation = try operation(seq: seq), operation.state.isOpen,
+            let table = try table(id: operation.tableID)
+        else { return try self.operation(seq: seq)?.state ?? .discarded }
+        operation.lastStatus = attempt == nil ? operation.lastStatus : attempt?.status
+        operation.lastError = attempt == nil ? operation.lastError : attempt?.error
+        if case .applied(let remote?, _) = outcome, remote.id != operation.itemID,
+            table.idKind == .integer
+        {
+            try remap(operation, to: remote.id)
+            operation.itemID = remote.id
+        }
+        var row =
+            try row(table, exactly: operation.itemID)
+            ?? ItemRow(new: operation.itemID, tableID: table.id)
+        let state = try take(outcome, &operation, &row, table)
+        if let attempt { try end(operation, attempt, state) }
+        try emit(state == .conflict ? .conflict : .operation, operation)
+        try emit(.item, operation)
+        return state
+    }
+
+    private func take(
+        _ outcome: SettledOutcome, _ operation: inout TableOperation, _ row: inout ItemRow,
+        _ table: TableRecord
+    ) throws -> OperationState {
+        switch outcome {
+        case .applied(let remote, let isWhole):
+            try applied(&operation, &row, remote, isWhole: isWhole, table)
+        case .waiting(let reason, let until, let maybeApplied):
+            try wait(&operation, .waiting, reason, until, maybeApplied: maybeApplied)
+            try fold(&operation, &row)
+        case .unknown(let reason, let until):
+            try wait(&operation, .unknown, reason, until, maybeApplied: true)
+        case .rebased(let remote, let reason):
+            try rebased(&operation, &row, remote, reason, table)
+        case .conflict(let remote, let reason):
+            try conflict(&operation, &row, remote, reason, table)
+        case .quarantined(let reason, let maybeApplied):
+            try wait(&operation, .quarantined, reason, nil, maybeApplied: maybeApplied)
+            try record(.quarantined, actor: .engine, operation, summary: reason)
+            try fold(&operation, &row)
+        case .discarded(let remote, let reason):
+            try giveUp(
+                &operation, &row, for: try side(remote, in: table), by: .engine, reason: reason)
+        }
+        return operation.state
+    }
+
+    private func applied(
+        _ operation: inout TableOperation, _ row: inout ItemRow, _ remote: RemoteRow?,
+        isWhole: Bool, _ table: TableRecord
+    ) throws {
+        let server = try settled(operation, row, remote, isWhole: isWhole, table)
+        let before = row.visible
+        let successors = try successors(of: operation.seq)
+        try close(&operation, .done)
+        row.settledAt = try nextChange()
+        try rebase(&row, successors, onto: server, holds: true)
+        try record(
+            .sent, actor: .engine, operation, before: before, after: row.visible,
+            summary: "The backend has it.")
+    }
+
+    /// What the backend has after it took the operation: its answer laid over what was sent.
+    private func settled(
+        _ operation: TableOperation, _ row: ItemRow, _ remote: RemoteRow?, isWhole: Bool,
+        _ table: TableRecord
+    ) throws -> ServerSide {
+        if operation.kind == .delete {
+            guard let remote else { return .none }
+            var server = try side(remote, in: table)
+            server.isDeleted = true
+            if server.columns?.isEmpty ?? true { server.columns = operation.baseRow }
+            return server
+        }
+        var sent = Rebase.wanted(operation, over: ServerSide(shadowOf: row))
+        guard let remote else {
+            var server = ServerSide()
+            server.columns = sent
+            return server
+        }
+        var server = try side(remote, in: table)
+        if !isWhole, let answer = server.columns {
+            sent.merge(answer)
+            server.columns = sent
+        }
+        return server
+    }
+
+    private func wait(
+        _ operation: inout TableOperation, _ state: OperationState, _ reason: String,
+        _ until: Instant?, maybeApplied: Bool
+    ) throws {
+        operation.state = state
+        operation.reason = reason
+        operation.nextAttemptAt = until
+        operation.maybeApplied = maybeApplied
+        try save(&operation)
+    }
+
+    private func rebased(
+        _ operation: inout TableOperation, _ row: inout ItemRow, _ remote: RemoteRow?,
+        _ reason: String, _ table: TableRecord
+    ) throws {
+        let before = row.visible
+        let successors = try successors(of: operation.seq)
+        try requeue(&operation, reason)
+        row.settledAt = try nextChange()
+        try rebase(&row, [operation] + successors, onto: try side(remote, in: table), holds: false)
+        operation = try self.operation(seq: operation.seq) ?? operation
+        try record(
+            .merged, actor: .engine, operation, before: before, after: row.visible,
+            summary: reason, undoable: true)
+    }
+
+    private func conflict(
+        _ operation: inout TableOperation, _ row: inout ItemRow, _ remote: RemoteRow?,
+        _ reason: String, _ table: TableRecord
+    ) throws {
+        let server = try side(remote, in: table)
+        try wait(&operation, .conflict, reason, nil, maybeApplied: false)
+        row.shadow = server.columns
+        row.serverVersion = server.version
+        row.serverUpdatedAt = server.updatedAt
+        row.serverDeleted = server.isDeleted
+        row.settledAt = try nextChange()
+        try save(&row)
+        try record(
+            .conflict, actor: .engine, operation, before: row.visible,
+            after: server.isLive ? server.columns : nil, summary: reason)
+        try fold(&operation, &row)
+    }
+}

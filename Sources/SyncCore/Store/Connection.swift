@@ -1,0 +1,73 @@
+import Foundation
+import GRDB
+import TablesProtocol
+
+/// How connections to a store's file are opened, and what their errors mean.
+enum Connection {
+    /// The one connection that writes. A commit is on disk before it returns.
+    static func writer(_ path: String) throws(StoreError) -> DatabaseQueue {
+        do {
+            try makeFile(path)
+            var configuration = configuration()
+            configuration.journalMode = .wal
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try queue.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+                let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode")
+                let synchronous = try Int.fetchOne(db, sql: "PRAGMA synchronous")
+                guard journal == "wal", synchronous == 2 else {
+                    throw StoreError.cannotOpen(
+                        "SQLite refuses WAL with full synchronisation for \(path).")
+                }
+            }
+            return queue
+        } catch {
+            throw opening(error, path)
+        }
+    }
+
+    /// A connection that only reads and belongs to one reader.
+    static func reader(
+        _ path: String, budget: StatementBudget?
+    ) throws -> DatabaseQueue {
+        var configuration = configuration()
+        configuration.readonly = true
+        if let budget {
+            configuration.prepareDatabase { budget.install(on: $0) }
+        }
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+
+    private static func configuration() -> Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(StoreLimits.busySeconds)
+        configuration.prepareDatabase { db in
+            for function in SQLFunction.all { db.add(function: DatabaseFunction(function)) }
+        }
+        return configuration
+    }
+
+    /// Only the owner reads the file; SQLite gives its side files the same mode.
+    private static func makeFile(_ path: String) throws {
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        if FileManager.default.fileExists(atPath: path) {
+            try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
+        } else if !FileManager.default.createFile(
+            atPath: path, contents: nil, attributes: attributes)
+        {
+            throw StoreError.cannotOpen("The store \(path) cannot be made.")
+        }
+    }
+
+    private static func opening(_ error: any Error, _ path: String) -> StoreError {
+        if let error = error as? StoreError { return error }
+        guard let error = error as? DatabaseError else {
+            return .cannotOpen("The store \(path) cannot be opened: \(error)")
+        }
+        switch error.resultCode {
+        case .SQLITE_NOTADB, .SQLITE_CORRUPT:
+            return .damaged("The file \(path) is not a store or is damaged: restore a backup.")
+        default: return StoreError(error)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import TablesProtocol
+
+/// Random words for ids and versions, injected so that a seed repeats a run.
+public protocol IDSource: Sendable {
+    /// 64 random bits.
+    func next() -> UInt64
+}
+
+extension IDSource {
+    /// A random UUID, lower-case with dashes.
+    func uuid() -> String {
+        itemID(for: .mobileApps).text
+    }
+
+    /// A random id in the form that servers of the generation give.
+    func itemID(for generation: Generation) -> ItemID {
+        var words = Words(source: self)
+        return ItemID.make(generation: generation, random: &words)
+    }
+
+    /// A provisional version: base64 of 16 random bytes.
+    func version() -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(16)
+        for word in [next(), next()] {
+            for shift in stride(from: 0, to: 64, by: 8) {
+                bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+            }
+        }
+        return Data(bytes).base64EncodedString()
+    }
+}
+
+private struct Words: RandomNumberGenerator {
+    let source: any IDSource
+    mutating func next() -> UInt64 { source.next() }
+}

@@ -1,0 +1,53 @@
+import TablesProtocol
+
+/// A list query compiled for one table.
+struct ItemQuery {
+    /// The page, with one row more than asked for, to know whether more follow.
+    let page: SQLFragment
+    /// The number that match; nil when not asked for.
+    let count: SQLFragment?
+    /// Rows on the page at most.
+    let rows: Int
+
+    /// Compiles a query over the items of a table.
+    init(_ query: TableQuery, table: TableRecord, pageRows: Int) {
+        let schema = ItemSQLSchema(hasIntegerIDs: table.idKind == .integer)
+        let spellings = table.spellings
+        self.init(
+            query, source: SQLFragment("items", []),
+            scope: SQLFragment("table_id = ?", [.integer(table.id)]),
+            compiler: SQLCompiler(schema, spelling: { spellings.spelling(of: $0) }),
+            pageRows: pageRows)
+    }
+
+    /// Compiles a query over one of the SDKs' system tables.
+    init(_ query: TableQuery, view: SDKView, pageRows: Int) {
+        self.init(
+            query, source: SQLFragment(view.itemsView), scope: SQLFragment("1"),
+            compiler: SQLCompiler(ItemSQLSchema()), pageRows: pageRows)
+    }
+
+    private init(
+        _ query: TableQuery, source: SQLFragment, scope: SQLFragment, compiler: SQLCompiler,
+        pageRows: Int
+    ) {
+        rows = min(query.top ?? .max, pageRows)
+        var conditions = [scope]
+        if !query.includeDeleted { conditions.append(SQLFragment("deleted = 0")) }
+        if let filter = query.filter { conditions.append(compiler.filter(filter)) }
+        let matching = SQLFragment(
+            "FROM \(source.text) WHERE \(conditions.map(\.text).joined(separator: " AND "))",
+            conditions.flatMap(\.arguments))
+        let order = compiler.ordering(query.orderBy)
+        page = SQLFragment(
+            """
+            SELECT id, columns, created_at, stamp, version, deleted \(matching.text) \
+            ORDER BY \(order.text) LIMIT ? OFFSET ?
+            """,
+            matching.arguments + order.arguments
+                + [.integer(Int64(rows) + 1), .integer(Int64(query.skip))])
+        count =
+            query.count
+            ? SQLFragment("SELECT count(*) \(matching.text)", matching.arguments) : nil
+    }
+}

@@ -1,0 +1,35 @@
+import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// Cuts a read that takes too many steps of SQLite's machine.
+///
+/// One belongs to one connection and lives as long. SQLite calls it on the thread that reads.
+final class StatementBudget: Sendable {
+    private static let stepsPerTick = 10_000
+    private let ticksLeft = Atomic<Int>(Int.max)
+
+    /// Makes a connection ask this budget while it reads. Called once, when the connection opens.
+    func install(on db: Database) {
+        // Sound: the pointer is only used while the connection lives, and whoever owns the
+        // connection owns this budget longer.
+        unsafe sqlite3_progress_handler(
+            db.sqliteConnection, CInt(Self.stepsPerTick),
+            { context in
+                guard let context = unsafe context else { return 0 }
+                return unsafe Unmanaged<StatementBudget>.fromOpaque(context)
+                    .takeUnretainedValue().tick()
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Starts a read that may take about this many steps.
+    func start(steps: Int) {
+        // One tick more, since SQLite's count does not begin at zero for a statement used before.
+        ticksLeft.store(steps / Self.stepsPerTick + 1, ordering: .relaxed)
+    }
+
+    /// 0 to go on, 1 to interrupt.
+    private func tick() -> CInt {
+        ticksLeft.subtract(1, ordering: .relaxed).newValue < 0 ? 1 : 0
+    }
+}

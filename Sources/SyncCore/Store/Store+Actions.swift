@@ -1,0 +1,99 @@
+import GRDB
+public import TablesProtocol
+
+// What a person does: one transaction each. An action names the revision that it was decided on and
+// is answered `changed` when the operation is another one by now.
+extension Store {
+    /// Makes an operation due now.
+    public func retry(
+        _ id: OperationID, revision: Int? = nil
+    ) async throws(StoreError) -> ActionOutcome {
+        try await write { try $0.retry(id, revision: revision) }
+    }
+
+    /// Gives an operation up; its item becomes what was last known of the backend.
+    public func discard(
+        _ id: OperationID, revision: Int? = nil
+    ) async throws(StoreError) -> ActionOutcome {
+        try await write { try $0.discard(id, revision: revision) }
+    }
+
+    /// Lays columns over the operation's item and makes them what is sent.
+    public func edit(
+        _ id: OperationID, revision: Int, columns: Columns
+    ) async throws(StoreError) -> ActionOutcome {
+        try await write { try $0.edit(id, revision: revision, columns) }
+    }
+
+    /// Settles a conflict.
+    public func resolve(
+        _ id: OperationID, revision: Int, _ resolution: Resolution
+    ) async throws(StoreError) -> ActionOutcome {
+        try await write { try $0.resolve(id, revision: revision, resolution) }
+    }
+
+    /// Undoes an entry of history by a new write.
+    public func undo(_ entry: Int64) async throws(StoreError) -> ActionOutcome {
+        try await write { try $0.undo(entry) }
+    }
+
+    /// Does the same to all operations that match, in transactions of bounded size; discards the
+    /// latest first, so that what builds on a change goes before it.
+    public func bulk(
+        _ action: BulkAction, _ filter: OperationFilter, dryRun: Bool
+    ) async throws(StoreError) -> BulkOutcome {
+        let ids = try await read { try $0.operationIDs(filter) }
+        var outcome = BulkOutcome(matched: ids.count, done: 0, refused: 0)
+        if dryRun { return outcome }
+        var rest = ids[...]
+        while !rest.isEmpty {
+            let batch = rest.prefix(StoreLimits.groupWrites)
+            rest = rest.dropFirst(batch.count)
+            let done = try await write { transaction in
+                try batch.count(where: { id in
+                    let one =
+                        switch action {
+                        case .retry: try transaction.retry(id, revision: nil)
+                        case .discard: try transaction.discard(id, revision: nil)
+                        }
+                    if case .done = one { return true }
+                    return false
+                })
+            }
+            outcome.done += done
+            outcome.refused += batch.count - done
+        }
+        return outcome
+    }
+
+    /// Changes the policies and flags of a table, which is made when it is new. Names, counts and
+    /// times are not changed.
+    public func updateTable(
+        _ name: TableName, _ change: @escaping @Sendable (inout TableStatus) -> Void
+    ) async throws(StoreError) -> TableStatus {
+        try await write { transaction in
+            var table = try transaction.makeTable(name)
+            var status = try transaction.status(table)
+            change(&status)
+            table.readPolicy = status.readPolicy
+            table.writePolicy = status.writePolicy
+            table.conflictPolicy = status.conflictPolicy
+            table.unconditionalPolicy = status.unconditionalPolicy
+            table.isPublic = status.isPublic
+            table.paging = status.paging
+            try transaction.save(table)
+            try transaction.emit(.status, table: table.name)
+            return try transaction.status(table)
+        }
+    }
+}
+
+extension Transaction {
+    /// The ids of all operations that match, latest first.
+    func operationIDs(_ filter: OperationFilter) throws -> [OperationID] {
+        let (sql, arguments) = filter.condition
+        return try String.fetchAll(
+            db, sql: "SELECT op_id FROM operations WHERE \(sql) ORDER BY seq DESC",
+            arguments: arguments)
+    }
+}

@@ -1,0 +1,95 @@
+public import TablesProtocol
+
+// The operator's lists. `after` is the `next` of the page before; one that is none begins anew.
+extension Store {
+    /// A page of operations in the order in which they are sent.
+    public func operations(
+        _ filter: OperationFilter, after: String?, limit: Int
+    ) async throws(StoreError) -> Page<OperationSummary> {
+        try await read { transaction in
+            let page = try transaction.operations(
+                filter, after: after.flatMap(Cursor.number) ?? 0, limit: Self.bounded(limit))
+            return Page(
+                items: page.items.map { $0.summary(identity: transaction.identity) },
+                next: page.next, total: page.total)
+        }
+    }
+
+    /// One operation with all its attempts.
+    public func operation(_ id: OperationID) async throws(StoreError) -> OperationDetail? {
+        try await read { transaction in
+            try transaction.operation(id: id).map { try transaction.detail($0) }
+        }
+    }
+
+    /// A page of conflicts, oldest first.
+    public func conflicts(
+        after: String?, limit: Int
+    ) async throws(StoreError) -> Page<ConflictDetail> {
+        try await read {
+            try $0.conflicts(
+                after: after.flatMap(Cursor.number) ?? 0, limit: Self.bounded(limit))
+        }
+    }
+
+    /// One conflict; nil when the operation is in none.
+    public func conflict(_ id: OperationID) async throws(StoreError) -> ConflictDetail? {
+        try await read { transaction in
+            try transaction.operation(id: id).flatMap { try transaction.conflict($0) }
+        }
+    }
+
+    /// A page of history, latest first.
+    public func history(
+        after: String?, limit: Int
+    ) async throws(StoreError) -> Page<HistoryEntry> {
+        try await read {
+            try $0.history(
+                before: after.flatMap(Cursor.number) ?? .max, limit: Self.bounded(limit))
+        }
+    }
+
+    /// A page of runs, latest first.
+    public func runs(after: String?, limit: Int) async throws(StoreError) -> Page<Run> {
+        try await read { transaction in
+            let limit = Self.bounded(limit)
+            let found = try transaction.runs(
+                before: after.flatMap(Cursor.number) ?? .max, limit: limit + 1)
+            let page = found.prefix(limit)
+            let total = try transaction.integer("SELECT count(*) FROM runs") ?? 0
+            return Page(
+                items: page.map(\.run),
+                next: found.count > limit ? page.last.map { Cursor.text($0.seq) } : nil,
+                total: Int(total))
+        }
+    }
+
+    /// One run.
+    public func run(_ id: String) async throws(StoreError) -> Run? {
+        try await read { try $0.run(id: id) }
+    }
+
+    /// The samples since some time, oldest first.
+    public func samples(since: Instant) async throws(StoreError) -> [Sample] {
+        try await read { try $0.samples(since: since) }
+    }
+
+    /// The account of every accepted write.
+    public func ledger() async throws(StoreError) -> Ledger {
+        try await read { try $0.ledger() }
+    }
+
+    /// Every table, by name.
+    public func tables() async throws(StoreError) -> [TableStatus] {
+        try await read { try $0.tableStatuses() }
+    }
+
+    /// The events after one, or the word that it is too old.
+    public func events(after id: Int64, limit: Int) async throws(StoreError) -> EventBatch {
+        try await read { try $0.events(after: id, limit: Self.bounded(limit)) }
+    }
+
+    private static func bounded(_ limit: Int) -> Int {
+        min(max(limit, 1), StoreLimits.operatorPage)
+    }
+}

@@ -1,0 +1,76 @@
+import GRDB
+import Synchronization
+
+extension Store {
+    /// Runs the engine's own transaction on the writer, in turn with the groups of local writes, and
+    /// returns when it is on disk. A cancelled task does not stop it: bookkeeping is finished.
+    func write<T: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
+        let result: Result<T, StoreError> = await withCheckedContinuation { continuation in
+            writer.asyncWriteWithoutTransaction { db in
+                continuation.resume(returning: self.commit(db, body))
+            }
+        }
+        return try result.get()
+    }
+
+    /// Reads in one transaction on a connection of the engine's and the operator's own.
+    func read<T: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
+        let result: Result<T, StoreError> = await withCheckedContinuation { continuation in
+            operatorReader.asyncUnsafeRead { access in
+                continuation.resume(returning: self.answer(access, body))
+            }
+        }
+        return try result.get()
+    }
+
+    private func answer<T>(
+        _ access: Result<Database, any Error>, _ body: (Transaction) throws -> T
+    ) -> Result<T, StoreError> {
+        do {
+            let db = try access.get()
+            var value: T?
+            try db.inTransaction(.deferred) {
+                value = try body(transaction(db))
+                return .commit
+            }
+            return value.map { .success($0) } ?? .failure(.failed("Nothing was read."))
+        } catch {
+            return .failure(StoreError(error))
+        }
+    }
+
+    private func commit<T>(
+        _ db: Database, _ body: (Transaction) throws -> T
+    ) -> Result<T, StoreError> {
+        let transaction = transaction(db)
+        do {
+            var value: T?
+            try db.inTransaction(.immediate) {
+                value = try body(transaction)
+                assert((try? transaction.ledger().balances) ?? true, "the ledger must balance")
+                return .commit
+            }
+            announce(transaction.effects)
+            return value.map { .success($0) } ?? .failure(.failed("Nothing was written."))
+        } catch {
+            return .failure(StoreError(error))
+        }
+    }
+
+    func transaction(_ db: Database) -> Transaction {
+        Transaction(
+            db: db, identity: identity, now: clock.now(), ids: ids, effects: TransactionEffects())
+    }
+
+    /// Tells the rest of the house what a commit changed.
+    func announce(_ effects: TransactionEffects) {
+        if effects.changedTables { catalog.forget() }
+        let listeners = listeners.withLock { $0 }
+        if !effects.events.isEmpty { listeners.onEvents(effects.events) }
+        if effects.madeWork { listeners.onWrite() }
+    }
+}

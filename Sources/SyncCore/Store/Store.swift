@@ -1,0 +1,92 @@
+import GRDB
+import Synchronization
+public import TablesProtocol
+
+/// The durable state of one identity: items, queue and history, in one SQLite file.
+///
+/// Reads run on the calling thread, each server worker on a connection of its own. Writes go through
+/// one connection in groups that share a commit; an acknowledged write is on disk.
+public final class Store: Sendable {
+    /// Whose it is.
+    public let identity: String
+    let path: String
+    let rules: WriteRules
+    let clock: any StoreClock
+    let ids: any IDSource
+    let writer: DatabaseQueue
+    /// One for each server worker.
+    let readers: [Reader]
+    /// For reads that may take their time.
+    let unhurried: Reader
+    /// For the operator's lists and the engine.
+    let operatorReader: DatabaseQueue
+    let catalog = TableCatalog()
+    let waiting = Mutex(WaitingWrites())
+    let listeners = Mutex(Listeners())
+
+    /// Who is told after a commit.
+    struct Listeners {
+        var onWrite: @Sendable () -> Void = {}
+        var onEvents: @Sendable ([Event]) -> Void = { _ in }
+    }
+
+    /// Opens or makes the store at a path. What was being sent when the last process ended becomes
+    /// unknown.
+    /// - Parameters:
+    ///   - workers: how many threads call ``list`` and ``get``.
+    ///   - tables: the only tables that writes may make or change; nil for any.
+    ///   - strictSDK: refuse what the SDKs' queues refuse.
+    public init(
+        at path: String, identity: String, clock: any StoreClock, ids: any IDSource, workers: Int,
+        tables: Set<TableName>? = nil, strictSDK: Bool = false
+    ) throws(StoreError) {
+        self.path = path
+        self.identity = identity
+        self.clock = clock
+        self.ids = ids
+        rules = WriteRules(tables: tables, strictSDK: strictSDK)
+        writer = try Connection.writer(path)
+        readers = (0..<max(workers, 1)).map { _ in Reader(path: path) }
+        unhurried = Reader(path: path)
+        do {
+            try Migration.run(on: writer)
+            operatorReader = try Connection.reader(path, budget: nil)
+            try writer.write { db in
+                let transaction = Transaction(
+                    db: db, identity: identity, now: clock.now(), ids: ids,
+                    effects: TransactionEffects())
+                try transaction.recover()
+                try transaction.recoverRuns()
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// Sets who is called after every commit that may have made work for the engine.
+    public func onWrite(_ action: @escaping @Sendable () -> Void) {
+        listeners.withLock { $0.onWrite = action }
+    }
+
+    /// Sets who gets the events of every commit.
+    public func onEvents(_ action: @escaping @Sendable ([Event]) -> Void) {
+        listeners.withLock { $0.onEvents = action }
+    }
+
+    /// Closes the readers' connections; they open again when needed.
+    public func closeReaders() {
+        for reader in readers { reader.close() }
+        unhurried.close()
+    }
+
+    /// Waits for what is being written and closes the file. Later calls fail.
+    public func close() throws(StoreError) {
+        closeReaders()
+        do {
+            try operatorReader.close()
+            try writer.close()
+        } catch {
+            throw StoreError(error)
+        }
+    }
+}

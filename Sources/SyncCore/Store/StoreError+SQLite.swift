@@ -1,0 +1,25 @@
+import GRDB
+
+extension StoreError {
+    /// What went wrong while reading or writing.
+    init(_ error: any Error) {
+        if let error = error as? StoreError {
+            self = error
+            return
+        }
+        guard let error = error as? DatabaseError else {
+            self = .failed("The store failed: \(error)")
+            return
+        }
+        switch error.resultCode {
+        case .SQLITE_FULL: self = .full("The disk is full.")
+        case .SQLITE_READONLY, .SQLITE_PERM: self = .readOnly("The store cannot be written.")
+        case .SQLITE_CANTOPEN: self = .cannotOpen("The store cannot be opened.")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+            self = .damaged("The store is damaged: restore a backup.")
+        default:
+            // Never the arguments: they hold rows.
+            self = .failed("SQLite error \(error.resultCode.rawValue): \(error.message ?? "")")
+        }
+    }
+}

@@ -1,0 +1,43 @@
+/// Every limit of the store, with its unit.
+public enum StoreLimits {
+    /// Steps of SQLite's machine that a read may take on a server's thread.
+    public static let readBudgetSteps = 200_000
+    /// Steps that a read may take where it may take its time.
+    public static let longReadBudgetSteps = 200_000_000
+    /// Writes that wait for the committer at most; more are answered `busy`.
+    public static let waitingWrites = 10_000
+    /// Writes in one transaction.
+    public static let groupWrites = 500
+    /// Seconds that a connection waits for a lock that another process holds.
+    static let busySeconds = 5.0
+    /// Different queries whose compiled form one reader remembers.
+    static let rememberedQueries = 256
+    /// Rows that a pull applies in one transaction.
+    public static let applyRows = 500
+    /// Earlier versions of an item that stay valid in If-Match.
+    public static let heldVersions = 8
+    /// The kept beginning of an answer's body, in bytes.
+    public static let responseExcerptBytes = 4096
+    /// Events kept for readers that were away.
+    public static let events = 10_000
+    /// Rows in one answer to a first generation client that asks for more than a page.
+    public static let firstGenerationRows = 1_000
+    /// Days that closed operations and their history are kept.
+    public static let historyDays = 30
+    /// Entries of history, and closed operations, that are kept at most.
+    public static let historyEntries = 100_000
+    /// Days that tombstones are kept.
+    public static let tombstoneDays = 90
+    /// Days that samples are kept.
+    public static let sampleDays = 7
+    /// Rows of each kind that one sweep removes, so that it never holds up a write for long.
+    public static let sweepRows = 1_000
+    /// Runs that are kept.
+    public static let runs = 1_000
+    /// Results of single operations that are kept of a run.
+    public static let runResults = 1_000
+    /// The most elements on one page of an operator's list.
+    public static let operatorPage = 500
+    /// Characters of an item's text shown to people.
+    public static let titleCharacters = 80
+}

@@ -1,0 +1,33 @@
+import Synchronization
+import TablesProtocol
+
+/// What readers remember of the tables, until a commit changes one.
+final class TableCatalog: Sendable {
+    private struct State {
+        var epoch = 0
+        var tables: [String: TableRecord] = [:]
+    }
+    private let state = Mutex(State())
+
+    /// A table from memory, else from `load`. Tables that do not exist are not remembered.
+    func table(
+        _ name: TableName, _ load: () throws -> TableRecord?
+    ) rethrows -> TableRecord? {
+        let (known, epoch) = state.withLock { ($0.tables[name.key], $0.epoch) }
+        if let known { return known }
+        guard let loaded = try load() else { return nil }
+        state.withLock { state in
+            // What was loaded before a change was committed must not be remembered after it.
+            if state.epoch == epoch { state.tables[name.key] = loaded }
+        }
+        return loaded
+    }
+
+    /// Forgets all, after a commit that changed a table.
+    func forget() {
+        state.withLock { state in
+            state.epoch += 1
+            state.tables = [:]
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import GRDB
+import TablesProtocol
+
+extension Transaction {
+    /// Takes one row of a page that was pulled. Tells nobody: the caller emits one event a page.
+    ///
+    /// 1. A row whose push outcome was committed after the page's request began is left alone: no
+    ///    order is read from versions or clocks.
+    /// 2. Equal version and updatedAt mean that it is here already.
+    /// 3. Over local changes the row is only kept as the backend's side.
+    /// 4. Otherwise it becomes the item.
+    ///
+    /// - Parameter change: ``changeCount()`` as it was before the page was asked for.
+    func apply(
+        _ remote: RemoteRow, to table: TableRecord, asOf change: Int64
+    ) throws -> AppliedRow {
+        let server = try side(remote, in: table)
+        guard var row = try row(table, exactly: remote.id) else {
+            var row = ItemRow(new: remote.id, tableID: table.id)
+            let before = row
+            take(server, &row)
+            row.createdAt = row.createdAt ?? now.milliseconds
+            try turn(&row, from: before, version: server.version, holds: false)
+            return row.deleted ? .deleted : .inserted
+        }
+        if row.settledAt > change { return .skipped }
+        if isSame(row, server) { return .unchanged }
+        let before = row
+        if row.pending != nil {
+            row.shadow = server.columns
+            row.serverVersion = server.version
+            row.serverUpdatedAt = server.updatedAt
+            row.serverDeleted = server.isDeleted
+            try save(&row)
+            return .shadowed
+        }
+        take(server, &row)
+        try turn(&row, from: before, version: server.version, holds: false)
+        return row.deleted && !before.deleted ? .deleted : .updated
+    }
+
+    private func take(_ server: ServerSide, _ row: inout ItemRow) {
+        row.serverVersion = server.version
+        row.serverUpdatedAt = server.updatedAt
+        row.serverDeleted = server.isDeleted
+        row.columns = server.columns ?? row.columns
+        row.deleted = server.isDeleted
+        row.createdAt = server.createdAt?.milliseconds ?? row.createdAt
+    }
+
+    private func isSame(_ row: ItemRow, _ server: ServerSide) -> Bool {
+        guard row.serverDeleted == server.isDeleted, row.serverVersion == server.version,
+            row.serverUpdatedAt == server.updatedAt
+        else { return false }
+        if server.version != nil || server.updatedAt != nil { return true }
+        // Without both, only the columns can say.
+        let known = row.pending == nil ? row.visible : row.shadow
+        guard let known, let theirs = server.columns else { return false }
+        return theirs.changedNames(from: known).isEmpty
+    }
+
+    /// Removes an item that has no local changes.
+    /// - Parameter leavingTombstone: whether clients that sync against this store are to learn of
+    ///   it; a purge leaves nothing.
+    /// - Returns: whether there was such an item.
+    @discardableResult
+    func remove(
+        _ id: ItemID, from table: TableRecord, leavingTombstone: Bool
+    ) throws -> Bool {
+        guard var row = try row(table, exactly: id), row.pending == nil else { return false }
+        guard leavingTombstone else {
+            try run("DELETE FROM items WHERE rowid = ?", [row.rowID])
+            return true
+        }
+        if row.deleted { return false }
+        let before = row
+        row.deleted = true
+        row.serverVersion = nil
+        row.serverUpdatedAt = nil
+        row.serverDeleted = false
+        try turn(&row, from: before, version: nil, holds: false)
+        return true
+    }
+}

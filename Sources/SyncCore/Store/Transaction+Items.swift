@@ -1,0 +1,99 @@
+import GRDB
+import TablesProtocol
+
+extension Transaction {
+    /// A row by the exact id.
+    func row(_ table: TableRecord, exactly id: ItemID) throws -> ItemRow? {
+        try first("SELECT * FROM items WHERE table_id = ? AND id = ?", [table.id, id.text])
+            .map { ItemRow($0, idKind: table.idKind) }
+    }
+
+    /// A row by its id: exact, else by the id that a provisional one became, else the only one that
+    /// differs in case alone.
+    func row(_ table: TableRecord, _ id: ItemID) throws -> ItemRow? {
+        if let row = try row(table, exactly: id) { return row }
+        switch table.idKind {
+        case .integer:
+            return try first(
+                """
+                SELECT items.* FROM aliases JOIN items
+                  ON items.table_id = aliases.table_id AND items.id = aliases.id
+                WHERE aliases.table_id = ? AND aliases.alias = ?
+                """, [table.id, id.text]
+            ).map { ItemRow($0, idKind: table.idKind) }
+        case .string:
+            let rows = try all(
+                "SELECT * FROM items WHERE table_id = ? AND id = ? COLLATE NOCASE LIMIT 2",
+                [table.id, id.text])
+            return rows.count == 1 ? ItemRow(rows[0], idKind: table.idKind) : nil
+        }
+    }
+
+    /// The item as a client sees it, tombstones too.
+    func item(_ table: TableRecord, _ id: ItemID) throws -> Item? {
+        try row(table, id)?.item
+    }
+
+    /// Writes a row as it is; gives it its row id when it is new.
+    func save(_ row: inout ItemRow) throws {
+        if let rowID = row.rowID {
+            try run(
+                """
+                UPDATE items SET id = ?, columns = ?, created_at = ?, stamp = ?, version = ?,
+                  deleted = ?, server_version = ?, server_updated_at = ?, server_deleted = ?,
+                  shadow_columns = ?, settled_at = ?, pending = ? WHERE rowid = ?
+                """,
+                [
+                    row.id.text, row.columns.text, row.createdAt, row.stamp, row.version,
+                    row.deleted, row.serverVersion, row.serverUpdatedAt, row.serverDeleted,
+                    row.shadow?.text, row.settledAt, row.pending, rowID,
+                ])
+        } else {
+            try run(
+                """
+                INSERT INTO items(table_id, id, columns, created_at, stamp, version, deleted,
+                  server_version, server_updated_at, server_deleted, shadow_columns, settled_at,
+                  pending) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    row.tableID, row.id.text, row.columns.text, row.createdAt, row.stamp,
+                    row.version, row.deleted, row.serverVersion, row.serverUpdatedAt,
+                    row.serverDeleted, row.shadow?.text, row.settledAt, row.pending,
+                ])
+            row.rowID = db.lastInsertedRowID
+        }
+    }
+
+    /// Whether a client that holds this version has the item's present content.
+    func accepts(_ ifMatch: IfMatch, _ row: ItemRow) throws -> Bool {
+        if ifMatch.accepts(row.version) { return true }
+        guard case .versions(let versions) = ifMatch else { return false }
+        return try heldVersions(row).contains { held in
+            versions.contains { $0.utf8.elementsEqual(held.utf8) }
+        }
+    }
+
+    /// Earlier versions that still name the item's present content.
+    func heldVersions(_ row: ItemRow) throws -> [String] {
+        try String.fetchAll(
+            db.cachedStatement(sql: "SELECT version FROM held_versions WHERE item = ?"),
+            arguments: [row.rowID])
+    }
+
+    /// Keeps the row's present version valid beside the one that it is about to get.
+    func holdVersion(_ row: ItemRow) throws {
+        guard let rowID = row.rowID else { return }
+        try run("INSERT INTO held_versions(item, version) VALUES (?, ?)", [rowID, row.version])
+        try run(
+            """
+            DELETE FROM held_versions WHERE item = ?1 AND seq <=
+              (SELECT seq FROM held_versions WHERE item = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)
+            """, [rowID, StoreLimits.heldVersions])
+    }
+
+    /// Makes the row's present version the only valid one.
+    func dropHeldVersions(_ row: ItemRow) throws {
+        guard let rowID = row.rowID else { return }
+        try run("DELETE FROM held_versions WHERE item = ?", [rowID])
+    }
+}

@@ -1,0 +1,27 @@
+import GRDB
+import TablesProtocol
+
+extension Transaction {
+    /// Every table as the operator sees it, by name.
+    func tableStatuses() throws -> [TableStatus] {
+        try tables().map { try status($0) }
+    }
+
+    /// One table as the operator sees it.
+    func status(_ table: TableRecord) throws -> TableStatus {
+        let items = try integer(
+            "SELECT live_items FROM table_counters WHERE table_id = ?", [table.id])
+        let pending = try integer(
+            """
+            SELECT sum(count) FROM state_counts
+            WHERE table_id = ? AND state NOT IN ('done', 'discarded', 'collapsed')
+            """, [table.id])
+        return TableStatus(
+            name: table.name.text, items: Int(items ?? 0), pending: Int(pending ?? 0),
+            isComplete: table.isComplete, lastPull: table.lastPullAt,
+            readPolicy: table.readPolicy, writePolicy: table.writePolicy,
+            conflictPolicy: table.conflictPolicy, unconditionalPolicy: table.unconditionalPolicy,
+            isPublic: table.isPublic, idKind: table.idKind, paging: table.paging,
+            warning: table.warning)
+    }
+}

@@ -1,0 +1,87 @@
+import GRDB
+import TablesProtocol
+
+extension Transaction {
+    /// A table by its name, whatever its case.
+    func table(_ name: TableName) throws -> TableRecord? {
+        try first("SELECT * FROM tables WHERE name_key = ?", [name.key]).flatMap(TableRecord.init)
+    }
+
+    /// A table by its number.
+    func table(id: Int64) throws -> TableRecord? {
+        try first("SELECT * FROM tables WHERE id = ?", [id]).flatMap(TableRecord.init)
+    }
+
+    /// All tables, by name.
+    func tables() throws -> [TableRecord] {
+        try all("SELECT * FROM tables ORDER BY name_key").compactMap(TableRecord.init)
+    }
+
+    /// The table of that name, made when there is none.
+    func makeTable(_ name: TableName, idKind: IDKind = .string) throws -> TableRecord {
+        if let table = try table(name) { return table }
+        try run(
+            "INSERT INTO tables(name, name_key, id_kind) VALUES (?, ?, ?)",
+            [name.text, name.key, idKind.rawValue])
+        effects.changedTables = true
+        guard let table = try table(name) else { throw StoreError.failed("No table was made.") }
+        return table
+    }
+
+    /// Writes a table's settings; its column names are left as they are.
+    func save(_ table: TableRecord) throws {
+        try run(
+            """
+            UPDATE tables SET id_kind = ?, is_complete = ?, read_policy = ?, write_policy = ?,
+              conflict_policy = ?, unconditional_policy = ?, is_public = ?, paging = ?,
+              last_pull_at = ?, warning = ? WHERE id = ?
+            """,
+            [
+                table.idKind.rawValue, table.isComplete, table.readPolicy.rawValue,
+                table.writePolicy.rawValue, table.conflictPolicy.rawValue,
+                table.unconditionalPolicy.rawValue, table.isPublic, table.paging.rawValue,
+                table.lastPullAt?.milliseconds, table.warning, table.id,
+            ])
+        effects.changedTables = true
+    }
+
+    /// Gives columns the names that the table keeps; new names are kept from now on.
+    func respell(_ columns: Columns, in table: TableRecord) throws -> Columns {
+        if table.spellings.knows(columns.all) { return columns }
+        // The record may be older than this transaction; the table itself is not.
+        let text = try String.fetchOne(
+            db.cachedStatement(sql: "SELECT column_spellings FROM tables WHERE id = ?"),
+            arguments: [table.id])
+        let known = ColumnSpellings(text: text ?? "{}")
+        var learned = known
+        let respelled = learned.respell(columns)
+        if learned != known {
+            try run(
+                "UPDATE tables SET column_spellings = ? WHERE id = ?", [learned.text, table.id])
+            effects.changedTables = true
+        }
+        return respelled
+    }
+
+    /// The table's next stamp: now, and later than every stamp before.
+    func nextStamp(_ tableID: Int64) throws -> Int64 {
+        let stamp = try integer(
+            """
+            UPDATE table_counters SET last_stamp = max(?, last_stamp + 1) WHERE table_id = ?
+            RETURNING last_stamp
+            """, [now.milliseconds, tableID])
+        guard let stamp else { throw StoreError.failed("A table has no counters.") }
+        return stamp
+    }
+
+    /// A provisional id for an item of an integer table: negative, never used twice.
+    func nextProvisionalID(_ tableID: Int64) throws -> ItemID {
+        let next = try integer(
+            """
+            UPDATE table_counters SET next_provisional_id = next_provisional_id - 1
+            WHERE table_id = ? RETURNING next_provisional_id + 1
+            """, [tableID])
+        guard let next else { throw StoreError.failed("A table has no counters.") }
+        return ItemID(next)
+    }
+}

@@ -1,0 +1,48 @@
+public import TablesProtocol
+
+/// One write of a client or a person.
+public struct LocalWrite: Sendable {
+    /// What is done.
+    public enum Action: Sendable {
+        case insert(ItemBody)
+        /// Sets these columns and keeps the others.
+        case update(ItemID, Columns)
+        /// Makes these the columns.
+        case replace(ItemID, Columns)
+        case delete(ItemID)
+        case undelete(ItemID)
+    }
+
+    /// The table.
+    public var table: TableName
+    /// What is done.
+    public var action: Action
+    /// The condition on the item's version.
+    public var ifMatch: IfMatch
+    /// The version in the body, where the client's generation checks it.
+    public var bodyVersion: String?
+    /// The client's generation.
+    public var generation: Generation
+    /// The client's custom query pairs, sent on as they came.
+    public var parameters: [QueryParameter]
+    /// The client's trace, sent on.
+    public var traceparent: String?
+    /// Who writes.
+    public var actor: Actor
+
+    /// Makes a write from its parts.
+    public init(
+        table: TableName, action: Action, ifMatch: IfMatch = .absent, bodyVersion: String? = nil,
+        generation: Generation = .mobileApps, parameters: [QueryParameter] = [],
+        traceparent: String? = nil, actor: Actor = .client
+    ) {
+        self.table = table
+        self.action = action
+        self.ifMatch = ifMatch
+        self.bodyVersion = bodyVersion
+        self.generation = generation
+        self.parameters = parameters
+        self.traceparent = traceparent
+        self.actor = actor
+    }
+}

@@ -1,0 +1,31 @@
+public import TablesProtocol
+
+/// One table as the operator sees it.
+public struct TableStatus: Sendable, Hashable {
+    /// The name as first spelled.
+    public var name: String
+    /// Items that are not deleted.
+    public var items: Int
+    /// Open operations.
+    public var pending: Int
+    /// Whether a pull has completed once.
+    public var isComplete: Bool
+    /// When a pull last completed.
+    public var lastPull: Instant?
+    /// How reads are answered.
+    public var readPolicy: ReadPolicy
+    /// When writes are answered.
+    public var writePolicy: WritePolicy
+    /// Who decides conflicts.
+    public var conflictPolicy: ConflictPolicy
+    /// Who decides conflicts of writes without If-Match: `ask` or `client`.
+    public var unconditionalPolicy: ConflictPolicy
+    /// Whether all identities share the anonymous store's table.
+    public var isPublic: Bool
+    /// What the ids are.
+    public var idKind: IDKind
+    /// How the backend's table is paged.
+    public var paging: Paging
+    /// What a person should know, in plain words.
+    public var warning: String?
+}

@@ -1,0 +1,249 @@
+import TablesProtocol
+import Testing
+
+/// Filters as the SDKs write them, each against its meaning in one canonical spelling.
+@Suite struct ODataParsingTests {
+    @Test(arguments: [
+        // Precedence and grouping.
+        ("a or b and c", "a or (b and c)"),
+        ("(a or b) and c", "(a or b) and c"),
+        ("((a and b) and c) and (d and e)", "a and b and c and d and e"),
+        ("a eq 1 add 2 mul 3", "a eq (1 add (2 mul 3))"),
+        ("a sub b sub c eq 0", "((a sub b) sub c) eq 0"),
+        ("a mod 2 eq 0 and b", "((a mod 2) eq 0) and b"),
+        ("not a eq b", "not (a) eq b"),
+        ("not(done) and x eq 1", "not (done) and (x eq 1)"),
+        ("not startswith(text,'a')", "not (startswith(text,'a'))"),
+        ("not%20(complete)".replacing("%20", with: " "), "not (complete)"),
+        ("-x lt 1", "-(x) lt 1"),
+        ("a eq -5", "a eq -5"),
+        // Shapes of each SDK.
+        ("((a gt 1) and (b lt 2))", "(a gt 1) and (b lt 2)"),
+        ("(1 eq 1)", "1 eq 1"),
+        ("((a eq 1) or (a eq 2))", "(a eq 1) or (a eq 2)"),
+        ("(x ge 1) and (x le 9)", "(x ge 1) and (x le 9)"),
+        ("(0 sub x)", "0 sub x"),
+        ("text eq 'O''Neil'", "text eq 'O''Neil'"),
+        ("true eq substringof('a',b)", "true eq substringof('a',b)"),
+        ("substringof('a', tolower(text))", "substringof('a',tolower(text))"),
+        ("contains(text,'a')", "substringof('a',text)"),
+        ("concat(concat(a,', '),b) eq 'x'", "concat(concat(a,', '),b) eq 'x'"),
+        ("replace(text,'a','b') eq 'c'", "replace(text,'a','b') eq 'c'"),
+        ("ındexof(text,'a') ge 0", "indexof(text,'a') ge 0"),
+        ("IndexOf(text,'a') ge 0", "indexof(text,'a') ge 0"),
+        ("TOLOWER(text) EQ 'a'", "tolower(text) eq 'a'"),
+        ("year(due) eq 2014 and round(price) eq 2", "(year(due) eq 2014) and (round(price) eq 2)"),
+        ("a/b/c eq null", "a/b/c eq null"),
+        ("a-b eq a-c", "a-b eq a-c"),
+        ("  ( a\teq\n1 )  ", "a eq 1"),
+        ("a eq 1 or\u{20}b", "(a eq 1) or b"),
+        // Numbers.
+        ("a eq 42L", "a eq 42L"), ("a eq 42l", "a eq 42L"), ("a eq 42M", "a eq 42M"),
+        ("a eq 1.5m", "a eq 1.5M"), ("a eq 1.5f", "a eq 1.5f"), ("a eq 1F", "a eq 1f"),
+        ("a eq 1.5d", "a eq 1.5d"), ("a eq 1.0", "a eq 1.0"), ("a eq 1e10", "a eq 1e10"),
+        ("a eq 1.5E-3", "a eq 1.5E-3"), ("a eq 1.5e+3", "a eq 1.5e+3"), ("a eq 2A", "a eq 42"),
+        ("a eq 99999999999999999999", "a eq 99999999999999999999"),
+        // Dates, GUIDs, bytes.
+        ("a eq datetime'2013-01-01T00:00:00.000Z'", "a eq datetime'2013-01-01T00:00:00.000Z'"),
+        (
+            "a eq datetimeoffset'2013-01-01T00:00:00.0000000+00:00'",
+            "a eq datetimeoffset'2013-01-01T00:00:00.0000000+00:00'"
+        ),
+        (
+            "a eq datetimeoffset'2013-01-01T00:00:00.0000000 00:00'",
+            "a eq datetimeoffset'2013-01-01T00:00:00.0000000+00:00'"
+        ),
+        (
+            "a gt cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)",
+            "a gt datetimeoffset'2024-08-23T20:22:54.291Z'"
+        ),
+        (
+            "a gt cast('2024-08-23T20:22:54.291Z','Edm.DateTimeOffset')",
+            "a gt datetimeoffset'2024-08-23T20:22:54.291Z'"
+        ),
+        ("a gt 2024-08-23T20:22:54.291Z", "a gt datetimeoffset'2024-08-23T20:22:54.291Z'"),
+        ("a eq cast(2023-12-15,Edm.Date)", "a eq datetime'2023-12-15T00:00:00.000Z'"),
+        ("a eq 2023-12-15", "a eq datetime'2023-12-15T00:00:00.000Z'"),
+        ("a eq cast(09:52:35.321,Edm.TimeOfDay)", "a eq time'PT9H52M35.321S'"),
+        ("a eq time'PT9H52M35.321S'", "a eq time'PT9H52M35.321S'"),
+        (
+            "a eq guid'0F8FAD5B-D9CB-469F-A165-70867728950E'",
+            "a eq guid'0F8FAD5B-D9CB-469F-A165-70867728950E'"
+        ),
+        (
+            "a eq cast(0f8fad5b-d9cb-469f-a165-70867728950e,Edm.Guid)",
+            "a eq guid'0f8fad5b-d9cb-469f-a165-70867728950e'"
+        ),
+        (
+            "a eq df8fad5b-d9cb-469f-a165-70867728950e",
+            "a eq guid'df8fad5b-d9cb-469f-a165-70867728950e'"
+        ),
+        ("a eq X'00fF'", "a eq X'00FF'"), ("a eq binary'00FF'", "a eq X'00FF'"),
+        ("a eq Sales.Pattern'Yellow'", "a eq 'Yellow'"),
+        // Lists; the toolkit's client does not double quotes in them.
+        ("a in ('x','y')", "(a eq 'x') or (a eq 'y')"),
+        ("a in ('O'Neil', '', 'O''Hara' )", "(a eq 'O''Neil') or (a eq '') or (a eq 'O''Hara')"),
+        ("a in (1,2) and b", "((a eq 1) or (a eq 2)) and b"),
+        ("booleanValue", "booleanValue"),
+    ])
+    func `a filter reads as the tree that it means`(filter: String, meaning: String) throws {
+        let tree = try Expression(parsing: filter, generation: .mobileApps)
+        #expect(try tree.text(dialect: .v3, names: .mobileApps) == meaning)
+    }
+
+    @Test(arguments: [
+        ("__updatedAt", Generation.mobileServices, Expression.Column.system(.updatedAt)),
+        ("__CREATEDAT", .mobileServices, .system(.createdAt)),
+        ("updatedAt", .mobileServices, .user(path: ["updatedAt"])),
+        ("updatedAt", .mobileApps, .system(.updatedAt)),
+        ("UpdatedAt", .mobileApps, .system(.updatedAt)),
+        ("__updatedAt", .mobileApps, .user(path: ["__updatedAt"])),
+        ("createdAt", .mobileApps, .system(.createdAt)),
+        ("createdAt", .datasync, .user(path: ["createdAt"])),
+        ("deleted", .datasync, .system(.deleted)),
+        ("ID", .mobileServices, .id),
+        ("id/x", .mobileApps, .user(path: ["id", "x"])),
+        ("größe", .mobileApps, .user(path: ["größe"])),
+        ("or", .mobileApps, .user(path: ["or"])),
+    ])
+    func `a name means a column of its generation`(
+        name: String, generation: Generation, column: Expression.Column
+    ) throws {
+        #expect(try Expression(parsing: name, generation: generation) == .column(column))
+    }
+
+    @Test(arguments: [
+        ("text eq", 7, "Expression expected but found the end"),
+        ("((text eq 'a'", 13, "Expected ')' but found the end"),
+        ("nosuchfn(text) eq 1", 0, "Unknown function 'nosuchfn'"),
+        ("a eq 1)", 6, "Unexpected ')'"),
+        ("", 0, "Expression expected but found the end"),
+        ("é eq 'a", 6, "Unterminated string"),
+        ("a + 1", 2, "Unexpected character '+'"),
+        ("a eq é😀 §", 12, "Unexpected '§'"),
+        ("a eq 1 b", 7, "Unexpected 'b'"),
+        ("a - 1", 2, "Unexpected '-'"),
+        ("a eq 12x", 5, "'12x' is not a valid number"),
+        ("a eq 1.", 5, "'1.' is not a valid number"),
+        ("a eq 1e", 5, "'1e' is not a valid number"),
+        ("a eq 1.5L", 5, "'1.5L' is not a valid number"),
+        ("a eq 1'x'", 5, "'1' is not a valid number"),
+        (
+            "a eq datetime'2013-13-01T00:00:00Z'", 5,
+            "'2013-13-01T00:00:00Z' is not a valid datetime"
+        ),
+        ("a eq 2013-02-30", 5, "'2013-02-30' is not a valid date"),
+        ("a eq 25:00", 5, "'25:00' is not a valid time"),
+        ("a eq guid'123'", 5, "'123' is not a valid guid"),
+        ("a eq X'0'", 5, "'0' is not a valid x"),
+        ("a eq duration'P1D'", 5, "Unknown kind of constant 'duration'"),
+        ("length(a,b) eq 1", 0, "'length' takes 1 arguments, not 2"),
+        ("substring(a)", 0, "'substring' takes 2 to 3 arguments, not 1"),
+        ("length()", 0, "'length' takes 1 arguments, not 0"),
+        ("cast(a,Edm.Int32) eq 1", 0, "Only a constant can be cast"),
+        ("cast('x',Edm.Guid)", 0, "The constant is not a valid Edm.Guid"),
+        ("cast(1,Edm.Stream)", 7, "Unknown type 'Edm.Stream'"),
+        ("a in ('x',b)", 10, "A list may hold constants only"),
+        ("a in ()", 6, "Expression expected but found ')'"),
+        ("a/ eq 1", 6, "Unexpected a constant"),
+        ("a/1", 2, "Expected a name but found a constant"),
+        ("tags/any(t)", 0, "'any' over a collection is not supported"),
+        ("geo.distance(a,b) lt 1", 0, "Unknown function 'geo.distance'"),
+        ("a.b eq 1", 0, "'a.b' is not the name of a column"),
+    ])
+    func `a bad filter names the position`(filter: String, position: Int, reason: String) {
+        #expect(throws: ODataError(option: "$filter", reason: reason, position: position)) {
+            try Expression(parsing: filter, generation: .mobileApps)
+        }
+    }
+
+    @Test func `limits hold and name the position`() throws {
+        func failure(_ filter: String) -> ODataError? {
+            #expect(throws: ODataError.self) {
+                try Expression(parsing: filter, generation: .mobileApps)
+            }
+        }
+        func tower(_ count: Int) -> String {
+            String(repeating: "(", count: count) + "a" + String(repeating: ")", count: count)
+        }
+        func nots(_ count: Int) -> String { String(repeating: "not ", count: count) + "a" }
+        func list(_ count: Int) -> String {
+            "a in (\((0..<count).map(String.init).joined(separator: ",")))"
+        }
+        #expect(
+            try Expression(parsing: tower(Limits.expressionNesting), generation: .mobileApps)
+                == .column(.user(path: ["a"])))
+        #expect(failure(tower(Limits.expressionNesting + 1))?.position == Limits.expressionNesting)
+        _ = try Expression(parsing: nots(Limits.expressionDepth - 1), generation: .mobileApps)
+        #expect(failure(nots(Limits.expressionDepth))?.position == 0)
+        _ = try Expression(parsing: list(Limits.listItems), generation: .mobileApps)
+        #expect(
+            failure(list(Limits.listItems + 1))?.reason == "The list has more than 1000 elements")
+        let long = "a eq '" + String(repeating: "x", count: Limits.optionBytes)
+        #expect(failure(long)?.position == Limits.optionBytes)
+    }
+
+    @Test func `a long chain is not deep, however it is grouped`() throws {
+        let count = Limits.expressionNesting
+        let comparisons = (0..<count).map { "(a eq \($0))" }
+        let flat = comparisons.joined(separator: " or ")
+        let left = comparisons.dropFirst().reduce(comparisons[0]) { "(\($0) or \($1))" }
+        let right = comparisons.dropLast().reversed().reduce(comparisons[count - 1]) {
+            "(\($1) or \($0))"
+        }
+        let tree = try Expression(parsing: flat, generation: .mobileApps)
+        #expect(try Expression(parsing: left, generation: .mobileApps) == tree)
+        #expect(try Expression(parsing: right, generation: .mobileApps) == tree)
+        guard case .logical(.or, let operands) = tree else { return #expect(Bool(false)) }
+        #expect(operands.count == count)
+    }
+
+    @Test func `an order reads as its terms`() throws {
+        let order = try Ordering.parse("text desc, id ,length(text) ASC", generation: .mobileApps)
+        #expect(
+            order == [
+                Ordering(.column(.user(path: ["text"])), descending: true), Ordering(.column(.id)),
+                Ordering(.call(.length, [.column(.user(path: ["text"]))])),
+            ])
+        #expect(try Ordering.parse(" ", generation: .mobileApps).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("text up", 5, "Expected 'asc', 'desc' or ',' but found 'up'"),
+        ("text desc desc", 10, "Expected 'asc', 'desc' or ',' but found 'desc'"),
+        ("text,", 5, "Expression expected but found the end"),
+        ("text) desc", 4, "Expected 'asc', 'desc' or ',' but found ')'"),
+    ])
+    func `a bad order names the position`(order: String, position: Int, reason: String) {
+        #expect(throws: ODataError(option: "$orderby", reason: reason, position: position)) {
+            try Ordering.parse(order, generation: .mobileApps)
+        }
+    }
+
+    @Test func `no input crashes the parser`() {
+        let pieces = [
+            "(", ")", "'", "''", ",", "/", "-", " ", "a", "é", "\u{0}", "0", "1.5", "e", "L", "eq",
+            "and",
+            "or", "not", "in", "in (", "cast(", "Edm.Guid", "substringof(", "datetime'", "guid'",
+            "X'",
+            "2013-01-01", "T00:00:00", "Z", ":", ".", "+", "null", "true", "length(", "%", "😀",
+            "\t",
+        ]
+        var trees = 0
+        for seed in UInt64(1)...20_000 {
+            var random = ODataRandom(seed: seed)
+            let count = Int.random(in: 0..<14, using: &random)
+            let separator = random.pick(["", " "])
+            let text = (0..<count).map { _ in random.pick(pieces) }.joined(separator: separator)
+            let generation = random.pick(Generation.allCases)
+            do {
+                let tree = try Expression(parsing: text, generation: generation)
+                _ = SQLCompiler(ItemSQLSchema()).filter(tree)
+                trees += 1
+            } catch {
+                #expect((0...text.utf8.count).contains(error.position), "seed \(seed): \(text)")
+            }
+        }
+        #expect(trees > 500)
+    }
+}

@@ -1,0 +1,164 @@
+import TablesProtocol
+import Testing
+
+@Suite struct ODataQueryTests {
+    @Test(arguments: [
+        ("a=1&b=2", [["a", "1"], ["b", "2"]]),
+        ("", []), ("&&", []), ("a", [["a", ""]]), ("a=", [["a", ""]]), ("=b", [["", "b"]]),
+        ("a=b=c", [["a", "b=c"]]),
+        ("%24top=5&%24skip=1", [["$top", "5"], ["$skip", "1"]]),
+        ("a=x+y%2Bz%26%3D", [["a", "x y+z&="]]),
+        ("a=%2541", [["a", "%41"]]),
+        ("a=%C3%A9", [["a", "é"]]),
+        (
+            "$inlinecount=allpages?__includeDeleted=true",
+            [["$inlinecount", "allpages"], ["__includeDeleted", "true"]]
+        ),
+        ("a=1?$top=2?%24skip=3", [["a", "1"], ["$top", "2"], ["$skip", "3"]]),
+        ("$filter=text eq 'what?$top=1'", [["$filter", "text eq 'what?$top=1'"]]),
+        ("$filter=text%20eq%20%27what?__x%27", [["$filter", "text eq 'what?__x'"]]),
+        ("a=why?not", [["a", "why?not"]]),
+    ])
+    func `a query string splits into decoded pairs`(query: String, pairs: [[String]]) throws {
+        let parameters = try QueryParameter.split(query[...])
+        #expect(parameters.map { [$0.name, $0.value] } == pairs)
+    }
+
+    @Test func `a pair keeps its wire form`() throws {
+        #expect(
+            try QueryParameter.split("%61=%20+&b")
+                == [
+                    QueryParameter(name: "a", value: "  ", raw: "%61=%20+"),
+                    QueryParameter(name: "b", value: "", raw: "b"),
+                ])
+        #expect(try QueryParameter.split(nil).isEmpty)
+    }
+
+    @Test(arguments: [
+        ("a=1&b=%4", 6), ("a=%zz", 2), ("a=%", 2), ("a=1&b=%FF", 6), ("%C3=1", 0),
+    ])
+    func `a torn escape is refused with its position`(query: String, position: Int) {
+        let error = #expect(throws: ODataError.self) { try QueryParameter.split(query[...]) }
+        #expect(error?.position == position)
+    }
+
+    @Test func `too many pairs are refused`() {
+        let query = (0...Limits.queryParameters).map { "a\($0)=1" }.joined(separator: "&")
+        #expect(throws: ODataError.self) { try QueryParameter.split(query[...]) }
+    }
+
+    private func parse(_ query: String, _ generation: Generation) throws(ODataError) -> TableQuery {
+        try TableQuery.parse(QueryParameter.split(query[...]), generation: generation)
+    }
+
+    @Test(arguments: [
+        ("$top=0", TableQuery(top: 0)), ("$top=50&$skip=100", TableQuery(top: 50, skip: 100)),
+        ("$top=5&$top=6", TableQuery(top: 5)),
+        ("$inlinecount=allpages", TableQuery(count: true)), ("$inlinecount=none", TableQuery()),
+        ("__includeDeleted=true", TableQuery(includeDeleted: true)),
+        ("__INCLUDEDELETED=True", TableQuery(includeDeleted: true)),
+        ("__includeDeleted=false", TableQuery()), ("__includeDeleted=1", TableQuery()),
+        ("__systemProperties=*&mine=1", TableQuery()),
+        ("$filter=&$orderby=&$select=", TableQuery()), ("$select=*", TableQuery()),
+        (
+            "$select=id, text ,a/b,ID",
+            TableQuery(select: [.id, .user(path: ["text"]), .user(path: ["a", "b"])])
+        ),
+    ])
+    func `options that all generations know`(query: String, expected: TableQuery) throws {
+        for generation in Generation.allCases {
+            #expect(try parse(query, generation) == expected, "\(generation)")
+        }
+    }
+
+    @Test(arguments: [
+        ("$Top=5", Generation.mobileApps, TableQuery()),
+        ("$Top=5", .datasync, TableQuery(top: 5)),
+        ("top=5", .datasync, TableQuery(top: 5)), ("top=5", .mobileApps, TableQuery()),
+        ("top=5", .mobileServices, TableQuery()),
+        ("$top=abc&$skip=-1", .mobileApps, TableQuery()),
+        ("$inlinecount=yes", .mobileApps, TableQuery()),
+        ("$count=true", .mobileApps, TableQuery()),
+        ("$count=true&$top=0", .datasync, TableQuery(top: 0, count: true)),
+        ("$count=false", .datasync, TableQuery()),
+        ("$top=1001", .datasync, TableQuery(top: 1001)),
+        ("$expand=x&__y=1", .mobileApps, TableQuery()), ("$expand=x", .datasync, TableQuery()),
+        (
+            "$select=__version,version", .mobileServices,
+            TableQuery(select: [.system(.version), .user(path: ["version"])])
+        ),
+    ])
+    func `options that generations read differently`(
+        query: String, generation: Generation, expected: TableQuery
+    ) throws {
+        #expect(try parse(query, generation) == expected)
+    }
+
+    @Test(arguments: [
+        (
+            "$top=1001", Generation.mobileServices,
+            "The value of the $top query option cannot exceed 1000"
+        ),
+        ("$top=1001", .mobileApps, "You cannot request more than 1000 records"),
+        ("$top=99999999999999999999", .mobileApps, "You cannot request more than 1000 records"),
+        ("$top=128001", .datasync, "The value of '$top' cannot exceed 128000"),
+        ("$top=abc", .mobileServices, "The value specified for '$top' must be a number"),
+        ("$top=NaN", .datasync, "The value specified for '$top' must be a number"),
+        ("$top=-1", .mobileServices, "The value specified for '$top' must not be negative"),
+        ("$top=-1", .mobileApps, "The value specified for '$top' must not be negative"),
+        ("$skip=-1", .datasync, "The value specified for '$skip' must not be negative"),
+        ("$skip=x", .mobileServices, "The value specified for '$skip' must be a number"),
+        (
+            "$inlinecount=yes", .mobileServices,
+            "The value of '$inlinecount' must be 'allpages' or 'none'"
+        ),
+        ("$count=1", .datasync, "The value of '$count' must be 'true' or 'false'"),
+        (
+            "$count=true", .mobileServices,
+            "Invalid query parameter name '$count'. Custom query parameter names must not start with $ or __"
+        ),
+        (
+            "__x=1", .mobileServices,
+            "Invalid query parameter name '__x'. Custom query parameter names must not start with $ or __"
+        ),
+        (
+            "$Filter=a", .mobileServices,
+            "Invalid query parameter name '$Filter'. Custom query parameter names must not start with $ or __"
+        ),
+        ("$select=a,,b", .mobileApps, "Expected the name of a column"),
+    ])
+    func `a bad option is refused`(query: String, generation: Generation, reason: String) {
+        let error = #expect(throws: ODataError.self) { try parse(query, generation) }
+        #expect(error?.reason == reason)
+    }
+
+    @Test(arguments: [
+        (
+            "$filter=(__updatedAt%20ge%20datetimeoffset'2013-01-01T00:00:00.0000000%2B00:00')&$orderby=__updatedAt&$skip=0&$top=50&__includeDeleted=true&__systemproperties=__version%2C__updatedAt%2C__deleted",
+            Generation.mobileServices
+        ),
+        (
+            "$filter=(updatedAt%20ge%20datetimeoffset'2013-01-01T00:00:00.000Z')&$orderby=updatedAt%20asc&$top=50&$skip=0&__includeDeleted=true",
+            .mobileApps
+        ),
+        (
+            "$filter=(updatedAt ge datetime'2013-01-01T00:00:00.000Z')&$orderby=updatedAt&$top=50&__includeDeleted=true",
+            .mobileApps
+        ),
+        (
+            "$filter=%28updatedAt%20gt%20cast%282013-01-01T00:00:00.000Z,Edm.DateTimeOffset%29%29&$orderby=updatedAt&$count=true&__includedeleted=true",
+            .datasync
+        ),
+    ])
+    func `a pull of each SDK is understood`(query: String, generation: Generation) throws {
+        let parsed = try parse(query, generation)
+        guard
+            case .binary(_, .column(.system(.updatedAt)), .literal(.instant(let since))) = parsed
+                .filter
+        else { return #expect(Bool(false), "\(String(describing: parsed.filter))") }
+        #expect(since.instant == Instant(iso: "2013-01-01T00:00:00Z"))
+        #expect(parsed.orderBy == [Ordering(.column(.system(.updatedAt)))])
+        #expect(parsed.includeDeleted)
+        #expect(parsed.count == (generation == .datasync))
+    }
+}
