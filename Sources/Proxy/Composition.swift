@@ -130,7 +130,7 @@ struct Composition {
         }
         home.store.onEvents { events in
             feed.publish(events)
-            if events.contains(where: { $0.kind == .status }) { refresh() }
+            if events.contains(where: { $0.kind == .status || $0.kind == .run }) { refresh() }
         }
         refresh()
     }
