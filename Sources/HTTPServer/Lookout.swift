@@ -30,7 +30,7 @@ final class Lookout: Sendable {
     private let isStopping = Atomic<Bool>(false)
     private let watched = Mutex(Watched())
 
-    /// Takes the sockets over; ``stop()`` closes them.
+    /// Takes the sockets over; ``closeSockets()`` closes them.
     init(_ sockets: [ListeningSocket], limits: Limits) throws(StartFailure) {
         self.sockets = sockets
         self.limits = limits
@@ -65,11 +65,12 @@ final class Lookout: Sendable {
         var isListening = true
         var isShort = false
         while !isStopping.load(ordering: .acquiring) {
-            let hasConnections = open.cutOverdue(seconds: limits.requestSeconds)
+            open.cutOverdue(seconds: limits.requestSeconds)
+            let hasConnections = connections.load(ordering: .relaxed) > 0
             let ready = events.wait(
                 milliseconds: isShort
                     ? limits.acceptRetryMilliseconds
-                    : hasConnections || !isListening ? limits.requestSeconds * 250 : -1)
+                    : hasConnections ? limits.requestSeconds * 250 : -1)
             isShort = false
             for token in ready {
                 if token == Self.bellToken {
@@ -86,7 +87,7 @@ final class Lookout: Sendable {
         }
     }
 
-    /// Ends ``run(deliver:)``. The sockets are closed by ``close()`` once its thread has ended.
+    /// Ends ``run(deliver:)``. The sockets are closed by ``closeSockets()`` once its thread has ended.
     func stop() {
         isStopping.store(true, ordering: .releasing)
         bell.ring()

@@ -12,13 +12,12 @@ final class OpenConnections: Sendable {
         _ = notes.withLock { $0.removeValue(forKey: ObjectIdentifier(note)) }
     }
 
-    /// Cuts those whose request takes longer than `seconds`; false when there is no connection.
+    /// Cuts those whose request takes longer than `seconds`.
     ///
     /// Under the lock, so that no socket is closed meanwhile and its number given to another.
-    func cutOverdue(seconds: Int) -> Bool {
+    func cutOverdue(seconds: Int) {
         notes.withLock { notes in
             for note in notes.values { note.cutIfOverdue(seconds: seconds) }
-            return !notes.isEmpty
         }
     }
 }
