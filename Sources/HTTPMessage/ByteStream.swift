@@ -10,6 +10,7 @@ public final class ByteStream: Sendable {
     private struct State {
         var pending: [UInt8] = []
         var isFinished = false
+        var isFailed = false
         var isCancelled = false
         var wake: (@Sendable () -> Void)?
         var cancelled: (@Sendable () -> Void)?
@@ -25,7 +26,7 @@ public final class ByteStream: Sendable {
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
         let (accepted, wake) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
-            guard !state.isFinished, !state.isCancelled,
+            guard !state.isFinished, !state.isFailed, !state.isCancelled,
                 state.pending.count + bytes.count <= capacityBytes
             else { return (false, nil) }
             state.pending += bytes
@@ -46,12 +47,25 @@ public final class ByteStream: Sendable {
         wake?()
     }
 
+    /// Says that the body is torn: no more bytes come, and the reader must not take what it has for
+    /// whole. A server closes the connection; when not a byte of the head is out yet, without a head.
+    public func fail() {
+        let wake = state.withLock { state in
+            state.isFailed = !state.isFinished
+            defer { state.wake = nil }
+            return state.wake
+        }
+        wake?()
+    }
+
     /// What a reader finds.
     public enum Chunk: Sendable, Equatable {
         case bytes([UInt8])
         /// Nothing now; the closure given to ``read(maxBytes:wake:)`` is called once when there is.
         case wait
         case end
+        /// The body is torn, see ``fail()``.
+        case failed
     }
 
     /// Takes up to `maxBytes` bytes. When there are none yet, `wake` is kept and called once.
@@ -63,6 +77,7 @@ public final class ByteStream: Sendable {
                 state.pending.removeFirst(count)
                 return .bytes(chunk)
             }
+            if state.isFailed { return .failed }
             if state.isFinished { return .end }
             state.wake = wake
             return .wait

@@ -32,4 +32,20 @@ import Testing
         #expect(heard.withLock { $0 } == 2)
         #expect(!stream.write([1]))
     }
+
+    @Test func `a torn stream is told apart from one that ended, after its last bytes`() {
+        let stream = ByteStream()
+        #expect(stream.write([1]))
+        stream.fail()
+        #expect(!stream.write([2]))
+        #expect(stream.read(maxBytes: 8) {} == .bytes([1]))
+        #expect(stream.read(maxBytes: 8) {} == .failed)
+    }
+
+    @Test func `a stream that ended cannot be torn afterwards`() {
+        let stream = ByteStream()
+        stream.finish()
+        stream.fail()
+        #expect(stream.read(maxBytes: 8) {} == .end)
+    }
 }

@@ -1,0 +1,100 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+/// Puts an outcome into the words of the flavour.
+struct Answerer {
+    /// The request.
+    let call: Call
+    /// How the flavour decides.
+    let profile: Profile
+    /// What the backend was started with.
+    let options: BackendOptions
+    /// The columns that the table was declared with.
+    let declared: [TableOptions.Column]
+    /// The columns that writes added.
+    let seen: [TableOptions.Column]
+    /// What the table's ids are.
+    let idKind: IDKind
+
+    /// The response.
+    func response(_ outcome: Outcome) -> Response {
+        dressedByNode(plain(outcome), outcome)
+    }
+
+    private func plain(_ outcome: Outcome) -> Response {
+        switch outcome {
+        case .list(let page): list(page)
+        case .found(let row): item(200, row)
+        case .notModified(let row): bodiless(304, row)
+        case .inserted(let row, let sent): inserted(row, sent)
+        case .changed(let row, let sent): changed(200, row, sent)
+        case .deleted(let row): profile.deleteAnswersRow ? item(200, row) : empty(204)
+        case .undeleted(let row): undeleted(row)
+        case .exists(let row, let sent): exists(row, sent)
+        case .preconditionFailed(let row): conflict(412, row)
+        case .versionConflict(let row): conflict(409, row)
+        case .missing(let id): refused(missing(404, id))
+        case .gone(let id): refused(missing(410, id))
+        case .refused(let refusal): refused(refusal)
+        }
+    }
+
+    private func inserted(_ row: Row, _ sent: Columns) -> Response {
+        var response = changed(201, row, sent)
+        if !profile.isNode {
+            response.head.headerFields[.location] = location(row)
+        }
+        return response
+    }
+
+    /// The first generation echoes what was sent; the later ones give the whole row.
+    private func changed(_ status: Int, _ row: Row, _ sent: Columns) -> Response {
+        guard profile.generation == .mobileServices else { return item(status, row) }
+        var echo = row
+        echo.columns = sent
+        echo.columns["id"] = nil
+        return item(status, echo)
+    }
+
+    private func undeleted(_ row: Row) -> Response {
+        guard case .post(let status) = profile.undelete else { return item(200, row) }
+        guard profile.generation == .mobileServices else { return item(status, row) }
+        var echo = row
+        echo.columns = Columns([Columns.Column("__deleted", .bool(false))])
+        return item(status, echo)
+    }
+
+    private func exists(_ row: Row, _ sent: [UInt8]) -> Response {
+        switch profile.duplicate {
+        case .sentItem: json(409, sent)
+        case .storedItem: conflict(409, row)
+        case .error:
+            refused(
+                Refusal(
+                    409, "Could not insert the item because an item with that id already exists."))
+        }
+    }
+
+    private func missing(_ status: Int, _ id: String) -> Refusal {
+        switch profile.errors {
+        case .codeAndError: Refusal(status, "An item with id '\(id)' does not exist.")
+        case .error, .message: Refusal(status, "The item does not exist")
+        case .problem, .empty: Refusal(status, "", as: .empty)
+        }
+    }
+
+    private func location(_ row: Row) -> String {
+        let scheme = profile.generation == .mobileServices ? "https" : call.request.head.scheme
+        let path = call.request.path
+        let slash = path.hasSuffix("/") ? "" : "/"
+        return "\(scheme ?? "http")://\(call.authority)\(path)\(slash)\(Percent.encode(row.id))"
+    }
+}
+
+extension Call {
+    /// The host and port that the client addressed.
+    var authority: String {
+        request.head.authority ?? "localhost"
+    }
+}

@@ -1,0 +1,11 @@
+/// Every limit of this room, with its unit.
+enum Limits {
+    /// The longest request body, in bytes.
+    static let bodyBytes = 1 << 20
+    /// The longest request body that the Node server takes, in bytes.
+    static let nodeBodyBytes = 100 << 10
+    /// The longest name of a column on the Node server, in characters.
+    static let columnNameCharacters = 128
+    /// Effects in one answer of `/-/effects`.
+    static let effectsPage = 1000
+}

@@ -1,0 +1,76 @@
+public import TablesProtocol
+
+/// Everything about a backend that a command line or a test chooses.
+public struct BackendOptions: Sendable, Hashable {
+    /// What a list of a table that does not exist answers.
+    public enum UnknownTable: String, Sendable, Hashable, CaseIterable {
+        case empty, notFound
+    }
+
+    /// How `updatedAt` moves.
+    public enum Stamps: Sendable, Hashable {
+        /// Milliseconds, strictly increasing in each table.
+        case increasing
+        /// The clock rounded down to this many milliseconds: rows tie.
+        case ties(everyMilliseconds: Int)
+        /// Seven fractional digits, strictly increasing by 100 ns: many rows within a millisecond.
+        case subMillisecond
+        /// The table has no `updatedAt` at all.
+        case none
+    }
+
+    /// What versions look like.
+    public enum Versions: String, Sendable, Hashable, CaseIterable {
+        /// Base64 of a decimal counter of each row.
+        case counter
+        /// Base64 of 16 random bytes.
+        case random
+    }
+
+    /// Which tokens are good.
+    public enum Tokens: Sendable, Hashable {
+        case any
+        case only(Set<String>)
+    }
+
+    /// Which server to answer like.
+    public var flavour: BackendFlavour
+    /// The tables that exist from the start, by name.
+    public var tables: [TableName: TableOptions]
+    /// What a table is like that a write creates; nil when writes do not create tables.
+    public var dynamicTable: TableOptions?
+    /// What a list of an unknown table answers.
+    public var unknownTable: UnknownTable
+    /// Whether `PUT` replaces items on a second generation backend.
+    public var allowsPut: Bool
+    /// Rows in one answer; nil for what the flavour does.
+    public var pageRows: Int?
+    /// The highest `$top`; nil for what the flavour does.
+    public var maxTop: Int?
+    /// How `updatedAt` moves.
+    public var stamps: Stamps
+    /// What versions look like.
+    public var versions: Versions
+    /// The key that first generation clients must send; nil for none.
+    public var applicationKey: String?
+    /// Which tokens in `X-ZUMO-AUTH` or `Authorization` are good; others are answered 401.
+    public var tokens: Tokens
+    /// Whether `/-/faults` and `/-/effects` are served.
+    public var servesFaults: Bool
+
+    /// A second generation backend whose tables come into being with the first write.
+    public init(flavour: BackendFlavour = .mobileApps) {
+        self.flavour = flavour
+        tables = [:]
+        dynamicTable = TableOptions()
+        unknownTable = .empty
+        allowsPut = false
+        pageRows = nil
+        maxTop = nil
+        stamps = .increasing
+        versions = .counter
+        applicationKey = nil
+        tokens = .any
+        servesFaults = false
+    }
+}

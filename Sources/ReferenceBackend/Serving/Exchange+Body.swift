@@ -1,0 +1,79 @@
+import GRDB
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+extension Exchange {
+    /// The body of a write, taken apart.
+    func sent(_ table: TableOptions) throws(Refusal) -> Sent {
+        try Sent(object(), profile, table)
+    }
+
+    /// The JSON object of the body.
+    private func object() throws(Refusal) -> Columns {
+        let bytes = call.request.body
+        if profile.isNode {
+            if bytes.count > Limits.nodeBodyBytes {
+                throw Refusal(400, "request entity too large")
+            }
+            if bytes.isEmpty { return Columns() }
+        }
+        if let refusal = unsupportedType { throw refusal }
+        do {
+            return try Columns(parsing: bytes)
+        } catch {
+            throw badJSON(error)
+        }
+    }
+
+    /// The older servers take a body without a type for JSON; the newer refuse it.
+    private var unsupportedType: Refusal? {
+        let type = call.field(.contentType).map { field in
+            field.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+        }
+        let isJSON = type.map { $0 == "application/json" || $0.hasSuffix("+json") }
+        switch (isJSON, profile.flavour) {
+        case (true, _): return nil
+        case (_, .mobileServices), (nil, .mobileApps), (nil, .node): return nil
+        case (_, .node): return Refusal(500, "An item to insert was not provided")
+        case (_, .mobileApps), (_, .dotnet), (_, .datasync), (_, .toolkit):
+            return Refusal(415, "Unsupported Media Type")
+        }
+    }
+
+    private func badJSON(_ error: JSONError) -> Refusal {
+        guard error.reason == .notAnObject else { return Refusal(400, error.description) }
+        switch profile.flavour {
+        case .node:
+            return Refusal(500, ColumnRules.invalidIdentifier("0"))
+        case .mobileServices:
+            return Refusal(400, "A single (valid) JSON object is expected.")
+        case .mobileApps, .dotnet, .datasync, .toolkit:
+            return Refusal(400, error.description)
+        }
+    }
+
+    /// Checks a new id as the flavour does.
+    func check(id: String, _ table: TableOptions) throws(Refusal) {
+        if profile.generation == .mobileServices, table.idKind == .integer {
+            throw Refusal(400, "A value cannot be specified for property 'id'")
+        }
+        guard !profile.isNode else { return }
+        do {
+            _ = try ItemID(id)
+        } catch {
+            throw Refusal(
+                400,
+                "The value specified for property 'id' is invalid. An id must not contain any"
+                    + " control characters or the characters \",+,?,\\,`.")
+        }
+    }
+
+    /// The columns as the table keeps them; on the Node server each column has a type.
+    func kept(_ columns: Columns, _ table: inout TableRecord) throws(Refusal) -> Columns {
+        var rules = ColumnRules(known: table.knownColumns, profile: profile)
+        let kept = try rules.keep(columns)
+        table.seenColumns += rules.new
+        return kept
+    }
+}

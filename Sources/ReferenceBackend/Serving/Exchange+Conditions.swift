@@ -1,0 +1,94 @@
+import HTTPTypes
+import TablesProtocol
+
+extension Exchange {
+    /// The outcome of a write whose condition does not hold; nil when it does.
+    ///
+    /// A version in the body counts only where no If-Match came, and then gives 409.
+    func mismatch(_ row: Row, _ sent: Sent?) -> Outcome? {
+        let field = call.field(.ifMatch)
+        if profile.isNode, let field {
+            return nodeAccepts(field, row) ? nil : .preconditionFailed(row)
+        }
+        switch IfMatch.parse(field, generation: profile.generation) {
+        case .invalid: return .refused(Refusal(400, "Invalid 'if-match' header."))
+        case .any: return nil
+        case .versions(let versions):
+            return versions.contains(row.version) ? nil : .preconditionFailed(row)
+        case .absent:
+            guard let version = sent?.version, version != row.version else { return nil }
+            if profile.bodyVersionCounts { return .versionConflict(row) }
+            return profile.flavour == .datasync && call.method == .patch
+                ? .refused(Refusal(400, "The version cannot be changed.")) : nil
+        }
+    }
+
+    /// The Node server strips quotes and knows neither `*` nor weak tags.
+    private func nodeAccepts(_ field: String, _ row: Row) -> Bool {
+        var text = field[...]
+        if text.hasPrefix("\""), text.hasSuffix("\""), text.count > 1 {
+            text = text.dropFirst().dropLast()
+        }
+        return text == row.version
+    }
+
+    /// The outcome of an update or replace of a deleted item; nil when it may go on.
+    func refuseDeleted(_ row: Row) -> Outcome? {
+        guard row.deleted, !(profile.includesDeletedByID && includesDeleted) else { return nil }
+        switch profile.writeDeleted {
+        case .missing: return .missing(id: row.id)
+        case .gone: return .gone(id: row.id)
+        case .conflict: return .preconditionFailed(row)
+        case .found: return nil
+        }
+    }
+
+    /// The outcome of deleting what is deleted already.
+    func deletedTwice(_ row: Row) -> Outcome? {
+        switch profile.flavour {
+        case .node:
+            return call.field(.ifMatch) == nil ? .versionConflict(row) : .preconditionFailed(row)
+        case .mobileServices:
+            return call.field(.ifMatch) == nil ? .missing(id: row.id) : .preconditionFailed(row)
+        case .mobileApps, .dotnet: return .missing(id: row.id)
+        case .datasync, .toolkit: return .gone(id: row.id)
+        }
+    }
+
+    /// The refusal of a body whose id is not that of the path.
+    func idMismatch(_ sent: Sent, _ id: String) -> Refusal? {
+        guard let other = sent.id else {
+            return profile.generation == .datasync && call.method == .put
+                ? Refusal(400, "", as: .empty) : nil
+        }
+        guard other != id else { return nil }
+        switch profile.errors {
+        case .codeAndError:
+            return Refusal(
+                400, "When specified in the body, 'id' must match the id specified in the url.")
+        case .error, .message, .problem:
+            return Refusal(400, "The item ID and querystring ID did not match")
+        case .empty: return Refusal(400, "", as: .empty)
+        }
+    }
+
+    /// The outcome of a PATCH that sets no column: the first generation changes nothing, the Node
+    /// server of the second writes broken SQL, the others only move the version.
+    func withoutColumns(
+        _ row: Row, _ sent: Sent, _ columns: Columns, _ undeletes: Bool
+    ) throws(Refusal) -> Outcome? {
+        guard columns.isEmpty, !undeletes else { return nil }
+        switch profile.flavour {
+        case .mobileServices: return .changed(row, sent: sent.all)
+        case .node: throw Refusal(500, "SQLITE_ERROR: near \"WHERE\": syntax error")
+        case .mobileApps, .dotnet, .datasync, .toolkit: return nil
+        }
+    }
+
+    /// Whether the request asks for deleted items too; each server spells it its own way.
+    var includesDeleted: Bool {
+        if profile.isNode { return !(call.parameter("__includeDeleted") ?? "").isEmpty }
+        if call.field("X-ZUMO-Options") == "include:deleted" { return true }
+        return call.parameter(anyCase: "__includeDeleted")?.lowercased() == "true"
+    }
+}

@@ -1,0 +1,51 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+extension Exchange {
+    /// No such path: Express' own page on the Node server.
+    var noRoute: Refusal {
+        profile.isNode
+            ? Refusal(404, "Cannot \(call.method.rawValue) \(call.request.path)", as: .page)
+            : Refusal(404, "Not Found")
+    }
+
+    /// No such table.
+    func noTable(_ name: TableName) -> Refusal {
+        switch profile.errors {
+        case .codeAndError: Refusal(404, "Table '\(name)' does not exist.")
+        case .error where profile.isNode: noRoute
+        case .error, .message, .problem: Refusal(404, "The table '\(name)' does not exist")
+        case .empty: Refusal(404, "", as: .empty)
+        }
+    }
+
+    /// The method is not one of the route.
+    func notAllowed(allowed: String) -> Refusal {
+        if profile.isNode {
+            return call.method == .head
+                ? Refusal(500, "Cannot read properties of undefined") : noRoute
+        }
+        var refusal = Refusal(405, "Method Not Allowed", as: .empty)
+        refusal.allow = allowed
+        return refusal
+    }
+
+    /// The table wants a token.
+    var signIn: Refusal {
+        profile.isNode
+            ? Refusal(401, "You must be logged in to use this application", as: .text)
+            : Refusal(401, "Unauthorized")
+    }
+}
+
+extension Call {
+    /// The token of the request, whichever field it came in.
+    var token: String? {
+        if let token = field("X-ZUMO-AUTH") { return token }
+        guard let value = field(.authorization), value.lowercased().hasPrefix("bearer ") else {
+            return nil
+        }
+        return String(value.dropFirst(7))
+    }
+}

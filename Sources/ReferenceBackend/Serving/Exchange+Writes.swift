@@ -1,0 +1,141 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+extension Exchange {
+    /// `POST /tables/{table}`.
+    func insert(_ name: TableName) throws -> Outcome {
+        let known = try Tables.find(database, name)
+        let options = known?.options ?? self.options.dynamicTable ?? TableOptions()
+        let sent = try sent(options)
+        if let id = sent.id { try check(id: id, options) }
+        // The name is checked before the table comes into being, so that a refusal leaves nothing.
+        var table = try table(name, creating: true)
+        let columns = try kept(sent.columns, &table)
+        let id = newID(sent, &table)
+        if let old = try Items.find(database, table, id) {
+            return .exists(old, sent: call.request.body)
+        }
+        let stamp = stamp(&table)
+        var row = Row(
+            id: id, columns: columns, createdAt: stamp, updatedAt: stamp, revision: 0, version: "",
+            deleted: false)
+        advance(&row, to: stamp)
+        if profile.isNode, let version = sent.version {
+            row.version = Base64.text(version.utf8)
+            row.revision = 0
+        }
+        if profile.generation == .datasync { row.deleted = sent.deleted ?? false }
+        try Items.insert(database, table, row)
+        try Tables.save(database, table)
+        try log(.insert, table, id)
+        return .inserted(row, sent: sent.all)
+    }
+
+    /// `PATCH /tables/{table}/{id}`.
+    func update(_ name: TableName, _ id: String) throws -> Outcome {
+        var table = try table(name)
+        let sent = try sent(table.options)
+        if let refusal = idMismatch(sent, id) { throw refusal }
+        guard var row = try Items.find(database, table, id) else { return .missing(id: id) }
+        let undeletes = profile.undelete == .patch && sent.deleted == false && row.deleted
+        if !undeletes, let outcome = refuseDeleted(row) { return outcome }
+        if let outcome = mismatch(row, sent) { return outcome }
+        let columns = try kept(sent.columns, &table)
+        if let outcome = try withoutColumns(row, sent, columns, undeletes) { return outcome }
+        row.columns.merge(columns)
+        if let deleted = sent.deleted, profile.generation != .mobileServices {
+            row.deleted = deleted
+        }
+        advance(&row, to: stamp(&table))
+        try Items.update(database, table, row)
+        try Tables.save(database, table)
+        try log(undeletes ? .undelete : .update, table, id)
+        return .changed(row, sent: sent.all)
+    }
+
+    /// `PATCH /tables/{table}`: the Node server takes the id from the body.
+    func updateByBody(_ name: TableName) throws -> Outcome {
+        let table = try table(name)
+        guard let id = try sent(table.options).id else {
+            throw Refusal(400, "An item to update was not provided")
+        }
+        return try update(name, id)
+    }
+
+    /// `PUT /tables/{table}/{id}`: what the body leaves out is gone.
+    func replace(_ name: TableName, _ id: String) throws -> Outcome {
+        var table = try table(name)
+        let sent = try sent(table.options)
+        if let refusal = idMismatch(sent, id) { throw refusal }
+        guard var row = try Items.find(database, table, id) else { return .missing(id: id) }
+        if let outcome = refuseDeleted(row) { return outcome }
+        if let outcome = mismatch(row, sent) { return outcome }
+        let wasDeleted = row.deleted
+        row.columns = try kept(sent.columns, &table)
+        row.deleted = sent.deleted ?? false
+        advance(&row, to: stamp(&table))
+        try Items.update(database, table, row)
+        try Tables.save(database, table)
+        try log(wasDeleted && !row.deleted ? .undelete : .replace, table, id)
+        return .changed(row, sent: sent.all)
+    }
+
+    /// `DELETE /tables/{table}/{id}`.
+    func delete(_ name: TableName, _ id: String) throws -> Outcome {
+        var table = try table(name)
+        guard var row = try Items.find(database, table, id) else { return .missing(id: id) }
+        if row.deleted, let outcome = deletedTwice(row) { return outcome }
+        if let outcome = mismatch(row, nil) { return outcome }
+        if table.options.softDelete {
+            row.deleted = true
+            advance(&row, to: stamp(&table))
+            try Items.update(database, table, row)
+            try Tables.save(database, table)
+        } else {
+            try Items.remove(database, table, id)
+        }
+        try log(.delete, table, id)
+        return .deleted(row)
+    }
+
+    /// `POST /tables/{table}/{id}`.
+    func undelete(_ name: TableName, _ id: String) throws -> Outcome {
+        var table = try table(name)
+        if profile.generation == .mobileServices {
+            if !call.request.body.isEmpty {
+                throw Refusal(400, "An undelete request must not have content.")
+            }
+            if !table.options.softDelete || table.options.idKind == .integer {
+                throw Refusal(400, "The undelete operation is not supported on this table.")
+            }
+        }
+        guard var row = try Items.find(database, table, id) else { return .missing(id: id) }
+        if let outcome = mismatch(row, nil) { return outcome }
+        row.deleted = false
+        advance(&row, to: stamp(&table))
+        try Items.update(database, table, row)
+        try Tables.save(database, table)
+        try log(.undelete, table, id)
+        return .undeleted(row)
+    }
+
+    private func newID(_ sent: Sent, _ table: inout TableRecord) -> String {
+        switch table.options.idKind {
+        case .integer:
+            table.lastNumber += 1
+            return String(table.lastNumber)
+        case .string:
+            return sent.id ?? random.id(profile.flavour == .dotnet ? .datasync : profile.generation)
+        }
+    }
+
+    private func log(_ kind: Effect.Kind, _ table: TableRecord, _ id: String) throws {
+        try Effects.add(
+            database,
+            Effect(
+                number: 0, table: table.name.text, itemID: id, kind: kind,
+                method: call.method.rawValue, idempotencyKey: call.field("Idempotency-Key"),
+                at: now))
+    }
+}

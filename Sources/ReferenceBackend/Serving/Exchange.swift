@@ -1,0 +1,80 @@
+import GRDB
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+/// One request on a table, within one transaction of the backend.
+struct Exchange {
+    /// The open transaction.
+    let database: Database
+    /// The request.
+    let call: Call
+    /// How the flavour decides.
+    let profile: Profile
+    /// What the backend was started with.
+    let options: BackendOptions
+    /// The time of the request.
+    let now: Instant
+    /// Where new ids and versions come from.
+    let random: SharedRandom
+
+    /// Does what the request asks for.
+    func outcome() throws -> Outcome {
+        do {
+            switch call.route {
+            case .table(let name): return try onTable(name)
+            case .item(let name, let id): return try onItem(name, id)
+            case .faults, .effects, .other: return .refused(noRoute)
+            }
+        } catch let refusal as Refusal {
+            return .refused(refusal)
+        }
+    }
+
+    private func onTable(_ name: TableName) throws -> Outcome {
+        switch call.method {
+        case .get: return try list(name)
+        case .head where !profile.isNode: return try list(name)
+        case .post: return try insert(name)
+        case .patch where profile.isNode: return try updateByBody(name)
+        case .delete where profile.isNode: return try deleteByFilter(name)
+        case .patch where profile.generation == .mobileServices:
+            throw Refusal(400, "An id must be specified in the URL of an update.")
+        default: throw notAllowed(allowed: "GET, POST")
+        }
+    }
+
+    private func onItem(_ name: TableName, _ id: String) throws -> Outcome {
+        switch call.method {
+        case .get: return try get(name, id)
+        case .head where !profile.isNode: return try get(name, id)
+        case .post:
+            guard case .post = profile.undelete else { throw notAllowed(allowed: itemMethods) }
+            return try undelete(name, id)
+        case .patch where profile.patches: return try update(name, id)
+        case .put where profile.puts: return try replace(name, id)
+        case .delete: return try delete(name, id)
+        default: throw notAllowed(allowed: itemMethods)
+        }
+    }
+
+    /// The table; when there is none, a new one if the write may create it.
+    func table(_ name: TableName, creating: Bool = false) throws -> TableRecord {
+        let found = try Tables.find(database, name)
+        let table =
+            if found == nil, creating, let new = options.dynamicTable {
+                try Tables.create(database, name, new)
+            } else { found }
+        guard let table else { throw noTable(name) }
+        if table.options.needsSignIn, call.token == nil { throw signIn }
+        return table
+    }
+
+    private var itemMethods: String {
+        switch (profile.generation, profile.puts) {
+        case (.mobileServices, _): "GET, POST, PATCH, DELETE"
+        case (_, true): "GET, PUT, PATCH, DELETE"
+        case (_, false): "GET, POST, PATCH, DELETE"
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import TablesProtocol
+
+/// The query of a list as a server of the profile reads it.
+struct ListQuery {
+    private(set) var filter: Expression?
+    private(set) var orderBy: [Ordering] = []
+    private(set) var top: Int?
+    private(set) var skip = 0
+    private(set) var select: [String]?
+    private(set) var count = false
+
+    /// Reads the query.
+    /// - Throws: the refusal that the server gives for an option that it cannot read.
+    init(_ call: Call, _ profile: Profile) throws(Refusal) {
+        top = try Self.number("$top", call, profile)
+        skip = try Self.number("$skip", call, profile) ?? 0
+        if let top, let maxTop = profile.maxTop, top > maxTop {
+            throw Self.tooMany(maxTop, profile)
+        }
+        count = try Self.count(call, profile)
+        select = Self.select(call)
+        do {
+            if let text = call.parameter("$filter"), !text.isEmpty {
+                if profile.isNode { try Self.checkBalance(text) }
+                filter = try Expression(parsing: text, generation: profile.generation)
+            }
+            if let text = call.parameter("$orderby") {
+                orderBy = try Ordering.parse(text, generation: profile.generation)
+            }
+        } catch let error as ODataError {
+            throw Self.refusal(error, profile)
+        } catch let refusal as Refusal {
+            throw refusal
+        } catch {
+            throw Refusal(400, "\(error)")
+        }
+    }
+
+    /// The names of the columns that the query mentions.
+    var columns: Set<String> {
+        var names: Set<String> = Set((select ?? []).map { $0.lowercased() })
+        for expression in orderBy.map(\.expression) + [filter].compactMap({ $0 }) {
+            expression.eachColumn { column in
+                if case .user(let path) = column { names.insert(path[0].lowercased()) }
+            }
+        }
+        return names
+    }
+
+    /// Whether the query filters or orders by the time of the last change.
+    var mentionsUpdatedAt: Bool {
+        var mentions = false
+        for expression in orderBy.map(\.expression) + [filter].compactMap({ $0 }) {
+            expression.eachColumn { mentions = mentions || $0 == .system(.updatedAt) }
+        }
+        return mentions
+    }
+
+    private static func number(
+        _ name: String, _ call: Call, _ profile: Profile
+    ) throws(Refusal) -> Int? {
+        guard let text = call.parameter(name) else { return nil }
+        let number = Int(text)
+        if let number, number >= 0 { return number }
+        if profile.isNode { return nil }
+        throw Refusal(
+            400, "The value specified for '\(name)' must be a number.",
+            as: profile.errors == .empty ? .empty : .error)
+    }
+
+    private static func tooMany(_ limit: Int, _ profile: Profile) -> Refusal {
+        switch profile.flavour {
+        case .mobileServices:
+            Refusal(400, "The value of the $top query option cannot exceed \(limit).")
+        case .toolkit: Refusal(400, "", as: .empty)
+        case .mobileApps, .node, .dotnet, .datasync:
+            Refusal(400, "You cannot request more than \(limit) records")
+        }
+    }
+
+    private static func count(_ call: Call, _ profile: Profile) throws(Refusal) -> Bool {
+        if profile.generation == .datasync, call.parameter(anyCase: "$count") == "true" {
+            return true
+        }
+        if profile.flavour == .toolkit { return false }
+        let text = call.parameter("$inlinecount") ?? "none"
+        if profile.flavour == .mobileServices, text != "allpages", text != "none" {
+            throw Refusal(400, "The value specified for '$inlinecount' is not supported.")
+        }
+        return text == "allpages"
+    }
+
+    private static func select(_ call: Call) -> [String]? {
+        guard let text = call.parameter("$select") else { return nil }
+        let names = text.split(separator: ",").map { $0.filter { $0 != " " } }
+        return names.isEmpty || names == ["*"] ? nil : names
+    }
+
+    private static func refusal(_ error: ODataError, _ profile: Profile) -> Refusal {
+        switch profile.flavour {
+        case .mobileServices:
+            Refusal(400, "Invalid query specified. Error: \(error.description)")
+        case .toolkit: Refusal(400, JSONText.string(error.description).text, as: .json)
+        case .mobileApps, .node, .dotnet, .datasync:
+            Refusal(profile.badQueryStatus, error.description)
+        }
+    }
+
+    private static func checkBalance(_ text: String) throws(Refusal) {
+        var depth = 0
+        var isQuoted = false
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "'"): isQuoted.toggle()
+            case UInt8(ascii: "(") where !isQuoted: depth += 1
+            case UInt8(ascii: ")") where !isQuoted: depth -= 1
+            default: break
+            }
+        }
+        if depth != 0 { throw Refusal(500, "Unbalanced parentheses in \(text)") }
+    }
+}

@@ -1,0 +1,106 @@
+import GRDB
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+extension ReferenceBackend {
+    /// Serves a request without any fault: one transaction, then the answer in the flavour's words.
+    /// What is refused is rolled back, and everything is when it is not to be kept.
+    func serve(_ call: Call, keeping: Bool = true) -> Response {
+        var response =
+            call.method == .options
+            ? answerer(call, nil).preflight() : answer(call, keeping: keeping)
+        CrossOrigin.add(to: &response, call)
+        return response
+    }
+
+    private func answer(_ call: Call, keeping: Bool) -> Response {
+        if let refusal = refusal(call) { return answerer(call, nil).refused(refusal) }
+        do {
+            return try database.writeWithoutTransaction { database in
+                var response = answerer(call, nil).refused(Refusal(500, "No outcome"))
+                try database.inTransaction {
+                    let outcome = try exchange(database, call).outcome()
+                    response = try answerer(call, table(database, call)).response(outcome)
+                    if case .refused = outcome { return .rollback }
+                    return keeping ? .commit : .rollback
+                }
+                return response
+            }
+        } catch {
+            return answerer(call, nil).refused(Refusal(500, "\(error)"))
+        }
+    }
+
+    /// A request on a table within an open transaction.
+    func exchange(_ database: Database, _ call: Call) -> Exchange {
+        Exchange(
+            database: database, call: call, profile: profile, options: options, now: clock(),
+            random: random)
+    }
+
+    private func table(_ database: Database, _ call: Call) throws -> TableRecord? {
+        switch call.route {
+        case .table(let name), .item(let name, _): try Tables.find(database, name)
+        case .faults, .effects, .other: nil
+        }
+    }
+
+    /// What puts an outcome on a table into words.
+    func answerer(_ call: Call, _ table: TableRecord?) -> Answerer {
+        Answerer(
+            call: call, profile: profile, options: options,
+            declared: table?.options.columns ?? [], seen: table?.seenColumns ?? [],
+            idKind: table?.options.idKind ?? .string)
+    }
+
+    /// What the server refuses before it looks at the table.
+    private func refusal(_ call: Call) -> Refusal? {
+        switch call.route {
+        case .table, .item: break
+        case .faults, .effects, .other:
+            return profile.isNode
+                ? Refusal(404, "Cannot \(call.method.rawValue) \(call.request.path)", as: .page)
+                : Refusal(404, "Not Found")
+        }
+        if let refusal = versionRefusal(call) { return refusal }
+        if let key = options.applicationKey, call.field("X-ZUMO-APPLICATION") != key {
+            return Refusal(401, "Unauthorized")
+        }
+        if let token = call.token, !isGood(token) {
+            return profile.isNode
+                ? Refusal(401, #"{"name":"JsonWebTokenError"}"#, as: .json)
+                : Refusal(401, "Unauthorized")
+        }
+        return nil
+    }
+
+    private func isGood(_ token: String) -> Bool {
+        switch options.tokens {
+        case .any: true
+        case .only(let tokens): tokens.contains(token)
+        }
+    }
+
+    private func versionRefusal(_ call: Call) -> Refusal? {
+        let version = call.apiVersion
+        switch profile.apiVersion {
+        case .free: return nil
+        case .absent where version != nil:
+            return Refusal(
+                400,
+                "This version (1.0.0) of the service does not support requests with the header or"
+                    + " parameter 'zumo-api-version'.", as: .text)
+        case .absent: return nil
+        case .second where version?.hasPrefix("2.0.") == true: return nil
+        case .second:
+            return Refusal(
+                400,
+                "An invalid API version was specified in the request, this request needs to"
+                    + " specify a ZUMO-API-VERSION of 2.0.0.")
+        case .secondOrThird:
+            let isGood = version.map { $0.hasPrefix("2.0") || $0.hasPrefix("3.0") } ?? false
+            return isGood ? nil : Refusal(400, "Missing or invalid ZUMO-API-VERSION")
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import Logging
+import TablesProtocol
+
+/// One pull of one table: the backend's changes into the store, a page at a time.
+///
+/// 1. The plan begins a little before the token; its pages come in order of change.
+/// 2. Before each request the count of push outcomes is noted: a row whose outcome is committed
+///    after that may be newer here than in the answer, and is left alone.
+/// 3. A page is applied in transactions of bounded size, each with the token that it reached, so
+///    that a pull cut short goes on where it was.
+/// 4. Rows with local changes keep them; the backend's row is laid beside them.
+/// 5. A page refused while the table can be listed asks for a simpler way of paging.
+struct PullPass: Sendable {
+    let store: Store
+    let remote: Remote
+    let request: PullRequest
+    let pageRows: Int
+    let cancel: CancelFlag
+    let log: Logger
+    /// Told after each page.
+    let progress: @Sendable (PullReport) async -> Void
+
+    /// How a pull ended.
+    struct End: Sendable {
+        var report: PullReport
+        var stop: PushStop?
+    }
+
+    /// What the pass keeps while it runs.
+    private struct State {
+        var report: PullReport
+        var plan: PullPlan
+        var token: PullToken?
+        var seen: Set<ItemID> = []
+        /// Ids are collected, and items that the backend no longer has are removed at the end.
+        var reconciles: Bool
+        /// Failures of the page under way.
+        var refusals = 0
+        /// The count of push outcomes when the pass began.
+        var begun: Int64
+        var stop: PushStop?
+
+        var collectsIDs: Bool { reconciles || plan.paging == .full && plan.filter == nil }
+    }
+
+    /// Runs the pass.
+    func run() async -> End {
+        var state: State?
+        do throws(StoreError) {
+            var begun = try await begin()
+            state = begun
+            try await pages(&begun)
+            state = begun
+            if begun.plan.isAtEnd, begun.report.error == nil { state = try await finish(begun) }
+        } catch {
+            var report = state?.report ?? PullReport(table: request.table.text)
+            report.error = error.description
+            return End(report: report, stop: .store(error.description))
+        }
+        return End(
+            report: state?.report ?? PullReport(table: request.table.text), stop: state?.stop)
+    }
+
+    private func begin() async throws(StoreError) -> State {
+        let request = request
+        let (record, token, change) = try await store.write { transaction in
+            let record = try transaction.table(request.table)
+            let token = try record.map {
+                try transaction.token(
+                    $0, queryID: request.queryID ?? "", filterHash: request.filterHash)
+            }
+            return (record, token, try transaction.changeCount())
+        }
+        // A complete table whose token was reset is pulled from the beginning, as after a change of
+        // the backend: what is not there any more has to go.
+        let isReset = record?.isComplete == true && token?.isComplete == false
+        let reconciles = request.filter == nil && (request.reconcile || isReset)
+        let plan = PullPlan(
+            generation: remote.generation, idKind: record?.idKind ?? .string,
+            paging: record?.paging ?? .keyset, filter: request.filter, pageRows: pageRows,
+            token: request.keepsToken && !reconciles ? token?.updatedAt : nil)
+        return State(
+            report: PullReport(table: record?.name.text ?? request.table.text), plan: plan,
+            token: request.keepsToken ? token : nil, reconciles: reconciles, begun: change)
+    }
+
+    private func pages(_ state: inout State) async throws(StoreError) {
+        while !state.plan.isAtEnd {
+            guard !cancel.isSet else {
+                state.stop = .cancelled
+                state.report.error = "It was cancelled."
+                return
+            }
+            guard state.report.requests < SyncLimits.pullPages else {
+                state.report.error = "The backend's pages do not come to an end."
+                return
+            }
+            let change = try await store.read { try $0.changeCount() }
+            let answer = await remote.list(request.table, state.plan.next())
+            state.report.requests += 1
+            guard case .rows(let page) = answer else {
+                if await !simplify(&state, answer) { return }
+                continue
+            }
+            state.refusals = 0
+            let wasFull = state.plan.paging == .full
+            state.plan.take(page)
+            // The page that showed that rows have no times comes again, in another order.
+            if state.plan.paging == .full, !wasFull { continue }
+            try await apply(page, &state, asOf: change)
+            await progress(state.report)
+        }
+    }
+
+    /// After a page that was refused: goes over to a simpler way of paging when the table can be
+    /// listed. False when there is none, or the fault is not the query's.
+    private func simplify(_ state: inout State, _ answer: RemoteAnswer) async -> Bool {
+        let failure = Prover.failure(answer, request.table)
+        if answer.mayBeOfQuery, let simpler = state.plan.simpler,
+            case .rows = await remote.list(request.table, PageQuery(top: 1))
+        {
+            // Real servers answer a filter that they cannot read with 500, which may also be chance.
+            state.refusals += 1
+            if state.refusals > 1 { state.plan.restart(paging: simpler) }
+            return true
+        }
+        state.report.error = failure.reason
+        switch failure.state {
+        case .signedOut: state.stop = .signIn
+        case .offline, .portal, .degraded: state.stop = .backend(failure)
+        case .online, .notTables: break
+        }
+        return false
+    }
+
+    private func apply(
+        _ page: RemotePage, _ state: inout State, asOf change: Int64
+    ) async throws(StoreError) {
+        state.report.received += page.rows.count
+        if state.collectsIDs { state.seen.formUnion(page.rows.map(\.id)) }
+        for start in stride(from: 0, to: page.rows.count, by: SyncLimits.applyRows) {
+            let rows = Array(page.rows[start..<min(start + SyncLimits.applyRows, page.rows.count)])
+            let (request, plan, token) = (request, state.plan, state.token)
+            let (counts, moved) = try await store.write { transaction in
+                var record = try transaction.tableForRows(request.table, rows)
+                var counts = AppliedCounts()
+                for row in rows {
+                    counts.add(try transaction.apply(row, to: record, asOf: change))
+                }
+                if record.paging != plan.paging {
+                    record.paging = plan.paging
+                    try transaction.save(record)
+                }
+                guard request.keepsToken, plan.paging != .full else { return (counts, token) }
+                var moved =
+                    try token
+                    ?? transaction.token(
+                        record, queryID: request.queryID ?? "", filterHash: request.filterHash)
+                moved.advance(to: rows)
+                try transaction.save(moved)
+                return (counts, moved)
+            }
+            state.token = moved
+            state.report.add(counts)
+        }
+    }
+
+    /// The whole answer is here: the table is complete, and what the backend no longer has goes.
+    private func finish(_ state: State) async throws(StoreError) -> State {
+        var state = state
+        let (request, seen, begun, plan) = (request, state.seen, state.begun, state.plan)
+        let removes = state.collectsIDs
+        let token = state.token
+        state.report.deleted += try await store.write { transaction in
+            var record = try transaction.table(request.table) ?? transaction.makeTable(request.table)
+            let removed =
+                removes ? try transaction.removeUnseen(seen, from: record, asOf: begun) : 0
+            if request.filter == nil { record.isComplete = true }
+            if request.keepsToken {
+                var token =
+                    try token
+                    ?? transaction.token(
+                        record, queryID: request.queryID ?? "", filterHash: request.filterHash)
+                token.isComplete = true
+                token.lastRunAt = transaction.now
+                try transaction.save(token)
+            }
+            record.lastPullAt = transaction.now
+            record.warning =
+                plan.hasUntimedRows
+                ? "The backend's rows have no updatedAt: every pull takes the whole table." : nil
+            try transaction.save(record)
+            return removed
+        }
+        return state
+    }
+}
+
+extension RemoteAnswer {
+    /// Whether the query may be at fault rather than the backend or the way to it.
+    var mayBeOfQuery: Bool {
+        switch self {
+        case .rejected, .failed, .unusable: true
+        case .row, .rows, .empty, .conflict, .missing, .unauthorized, .unavailable, .unreachable:
+            false
+        }
+    }
+}

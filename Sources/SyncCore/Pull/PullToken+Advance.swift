@@ -1,0 +1,13 @@
+import TablesProtocol
+
+extension PullToken {
+    /// Moves the token to the latest row, never back: the pages of the overlap come before it.
+    mutating func advance(to rows: [RemoteRow]) {
+        for row in rows {
+            guard let raw = row.updatedAt, let instant = Instant(iso: raw) else { continue }
+            if let updatedAt, let mine = Instant(iso: updatedAt), mine > instant { continue }
+            updatedAt = raw
+            lastID = row.id.text
+        }
+    }
+}

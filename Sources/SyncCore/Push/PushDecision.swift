@@ -1,0 +1,42 @@
+import TablesProtocol
+
+/// What is to be done about an operation after an answer.
+enum PushDecision: Sendable, Hashable {
+    /// The backend has it. The row is laid over the local one; none came with an empty success, or
+    /// the row is gone after a delete.
+    case applied(RemoteRow?)
+    /// The row must be read back before anything can be said.
+    case readBack
+    /// The read-back shows that it never took effect: send it as it is.
+    case sendAgain
+    /// Their changes and mine are disjoint: send what is left of mine over their row, once.
+    case merge(Columns, onto: RemoteRow)
+    /// Both sides changed the row; `row` is theirs, nil when it is gone. A policy may decide at once.
+    case conflict(RemoteRow?, reason: String, decidedBy: ConflictPolicy)
+    /// The backend refuses it; a person decides.
+    case quarantine(reason: String)
+    /// No verdict: later again.
+    case later(Later)
+    /// The identity must sign in; nothing of it is sent until then.
+    case signIn
+}
+
+/// Why an operation has to wait.
+struct Later: Sendable, Hashable {
+    /// Whose failure it is.
+    enum Cause: Sendable, Hashable {
+        /// The way to the backend: counts to the circuit.
+        case link
+        /// The backend has no time: counts to the circuit; it may have said how long.
+        case busy(retryAfter: Duration?)
+        /// The operation's own, if the backend otherwise answers: a proof tells.
+        case own
+        /// The request was called off.
+        case cancelled
+    }
+    var cause: Cause
+    /// The request may have reached the backend.
+    var maybeApplied: Bool
+    /// Plain words.
+    var reason: String
+}

@@ -1,0 +1,172 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+extension PushPass {
+    /// One operation's turn.
+    ///
+    /// 1. What may have been applied is read back first; if it never arrived it is sent.
+    /// 2. Otherwise transaction{sending, attempts + 1}, request, verdict, transaction{outcome}.
+    /// 3. A merge of disjoint changes sends what is left once more.
+    func turn(_ operation: TableOperation) async -> PushTurn {
+        var turn = PushTurn(id: operation.id)
+        var operation = operation
+        var hasMerged = false
+        do throws(StoreError) {
+            for _ in 0..<SyncLimits.requestsPerTurn {
+                guard let step = try await step(operation, hasMerged: hasMerged) else { break }
+                turn.requests += 1
+                turn.state = step.state
+                turn.linkFailure = step.linkFailure
+                turn.stop = step.stop
+                guard step.goesOn, !cancel.isSet else { break }
+                hasMerged = hasMerged || step.isMerge
+                let seq = operation.seq
+                guard let again = try await store.read({ try $0.operation(seq: seq) }) else { break }
+                operation = again
+            }
+        } catch {
+            turn.stop = .store(error.description)
+        }
+        return turn
+    }
+
+    /// What one request of a turn came to.
+    private struct Step {
+        var state: OperationState
+        var linkFailure: Prover.Failure?
+        var stop: PushStop?
+        /// The operation may be sent (again) at once.
+        var goesOn = false
+        var isMerge = false
+    }
+
+    private func step(
+        _ operation: TableOperation, hasMerged: Bool
+    ) async throws(StoreError) -> Step? {
+        let table = operation.table
+        guard let record = try await store.read({ try $0.table(table) }) else { return nil }
+        var subject = PushSubject(operation, record)
+        subject.hasMerged = hasMerged
+        let request = request(operation, subject, record)
+        let start = AttemptStart(
+            method: request.method.rawValue, target: request.target, body: request.body)
+        let marked = try await store.write { try $0.markSending(operation, start) }
+        guard let marked else { return nil }
+
+        let exchange = await remote.send(request, asList: operation.maybeApplied)
+        var decision =
+            operation.maybeApplied
+            ? Verdict.judge(subject, readBack: exchange.answer, after: .unknown)
+            : Verdict.judge(subject, exchange.answer)
+        if decision == .readBack {
+            let row = await remote.readBack(table, operation.itemID, kind: record.idKind)
+            let cause: Verdict.ReadBackCause = exchange.answer.isMissing ? .missing : .conflict
+            decision = Verdict.judge(subject, readBack: row, after: cause)
+        }
+        let failure = await blame(&decision, table)
+        var end = AttemptEnd(exchange)
+        end.error = end.error ?? failure?.reason
+        return try await settle(
+            marked, subject, decision, end, failure: failure,
+            isWhole: isWhole(operation, exchange.answer))
+    }
+
+    private func request(
+        _ operation: TableOperation, _ subject: PushSubject, _ record: TableRecord
+    ) -> RemoteRequest {
+        if operation.maybeApplied {
+            return .readBack(
+                operation.table, operation.itemID, kind: record.idKind,
+                generation: remote.generation)
+        }
+        let isUnconditional = !operation.conditional && record.unconditionalPolicy == .client
+        return .operation(
+            operation, isUnconditional: isUnconditional, generation: remote.generation)
+    }
+
+    /// Whether an answer's row has every column: what is absent from others is unchanged.
+    private func isWhole(_ operation: TableOperation, _ answer: RemoteAnswer) -> Bool {
+        guard case .row = answer else { return true }
+        guard remote.generation != .mobileServices else { return false }
+        return operation.kind == .insert || operation.kind == .replace
+    }
+
+    /// A failure that may be the operation's own is followed by a proof: if that fails too, it is
+    /// the backend's. Returns the failure of the link, if it is one.
+    private func blame(
+        _ decision: inout PushDecision, _ table: TableName
+    ) async -> Prover.Failure? {
+        guard case .later(var later) = decision else { return nil }
+        switch later.cause {
+        case .cancelled: return nil
+        case .link: return Prover.Failure(state: .offline, reason: later.reason)
+        case .busy(let wait):
+            return Prover.Failure(state: .degraded, reason: later.reason, retryAfter: wait)
+        case .own:
+            guard case .failed(let failure) = await prover.prove(await tables(with: table)) else {
+                return nil
+            }
+            later.cause = .busy(retryAfter: failure.retryAfter)
+            decision = .later(later)
+            return failure
+        }
+    }
+
+    private func settle(
+        _ operation: TableOperation, _ subject: PushSubject, _ decision: PushDecision,
+        _ end: AttemptEnd, failure: Prover.Failure?, isWhole: Bool
+    ) async throws(StoreError) -> Step {
+        let random = random
+        let maxAttempts = settings.maxAttempts
+        let state = try await store.write { transaction in
+            let settlement = Settlement(
+                subject: subject, failures: try transaction.ownFailures(of: operation),
+                attempts: operation.attempts, maxAttempts: maxAttempts, now: transaction.now,
+                isWhole: isWhole, random: random)
+            return try transaction.settle(
+                operation.seq, settlement.outcome(decision), attempt: end)
+        }
+        var step = Step(state: state, linkFailure: failure)
+        switch decision {
+        case .sendAgain: step.goesOn = true
+        case .merge: (step.goesOn, step.isMerge) = (true, true)
+        case .conflict(_, _, let policy):
+            step.goesOn = state == .queued && policy != .ask
+            step.isMerge = step.goesOn
+        case .signIn: step.stop = .signIn
+        case .later(let later):
+            if later.cause == .cancelled { step.stop = .cancelled }
+        case .applied, .readBack, .quarantine: break
+        }
+        return step
+    }
+}
+
+extension PushSubject {
+    /// What the verdict needs of an operation and its table's policies.
+    init(_ operation: TableOperation, _ table: TableRecord) {
+        self.init(
+            kind: operation.kind, itemID: operation.itemID, sent: operation.payload ?? Columns(),
+            base: operation.baseRow, baseVersion: operation.baseVersion,
+            maybeApplied: operation.maybeApplied, madeID: operation.madeID,
+            conditional: operation.conditional, conflictPolicy: table.conflictPolicy,
+            unconditionalPolicy: table.unconditionalPolicy)
+    }
+}
+
+extension AttemptEnd {
+    /// How a request ended.
+    init(_ exchange: Exchange) {
+        self.init(status: exchange.status, response: exchange.excerpt, error: nil, reach: nil)
+        if case .unreachable(let failure) = exchange.answer {
+            error = failure.message
+            reach = failure.reach.rawValue
+        }
+    }
+}
+
+extension RemoteAnswer {
+    /// 404 or 410.
+    var isMissing: Bool { if case .missing = self { true } else { false } }
+}

@@ -1,0 +1,105 @@
+import Logging
+import TablesProtocol
+
+/// One push: takes what is due to the backend, an outcome at a time.
+///
+/// 1. The bookend is the last operation that exists when the push starts, so that it ends.
+/// 2. Without a proof nothing is sent; a failure of the link asks for a new proof.
+/// 3. Operations take turns in their order, several items at once. An item's second operation is not
+///    due before its first has closed, so that parallel turns never touch one item.
+/// 4. Each turn commits that it sends before it sends, and its outcome before the next (see
+///    ``PushTurn``): the process may end anywhere.
+/// 5. The pass ends when nothing is due that has not had its turn, or at a stop.
+struct PushPass: Sendable {
+    let store: Store
+    let remote: Remote
+    let prover: Prover
+    let settings: SyncSettings
+    let random: any RandomSource
+    let cancel: CancelFlag
+    let log: Logger
+    /// Told after each turn.
+    let progress: @Sendable (PushReport) async -> Void
+
+    /// Runs the pass. Returns where it ended, its report included.
+    func run(isProven: Bool) async -> PushState {
+        var state = PushState(isProven: isProven)
+        do throws(StoreError) {
+            let bookend = try await store.read { try $0.bookend() }
+            try await takeTurns(&state, upTo: bookend)
+            let counts = try await store.read { try $0.queueCounts() }
+            state.report.left = counts.open
+        } catch {
+            state.stop = .store(error.description)
+        }
+        return state
+    }
+
+    private func takeTurns(_ state: inout PushState, upTo bookend: Int64) async throws(StoreError) {
+        var next: [TableOperation] = []
+        var failure: StoreError?
+        state = await withTaskGroup(of: PushTurn.self) { [state] group in
+            var state = state
+            var running = 0
+            while true {
+                // 1. Give a turn to as many as may be under way at once.
+                while running < settings.parallelism, state.stop == nil, failure == nil {
+                    if cancel.isSet { state.stop = .cancelled }
+                    do throws(StoreError) {
+                        if next.isEmpty { next = try await look(&state, upTo: bookend) }
+                    } catch { failure = error }
+                    guard state.stop == nil, failure == nil, !next.isEmpty else { break }
+                    await proveIfNeeded(&state, for: next[0].table)
+                    guard state.stop == nil else { break }
+                    let operation = next.removeFirst()
+                    state.tried.insert(operation.seq)
+                    running += 1
+                    group.addTask { await turn(operation) }
+                }
+                // 2. Take the next outcome; without any under way the pass is over, unless an
+                //    outcome has made a successor due.
+                guard let done = await group.next() else { break }
+                running -= 1
+                state.note(done)
+                await progress(state.report)
+            }
+            return state
+        }
+        if let failure { throw failure }
+    }
+
+    /// The next operations that are due and have not had their turn, in order.
+    private func look(
+        _ state: inout PushState, upTo bookend: Int64
+    ) async throws(StoreError) -> [TableOperation] {
+        while true {
+            let cursor = state.cursor
+            let found = try await store.read {
+                try $0.due(after: cursor, upTo: bookend, limit: SyncLimits.lookAhead)
+            }
+            if let last = found.last { state.cursor = last.seq }
+            let fresh = found.filter { !state.tried.contains($0.seq) }
+            if !fresh.isEmpty { return fresh }
+            if found.isEmpty {
+                guard state.hasClosed else { return [] }
+                state.hasClosed = false
+                state.cursor = 0
+            }
+        }
+    }
+
+    private func proveIfNeeded(_ state: inout PushState, for table: TableName) async {
+        guard !state.isProven else { return }
+        switch await prover.prove(await tables(with: table)) {
+        case .proven: state.isProven = true
+        case .failed(let failure):
+            state.stop = failure.state == .signedOut ? .signIn : .backend(failure)
+        }
+    }
+
+    /// The tables that a proof may ask, the wanted one first.
+    func tables(with wanted: TableName) async -> [TableName] {
+        let known = (try? await store.read { try $0.tables().filter(\.isComplete).map(\.name) }) ?? []
+        return [wanted] + known.filter { $0 != wanted }
+    }
+}

@@ -1,0 +1,52 @@
+/// Where a push stands. It lives as long as the pass: what must survive is in the store.
+struct PushState {
+    var report = PushReport()
+    var stop: PushStop?
+    /// The backend gave a list, and nothing has failed since.
+    var isProven: Bool
+    /// Failures of the link in a row.
+    var linkFailures = 0
+    /// Operations that had their turn in this pass.
+    var tried: Set<Int64> = []
+    /// The seq after which the next operations are looked for.
+    var cursor: Int64 = 0
+    /// Something closed since the cursor last began at the front, so that a successor may be due
+    /// behind it.
+    var hasClosed = false
+
+    /// Counts what became of an operation.
+    mutating func note(_ turn: PushTurn) {
+        report.sent += turn.requests
+        if let state = turn.state {
+            report.results.append(.init(id: turn.id, state: state))
+            if report.results.count > StoreLimits.runResults { report.results.removeFirst() }
+            switch state {
+            case .done: report.applied += 1
+            case .conflict: report.conflicts += 1
+            case .quarantined: report.quarantined += 1
+            case .queued, .sending, .waiting, .unknown, .discarded, .collapsed: break
+            }
+            hasClosed = hasClosed || !state.isOpen
+        }
+        stop = stop ?? turn.stop
+        guard let failure = turn.linkFailure else {
+            if turn.requests > 0 { linkFailures = 0 }
+            return
+        }
+        isProven = false
+        linkFailures += 1
+        if linkFailures >= SyncLimits.circuitFailures { stop = stop ?? .backend(failure) }
+    }
+}
+
+/// What one operation's turn in a push came to.
+struct PushTurn: Sendable {
+    var id: OperationID
+    /// Requests made that carried it.
+    var requests = 0
+    /// The state that was committed; nil when the operation was left alone.
+    var state: OperationState?
+    /// The link or the backend failed, rather than the operation.
+    var linkFailure: Prover.Failure?
+    var stop: PushStop?
+}

@@ -1,0 +1,120 @@
+import HTTPMessage
+import TablesProtocol
+
+/// What the backend's answer to an operation means. Pure: the whole table of rulings, no waiting.
+///
+/// Three rules stand above the rest. A missing or unreadable body is never success, except for a
+/// delete. What may have been applied is never sent again before the row was read back. A row that
+/// is gone is not believed on the word of a 404 alone.
+enum Verdict {
+    /// Judges the answer to the operation's own request.
+    static func judge(_ subject: PushSubject, _ answer: RemoteAnswer) -> PushDecision {
+        switch answer {
+        case .row(let row): return success(subject, row)
+        case .empty:
+            return subject.kind == .delete
+                ? .applied(nil)
+                : unclear("The backend answered with success but without the row.")
+        case .rows: return unclear("The backend answered with a list instead of one row.")
+        case .conflict(_, let row): return collision(subject, row)
+        case .missing(let status):
+            return subject.kind == .insert
+                ? .quarantine(reason: "The backend has no such table (\(status)).") : .readBack
+        case .unauthorized: return .signIn
+        case .rejected(let status, let text):
+            return .quarantine(reason: "The backend refused it with \(status)\(said(text))")
+        case .failed, .unavailable, .unusable, .unreachable: return noVerdict(answer)
+        }
+    }
+
+    /// Why no verdict came, for answers that are none whatever was asked.
+    static func noVerdict(_ answer: RemoteAnswer) -> PushDecision {
+        switch answer {
+        case .failed(let status, let text):
+            return unclear("The backend failed with \(status)\(said(text))")
+        case .unavailable(let status, let wait):
+            let reason =
+                status == 429
+                ? "The backend asks for fewer requests." : "The backend is not available (\(status))."
+            let later = Later(
+                cause: .busy(retryAfter: wait), maybeApplied: status != 429, reason: reason)
+            return .later(later)
+        case .unusable(let status, let why):
+            return unclear("The answer (\(status)) is \(why.words).")
+        case .unreachable(let error):
+            let cause: Later.Cause = error.cause == .cancelled ? .cancelled : .link
+            return .later(
+                Later(
+                    cause: cause, maybeApplied: error.reach == .maybeSent, reason: error.message))
+        case .unauthorized: return .signIn
+        case .missing(let status), .conflict(let status, _):
+            return .quarantine(reason: "The backend answered \(status) to a list.")
+        case .rejected(let status, let text):
+            return .quarantine(
+                reason: "The row cannot be read back: \(status)\(said(text))")
+        case .row, .rows, .empty: return unclear("The answer is not the one that was asked for.")
+        }
+    }
+
+    private static func success(_ subject: PushSubject, _ row: RemoteRow) -> PushDecision {
+        switch subject.kind {
+        case .insert: return .applied(row)
+        case .delete: return .applied(row.id == subject.itemID ? row : nil)
+        case .update, .replace:
+            guard row.id == subject.itemID else {
+                return unclear("The backend answered with another row.")
+            }
+            // Some servers let a deleted row be updated and leave it deleted.
+            return row.isDeleted ? conflict(subject, row) : .applied(row)
+        case .undelete:
+            guard row.id == subject.itemID else {
+                return unclear("The backend answered with another row.")
+            }
+            return row.isDeleted
+                ? .quarantine(reason: "The backend left the row deleted.") : .applied(row)
+        }
+    }
+
+    private static func collision(_ subject: PushSubject, _ row: RemoteRow?) -> PushDecision {
+        // A row without a version may be the echo of what was sent.
+        guard subject.kind != .insert, let row, row.version != nil, row.id == subject.itemID else {
+            return .readBack
+        }
+        return found(subject, row, after: .conflict)
+    }
+
+    static func unclear(_ reason: String) -> PushDecision {
+        .later(Later(cause: .own, maybeApplied: true, reason: reason))
+    }
+
+    static func conflict(_ subject: PushSubject, _ row: RemoteRow?) -> PushDecision {
+        let isGone = row?.isDeleted ?? true
+        let reason: String
+        switch (subject.kind, isGone) {
+        case (.delete, _): reason = "It was changed on the backend after you deleted it here."
+        case (.insert, true): reason = "The backend has a deleted item with this id."
+        case (.insert, false): reason = "The backend has another item with this id."
+        case (_, true): reason = "It was deleted on the backend while you changed it here."
+        case (_, false): reason = "It was changed on the backend and here."
+        }
+        // `deleted` is never merged: only a side can win.
+        let isMergeable = !isGone && subject.kind != .delete && subject.kind != .undelete
+        let policy =
+            subject.policy == .merge && !isMergeable ? ConflictPolicy.ask : subject.policy
+        return .conflict(row, reason: reason, decidedBy: policy)
+    }
+
+    private static func said(_ text: String) -> String { text.isEmpty ? "." : ": \(text)" }
+}
+
+extension Unusable {
+    /// What came instead of an answer, in plain words.
+    var words: String {
+        switch self {
+        case .html: "a page for people, not an answer of /tables"
+        case .notJSON: "torn or not JSON"
+        case .unexpectedShape: "JSON, but neither a row nor a list"
+        case .redirect: "a redirect to somewhere else"
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+/// Turns a response into an answer. What was asked for decides which 2xx bodies make sense; every
+/// other status means the same for all requests.
+struct AnswerReader {
+    var generation: Generation
+    var now: Instant
+
+    /// Reads the answer to a write, whose 2xx body is one row or nothing.
+    func write(_ response: Response) -> RemoteAnswer {
+        let status = response.head.status.code
+        guard (200..<300).contains(status) else { return refusal(response) }
+        let body = response.bytes ?? []
+        if body.allSatisfy(Self.isSpace) { return .empty }
+        guard let row = row(response) else { return unusable(response) }
+        return .row(row)
+    }
+
+    /// Reads the answer to a list.
+    func list(_ response: Response) -> RemoteAnswer {
+        let status = response.head.status.code
+        guard (200..<300).contains(status) else { return refusal(response) }
+        guard let page = ListBody.parse(response.bytes ?? [], generation: generation) else {
+            return unusable(response)
+        }
+        var whole = page
+        whole.hasNext = page.hasNext || response.head.headerFields.linksToNext
+        return .rows(whole)
+    }
+
+    /// What a status other than 2xx says.
+    private func refusal(_ response: Response) -> RemoteAnswer {
+        let status = response.head.status.code
+        // 1. What comes from something between us and the backend is no verdict: redirects, and
+        //    pages for people with a status that would otherwise be one.
+        if (300..<400).contains(status) || status < 200 {
+            return .unusable(status: status, .redirect)
+        }
+        // 2. "Not now" may come from anything on the way, in any shape.
+        switch status {
+        case 429, 502, 503, 504:
+            let wait = RetryAfter.parse(response.head.headerFields[.retryAfter], now: now)
+            return .unavailable(status: status, retryAfter: wait)
+        case 408, 500...: return .failed(status: status, text: text(response))
+        case 401: return .unauthorized
+        default: break
+        }
+        if looksLikePage(response) { return .unusable(status: status, .html) }
+        // 3. The rest is the backend's own.
+        switch status {
+        case 404, 410: return .missing(status: status)
+        case 409, 412: return .conflict(status: status, row(response))
+        default: return .rejected(status: status, text: text(response))
+        }
+    }
+
+    private func unusable(_ response: Response) -> RemoteAnswer {
+        let status = response.head.status.code
+        if looksLikePage(response) { return .unusable(status: status, .html) }
+        let isJSON = (try? JSONText(validating: response.bytes ?? [])) != nil
+        return .unusable(status: status, isJSON ? .unexpectedShape : .notJSON)
+    }
+
+    private func row(_ response: Response) -> RemoteRow? {
+        guard let object = try? Columns(parsing: response.bytes ?? []) else { return nil }
+        let etag = response.head.headerFields[.eTag].flatMap { ETag.unquote($0) }
+        return RemoteRow(object, generation: generation, etag: etag)
+    }
+
+    /// The backend's own words: the `error` or `message` of its object, else the body's beginning.
+    private func text(_ response: Response) -> String {
+        let bytes = response.bytes ?? []
+        if let object = try? Columns(parsing: bytes) {
+            for name in ["error", "message", "detail", "title", "description"] {
+                if let text = object[name]?.string { return Self.cut(text) }
+            }
+        }
+        if looksLikePage(response) { return "a page for people, not an answer of /tables" }
+        return Self.cut(String(decoding: bytes, as: UTF8.self))
+    }
+
+    private func looksLikePage(_ response: Response) -> Bool {
+        if response.head.headerFields[.contentType]?.lowercased().contains("html") == true {
+            return true
+        }
+        return (response.bytes ?? []).first { !Self.isSpace($0) } == UInt8(ascii: "<")
+    }
+
+    private static func cut(_ text: String) -> String { String(text.prefix(300)) }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+    }
+}
+
+extension HTTPFields {
+    /// Whether a `Link` field names a next page; real servers write it without angle brackets.
+    var linksToNext: Bool {
+        guard let name = HTTPField.Name("Link") else { return false }
+        return self[values: name].contains { $0.contains("rel=next") || $0.contains("rel=\"next\"") }
+    }
+}

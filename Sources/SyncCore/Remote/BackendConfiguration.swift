@@ -1,0 +1,29 @@
+public import TablesProtocol
+
+/// How the backend is spoken to.
+public struct BackendConfiguration: Sendable, Hashable {
+    /// Which generation of servers the backend is.
+    public enum GenerationChoice: Sendable, Hashable {
+        /// Found out by asking, when the backend is proven.
+        case auto
+        /// Set by the operator.
+        case fixed(Generation)
+    }
+
+    /// Where it is.
+    public var address: BackendAddress
+    /// Which generation it is.
+    public var generation: GenerationChoice
+    /// The application key that first generation servers ask for in `X-ZUMO-APPLICATION`.
+    public var applicationKey: String?
+
+    /// Describes a backend.
+    public init(
+        address: BackendAddress, generation: GenerationChoice = .auto,
+        applicationKey: String? = nil
+    ) {
+        self.address = address
+        self.generation = generation
+        self.applicationKey = applicationKey
+    }
+}

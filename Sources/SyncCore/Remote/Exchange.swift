@@ -1,0 +1,14 @@
+/// One request and what came of it, as the record of an attempt needs it.
+struct Exchange: Sendable {
+    var answer: RemoteAnswer
+    /// The status, when a response came.
+    var status: Int?
+    /// The beginning of the response body, at most ``SyncLimits/excerptBytes``.
+    var excerpt: String?
+
+    init(answer: RemoteAnswer, status: Int? = nil, excerpt: String? = nil) {
+        self.answer = answer
+        self.status = status
+        self.excerpt = excerpt
+    }
+}

@@ -1,0 +1,99 @@
+import HTTPMessage
+import TablesProtocol
+
+/// Finds out whether there is a /tables backend at the address, before anything is sent to it.
+struct Prover: Sendable {
+    var remote: Remote
+    /// Whether the generation is to be found out.
+    var isGenerationOpen: Bool
+
+    /// What a proof showed.
+    enum Outcome: Sendable, Hashable {
+        /// A table gave a list.
+        case proven(Generation)
+        case failed(Failure)
+    }
+
+    /// Why nothing may be sent.
+    struct Failure: Sendable, Hashable {
+        var state: BackendStatus.State
+        var reason: String
+        var retryAfter: Duration?
+    }
+
+    /// Proves the backend.
+    ///
+    /// 1. A few tables are asked for a list, the most wanted first: one that is not there, or may
+    ///    not be read, says nothing about the others.
+    /// 2. The first list proves the backend. An answer that no table can change ends the search.
+    /// 3. Without a list the backend is what the first answer made of it.
+    func prove(_ tables: [TableName]) async -> Outcome {
+        var first: Failure?
+        for table in tables.prefix(SyncLimits.proofTables) {
+            switch await ask(table) {
+            case .proven(let generation): return .proven(generation)
+            case .failed(let failure):
+                first = first ?? failure
+                if failure.state != .notTables { return .failed(failure) }
+            }
+        }
+        return .failed(first ?? Failure(state: .offline, reason: "There is no table to ask for."))
+    }
+
+    /// Asks one table; where the generation is open, in the dialect of each until one fits.
+    private func ask(_ table: TableName) async -> Outcome {
+        var outcome = await ask(table, in: remote.generation)
+        guard isGenerationOpen else { return outcome }
+        for generation in Generation.allCases.reversed() where generation != remote.generation {
+            guard case .failed(let failure) = outcome, failure.state == .notTables else { break }
+            if case .proven(let found) = await ask(table, in: generation) {
+                outcome = .proven(found)
+            }
+        }
+        return outcome
+    }
+
+    private func ask(_ table: TableName, in generation: Generation) async -> Outcome {
+        var asking = remote
+        asking.generation = generation
+        let answer = await asking.list(table, PageQuery(top: 1))
+        guard case .rows(let page) = answer else { return .failed(Self.failure(answer, table)) }
+        let isOther = page.isDatasync != (generation == .datasync)
+        guard isGenerationOpen, isOther else { return .proven(generation) }
+        return .proven(page.isDatasync ? .datasync : .mobileApps)
+    }
+
+    /// What an answer other than a list says about the backend.
+    static func failure(_ answer: RemoteAnswer, _ table: TableName) -> Failure {
+        switch answer {
+        case .unreachable(let error): return Failure(state: .offline, reason: error.message)
+        case .unauthorized:
+            return Failure(state: .signedOut, reason: "The backend asks to sign in.")
+        case .unavailable(let status, let wait):
+            let reason =
+                status == 429
+                ? "The backend asks for fewer requests (429)."
+                : "The backend is not available (\(status))."
+            return Failure(state: .degraded, reason: reason, retryAfter: wait)
+        case .failed(let status, _):
+            return Failure(state: .degraded, reason: "The backend fails with \(status).")
+        case .unusable(let status, .html) where status < 400:
+            return Failure(
+                state: .portal, reason: "A page came instead of data: a sign-in page of the network?")
+        case .unusable(_, .redirect):
+            return Failure(
+                state: .portal, reason: "The request was sent somewhere else: a sign-in page?")
+        case .unusable(_, let why):
+            return Failure(
+                state: .notTables, reason: "What answers for table \(table) is \(why.words).")
+        case .missing(let status):
+            return Failure(
+                state: .notTables, reason: "There is no table \(table) (\(status)).")
+        case .rejected(let status, _), .conflict(let status, _):
+            return Failure(
+                state: .notTables, reason: "Table \(table) cannot be listed (\(status)).")
+        case .row, .rows, .empty:
+            return Failure(state: .notTables, reason: "Table \(table) answers without a list.")
+        }
+    }
+}

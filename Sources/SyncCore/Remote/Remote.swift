@@ -1,0 +1,59 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+/// The backend as the engine sees it: typed requests out, answers as values back.
+struct Remote: Sendable {
+    var transport: any HTTPTransport
+    var address: BackendAddress
+    var generation: Generation
+    var applicationKey: String?
+    var credential: Credential
+    var clock: any EngineClock
+
+    /// Makes a request and reads its answer. Never throws: no answer is an answer too.
+    func send(_ request: RemoteRequest, asList: Bool) async -> Exchange {
+        do throws(TransportError) {
+            let response = try await transport.send(bound(request))
+            let reader = AnswerReader(generation: generation, now: clock.now())
+            return Exchange(
+                answer: asList ? reader.list(response) : reader.write(response),
+                status: response.head.status.code, excerpt: Self.excerpt(response))
+        } catch {
+            return Exchange(answer: .unreachable(error))
+        }
+    }
+
+    /// Asks for a page of rows.
+    func list(_ table: TableName, _ query: PageQuery) async -> RemoteAnswer {
+        await send(.list(table, query, generation: generation), asList: true).answer
+    }
+
+    /// Asks for one row by its id.
+    func readBack(_ table: TableName, _ id: ItemID, kind: IDKind) async -> RemoteAnswer {
+        let request = RemoteRequest.readBack(table, id, kind: kind, generation: generation)
+        return await send(request, asList: true).answer
+    }
+
+    /// The request with everything that does not depend on the operation.
+    private func bound(_ request: RemoteRequest) -> Request {
+        var head = HTTPRequest(
+            method: request.method, scheme: address.scheme, authority: address.authority,
+            path: address.prefix + request.target, headerFields: request.fields)
+        head.headerFields[.accept] = "application/json"
+        switch generation {
+        case .mobileServices:
+            if let key = applicationKey { head.headerFields.set("X-ZUMO-APPLICATION", key) }
+        case .mobileApps: head.headerFields.set("ZUMO-API-VERSION", "2.0.0")
+        case .datasync: head.headerFields.set("ZUMO-API-VERSION", "3.0.0")
+        }
+        if case .token(let field) = credential { head.headerFields[field.name] = field.value }
+        if request.body != nil { head.headerFields[.contentType] = "application/json" }
+        return Request(head: head, body: request.body.map { Array($0.text.utf8) } ?? [])
+    }
+
+    private static func excerpt(_ response: Response) -> String? {
+        guard let bytes = response.bytes, !bytes.isEmpty else { return nil }
+        return String(decoding: bytes.prefix(SyncLimits.excerptBytes), as: UTF8.self)
+    }
+}

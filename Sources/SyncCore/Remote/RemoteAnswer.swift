@@ -1,0 +1,48 @@
+import HTTPMessage
+
+/// What came of one request, with everything that the verdict needs and nothing decided yet.
+enum RemoteAnswer: Sendable, Hashable {
+    /// 2xx with one row.
+    case row(RemoteRow)
+    /// 2xx with a list.
+    case rows(RemotePage)
+    /// 2xx without a body.
+    case empty
+    /// 409 or 412; the row if the body was one. Real servers echo the client's own item on a
+    /// duplicate insert, so for inserts the row proves nothing.
+    case conflict(status: Int, RemoteRow?)
+    /// 404 or 410, in JSON or without a body.
+    case missing(status: Int)
+    /// 401.
+    case unauthorized
+    /// Any other 4xx but 408 and 429: the backend understood and refuses.
+    case rejected(status: Int, text: String)
+    /// 408 or a 5xx that is the backend's own: it may have acted.
+    case failed(status: Int, text: String)
+    /// 429, 502, 503 or 504: not now, and perhaps when again.
+    case unavailable(status: Int, retryAfter: Duration?)
+    /// An answer that is none: HTML, a torn or foreign body, a redirect. Never a verdict.
+    case unusable(status: Int, Unusable)
+    /// No complete response came.
+    case unreachable(TransportError)
+}
+
+/// Why an answer is no verdict.
+enum Unusable: String, Sendable, Hashable {
+    /// A page for people: a captive portal or a server that is not /tables.
+    case html
+    /// JSON was expected and something else or half of it came.
+    case notJSON
+    /// JSON, but no row or list.
+    case unexpectedShape
+    case redirect
+}
+
+/// One answer to a list.
+struct RemotePage: Sendable, Hashable {
+    var rows: [RemoteRow]
+    /// The backend says that more follow, by a `Link` header or a next link.
+    var hasNext: Bool
+    /// The rows came in the third generation's envelope.
+    var isDatasync = false
+}

@@ -1,0 +1,116 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+/// A request to the backend's tables before it is bound to an address: what an attempt records.
+struct RemoteRequest: Sendable, Hashable {
+    var method: HTTPRequest.Method
+    /// Path and query after the backend's prefix.
+    var target: String
+    var body: JSONText?
+    /// Header fields of this request alone: If-Match, Idempotency-Key.
+    var fields: HTTPFields = [:]
+}
+
+extension RemoteRequest {
+    /// A list.
+    static func list(
+        _ table: TableName, _ query: PageQuery, generation: Generation
+    ) -> RemoteRequest {
+        let text = query.text(for: generation)
+        let target = "/tables/\(table.text)" + (text.isEmpty ? "" : "?\(text)")
+        return RemoteRequest(method: .get, target: target)
+    }
+
+    /// One row by its id, deleted or not, as a list: a 404 by id would not say which.
+    static func readBack(
+        _ table: TableName, _ id: ItemID, kind: IDKind, generation: Generation
+    ) -> RemoteRequest {
+        let filter = "id eq \(FilterText.id(id, kind: kind))"
+        return list(
+            table, PageQuery(filter: filter, includeDeleted: true), generation: generation)
+    }
+
+    /// The request that carries an operation to a backend of a generation.
+    static func operation(
+        _ operation: TableOperation, isUnconditional: Bool, generation: Generation
+    ) -> RemoteRequest {
+        let shape = shape(operation, generation)
+        var pairs = shape.pairs + operation.parameters.map(\.raw)
+        if generation == .mobileServices { pairs.append("__systemproperties=*") }
+        var target = "/tables/\(operation.table.text)"
+        if shape.hasID { target += "/\(Percent.encode(operation.itemID.text))" }
+        if !pairs.isEmpty { target += "?" + pairs.joined(separator: "&") }
+        var request = RemoteRequest(method: shape.method, target: target, body: shape.body)
+        request.fields.set("Idempotency-Key", operation.id)
+        if let trace = operation.traceparent { request.fields.set("traceparent", trace) }
+        if shape.hasID, !isUnconditional, let version = operation.baseVersion {
+            request.fields[.ifMatch] = ETag.quote(version)
+        }
+        return request
+    }
+
+    private struct Shape {
+        var method: HTTPRequest.Method
+        var hasID = true
+        var body: JSONText?
+        var pairs: [String] = []
+    }
+
+    private static func shape(_ operation: TableOperation, _ generation: Generation) -> Shape {
+        switch operation.kind {
+        case .insert: return Shape(method: .post, hasID: false, body: whole(operation))
+        case .delete: return Shape(method: .delete)
+        case .undelete:
+            guard generation == .datasync else { return Shape(method: .post) }
+            return Shape(
+                method: .put, body: whole(operation), pairs: ["__includedeleted=true"])
+        case .update, .replace:
+            // The third generation replaces whole rows, the others merge columns.
+            guard generation == .datasync else {
+                return Shape(method: .patch, body: object(changes(operation)))
+            }
+            return Shape(method: .put, body: whole(operation))
+        }
+    }
+
+    /// The changed columns alone; for a replace also null for those that it leaves out.
+    private static func changes(_ operation: TableOperation) -> Columns {
+        let payload = operation.payload ?? Columns()
+        guard operation.kind == .replace, let base = operation.baseRow else { return payload }
+        let names = payload.changedNames(from: base)
+        return Columns(names.map { Columns.Column($0, payload[$0] ?? .null) })
+    }
+
+    /// The whole row with its id; integer ids are the backend's to give, so an insert has none.
+    private static func whole(_ operation: TableOperation) -> JSONText? {
+        var columns = Columns()
+        let isAssigned = operation.kind == .insert && operation.itemID.kind == .integer
+        if !isAssigned { columns["id"] = operation.itemID.json }
+        if operation.kind != .insert, operation.kind != .replace, let base = operation.baseRow {
+            columns.merge(base)
+        }
+        columns.merge(operation.payload ?? Columns())
+        return object(columns)
+    }
+
+    private static func object(_ columns: Columns) -> JSONText? {
+        try? JSONText(validating: columns.text)
+    }
+}
+
+extension ItemID {
+    /// The id as it stands in a body.
+    var json: JSONText {
+        if kind == .integer, let number { return .integer(number) }
+        return .string(text)
+    }
+}
+
+extension HTTPFields {
+    /// Sets a field by its name.
+    mutating func set(_ name: String, _ value: String) {
+        guard let name = HTTPField.Name(name) else { return }
+        self[name] = value
+    }
+}

@@ -1,0 +1,25 @@
+/// How long to wait before something is tried again: full jitter, so that many clients that failed
+/// together do not come back together.
+enum Backoff {
+    /// Before the next probe of the backend, after `failures` failed ones.
+    static func probe(failures: Int, random: any RandomSource) -> Duration {
+        jitter(
+            SyncLimits.probeBaseMilliseconds, SyncLimits.probeCapMilliseconds, failures, random)
+    }
+
+    /// Before an operation is tried again, after `failures` attempts without a verdict.
+    static func operation(failures: Int, random: any RandomSource) -> Duration {
+        jitter(
+            SyncLimits.operationBaseMilliseconds, SyncLimits.operationCapMilliseconds, failures,
+            random)
+    }
+
+    /// A random time up to base × 2^(failures - 1), at most the cap.
+    private static func jitter(
+        _ base: UInt64, _ cap: UInt64, _ failures: Int, _ random: any RandomSource
+    ) -> Duration {
+        let doublings = min(max(failures - 1, 0), 20)
+        let bound = min(cap, base << UInt64(doublings))
+        return .milliseconds(Int64(random.next(below: bound + 1)))
+    }
+}

@@ -1,0 +1,225 @@
+import TablesProtocol
+
+/// When the engine does what. Pure: events go in with the time, the next step comes out; the engine
+/// only carries it out. All waiting is in uptime, so that a jump of the wall clock moves nothing.
+struct Scheduler: Sendable {
+    /// What the engine shall do next.
+    enum Step: Sendable, Hashable {
+        case run(Wish)
+        /// Ask the backend for a list, nothing else.
+        case probe
+        /// Wait for an event, or until then.
+        case wait(until: Duration?)
+    }
+
+    /// A run that is wanted.
+    enum Wish: Sendable, Hashable {
+        case push
+        case sync
+        case pull(PullRequest)
+    }
+
+    /// What is known of the way to the backend.
+    enum Link: Sendable, Hashable {
+        /// Nothing was tried since the start, or since a change of address.
+        case open
+        case up
+        case down(failures: Int, nextProbe: Duration)
+        case signedOut(nextProbe: Duration)
+    }
+
+    /// What waits in the store.
+    struct Outlook: Sendable, Hashable {
+        /// Operations are due now.
+        var hasDue = false
+        /// Until the next waiting one is due.
+        var untilNext: Duration?
+    }
+
+    private(set) var mode = EngineStatus.Mode.online
+    /// When an offline mode ends, in uptime.
+    private var modeEnd: Duration?
+    var settings: SyncSettings
+    private(set) var link = Link.open
+    /// What is told of the backend.
+    private(set) var backend: BackendStatus
+    private var pushAt: Duration?
+    private var quietSince: Duration?
+    private(set) var syncAt: Duration?
+    private var wishes: [Wish] = []
+    private var lastRead: [TableName: Duration] = [:]
+    /// When the engine last got something done, or had nothing to do.
+    private var lastProgress: Duration
+
+    init(settings: SyncSettings, url: String, now: Duration, wall: Instant) {
+        self.settings = settings
+        lastProgress = now
+        backend = BackendStatus(
+            url: url, state: .offline, reason: "The backend has not been asked yet.", since: wall)
+        if settings.triggers.contains(.interval) { syncAt = now }
+    }
+
+    /// Whether anything happens unasked.
+    var isAutomatic: Bool { settings.triggers != [.manual] && !settings.triggers.isEmpty }
+
+    /// The next step. Asks for nothing while a run is under way.
+    mutating func next(now: Duration, outlook: Outlook) -> Step {
+        if case .offline = mode {
+            guard let modeEnd, now >= modeEnd else {
+                lastProgress = now
+                return .wait(until: modeEnd)
+            }
+            setMode(.online, until: nil, now: now)
+        }
+        if !wishes.isEmpty { return .run(wishes.removeFirst()) }
+        guard isAutomatic else {
+            lastProgress = now
+            return .wait(until: nil)
+        }
+        if case .down(_, let probe) = link {
+            return now >= probe ? .probe : .wait(until: probe)
+        }
+        if case .signedOut(let probe) = link {
+            return now >= probe ? .probe : .wait(until: probe)
+        }
+        if let syncAt, now >= syncAt {
+            self.syncAt = nextInterval(now)
+            return .run(.sync)
+        }
+        return pushStep(now: now, outlook: outlook)
+    }
+
+    private mutating func pushStep(now: Duration, outlook: Outlook) -> Step {
+        let isDue = outlook.hasDue && settings.triggers.contains(.afterWrites)
+        if !isDue { lastProgress = now }
+        if isDue, pushAt.map({ now >= $0 }) ?? true {
+            pushAt = nil
+            quietSince = nil
+            return .run(.push)
+        }
+        if !outlook.hasDue { pushAt = nil }
+        let later = settings.triggers.contains(.afterWrites) ? outlook.untilNext : nil
+        let times = [isDue ? pushAt : nil, syncAt, later.map { now + $0 }]
+        return .wait(until: times.compactMap(\.self).min())
+    }
+
+    /// Whether due work has been waiting for too long with the backend in reach.
+    /// - Parameter patience: how much longer than ``SyncLimits/stallSeconds`` is still well, for a
+    ///   request under way.
+    func isStalled(now: Duration, outlook: Outlook, patience: Duration) -> Bool {
+        guard isAutomatic, outlook.hasDue, case .online = mode else { return false }
+        switch link {
+        case .down, .signedOut: return false
+        case .open, .up: return now - lastProgress > .seconds(SyncLimits.stallSeconds) + patience
+        }
+    }
+
+    // MARK: Events
+
+    /// A local write or a person's action was committed, somebody read, or signed in.
+    mutating func wake(_ cause: WakeCause, now: Duration) {
+        switch cause {
+        case .write:
+            guard settings.triggers.contains(.afterWrites) else { return }
+            // Quiet is waited for, but not for ever.
+            let first = quietSince ?? now
+            quietSince = first
+            pushAt = min(now + settings.debounce, first + settings.debounce * 10)
+        case .action:
+            pushAt = now
+        case .read(let table):
+            guard settings.triggers.contains(.read) else { return }
+            let isFresh = lastRead[table].map { now - $0 < .seconds(SyncLimits.readGapSeconds) }
+            guard isFresh != true else { return }
+            lastRead[table] = now
+            wish(.pull(PullRequest(table: table)))
+        case .reachable:
+            if case .down(let failures, _) = link { link = .down(failures: failures, nextProbe: now) }
+        case .signedIn:
+            if case .signedOut = link {
+                link = .open
+                wish(.sync)
+            }
+        }
+    }
+
+    /// Somebody asks for a run.
+    mutating func wish(_ wish: Wish) {
+        if !wishes.contains(wish) { wishes.append(wish) }
+    }
+
+    /// A run that was wished for begins.
+    mutating func unwish(_ wish: Wish) { wishes.removeAll { $0 == wish } }
+
+    /// A run got something done.
+    mutating func progressed(now: Duration) { lastProgress = now }
+
+    /// The backend gave a list or a verdict.
+    /// - Returns: true when it had been out of reach, so that all that waits is due at once.
+    mutating func reached(now: Duration, wall: Instant) -> Bool {
+        lastProgress = now
+        let wasAway: Bool
+        switch link {
+        case .down, .signedOut: wasAway = true
+        case .open, .up: wasAway = false
+        }
+        link = .up
+        tell(.online, "The backend answers.", wall: wall, nextTry: nil)
+        if wasAway, settings.triggers.contains(.reconnect) { wish(.sync) }
+        return wasAway
+    }
+
+    /// The backend cannot be used.
+    mutating func failed(
+        _ failure: Prover.Failure, now: Duration, wall: Instant, random: any RandomSource
+    ) {
+        lastProgress = now
+        var count = 1
+        if case .down(let failures, _) = link { count += failures }
+        let wait = failure.retryAfter ?? Backoff.probe(failures: count, random: random)
+        if failure.state == .signedOut {
+            link = .signedOut(nextProbe: now + max(wait, settings.interval))
+        } else {
+            link = .down(failures: count, nextProbe: now + wait)
+        }
+        let next = isAutomatic ? wall.advanced(by: wait) : nil
+        tell(failure.state, failure.reason, wall: wall, nextTry: next)
+    }
+
+    /// A person switches the backend off until then, in uptime, or on.
+    mutating func setMode(_ mode: EngineStatus.Mode, until end: Duration?, now: Duration) {
+        self.mode = mode
+        modeEnd = end
+        guard case .online = mode else { return }
+        modeEnd = nil
+        link = .open
+        if isAutomatic { wish(.sync) }
+    }
+
+    /// Everything known of the backend is void: another address, or it was accepted anew.
+    mutating func forget(url: String, reason: String, now: Duration, wall: Instant) {
+        link = .open
+        backend.url = url
+        tell(.offline, reason, wall: wall, nextTry: nil)
+        if isAutomatic { wish(.sync) }
+    }
+
+    /// The settings are others now.
+    mutating func set(_ settings: SyncSettings, now: Duration) {
+        self.settings = settings
+        syncAt = nextInterval(now)
+    }
+
+    private func nextInterval(_ now: Duration) -> Duration? {
+        settings.triggers.contains(.interval) ? now + settings.interval : nil
+    }
+
+    private mutating func tell(
+        _ state: BackendStatus.State, _ reason: String, wall: Instant, nextTry: Instant?
+    ) {
+        if backend.state != state { backend.since = wall }
+        backend.state = state
+        backend.reason = reason
+        backend.nextTry = nextTry
+    }
+}

@@ -1,0 +1,49 @@
+/// Every limit of syncing, with its unit.
+public enum SyncLimits {
+    /// The most operations that are sent at once.
+    public static let parallelPushes = 16
+    /// The most rows that are asked for in one page.
+    public static let pullPageRows = 1000
+    /// The smallest page that a server cuts answers to unasked, in rows: a shorter one is the last.
+    static let smallestPageRows = 50
+    /// The most rows that one transaction of a pull applies.
+    static let applyRows = 500
+    /// How far before its token a pull starts, in seconds: rows committed late are not missed.
+    static let overlapSeconds: Int64 = 10
+    /// The longest `Retry-After` that is obeyed, in seconds.
+    static let retryAfterSeconds: Int64 = 86_400
+    /// Failures of the link in a row that open the circuit.
+    static let circuitFailures = 3
+    /// The first wait between two probes of the backend, in milliseconds.
+    static let probeBaseMilliseconds: UInt64 = 1_000
+    /// The longest wait between two probes, in milliseconds.
+    static let probeCapMilliseconds: UInt64 = 20_000
+    /// The first wait before an operation is tried again, in milliseconds.
+    static let operationBaseMilliseconds: UInt64 = 2_000
+    /// The longest wait before an operation is tried again, in milliseconds.
+    static let operationCapMilliseconds: UInt64 = 600_000
+    /// The longest that due work may wait with the backend in reach, in seconds.
+    static let stallSeconds: Int64 = 30
+    /// Operations that a push looks up at once.
+    static let lookAhead = 64
+    /// Requests that one operation's turn makes at most: read back, send, send merged.
+    static let requestsPerTurn = 3
+    /// The least time between two pulls of a table because it is read, in seconds.
+    static let readGapSeconds: Int64 = 5
+    /// How often the engine keeps house and a sample, in seconds.
+    static let houseSeconds: Int64 = 60
+    /// How often the watchdog looks, in seconds.
+    static let watchSeconds: Int64 = 10
+    /// How long a request may be under way before the watchdog calls the run stalled, in seconds.
+    static let requestPatienceSeconds: Int64 = 120
+    /// How far the wall clock may fall behind before it counts as set back, in seconds.
+    static let clockSlackSeconds: Int64 = 5
+    /// The bytes of a response that an attempt keeps.
+    static let excerptBytes = 4096
+    /// Runs that are remembered in memory for whoever waits for them.
+    static let rememberedRuns = 50
+    /// Pages of one pull before it stops with an error, against a backend that pages in circles.
+    static let pullPages = 100_000
+    /// Tables that are asked for a list before the backend counts as not speaking /tables.
+    static let proofTables = 3
+}

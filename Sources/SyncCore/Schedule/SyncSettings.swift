@@ -1,0 +1,34 @@
+public import TablesProtocol
+
+/// What the operator may set about syncing.
+public struct SyncSettings: Sendable, Hashable {
+    /// What may start a sync. With ``Trigger/manual`` alone nothing happens unasked.
+    public var triggers: Set<Trigger>
+    /// Time between two syncs of the interval trigger.
+    public var interval: Duration
+    /// Quiet time after the last write before it is pushed.
+    public var debounce: Duration
+    /// Operations on different items that are sent at once, 1 to ``SyncLimits/parallelPushes``.
+    public var parallelism: Int
+    /// Tables that a sync pulls besides those the store knows.
+    public var tables: [TableName]
+    /// Verdicts of the backend's own failure after which an operation is quarantined.
+    public var maxAttempts: Int
+    /// Rows asked for in one page, 1 to ``SyncLimits/pullPageRows``.
+    public var pageRows: Int
+
+    /// Settings; those out of range become the nearest in range.
+    public init(
+        triggers: Set<Trigger> = Set(Trigger.allCases), interval: Duration = .seconds(300),
+        debounce: Duration = .milliseconds(300), parallelism: Int = 4, tables: [TableName] = [],
+        maxAttempts: Int = 10, pageRows: Int = 50
+    ) {
+        self.triggers = triggers
+        self.interval = max(interval, .seconds(1))
+        self.debounce = max(debounce, .zero)
+        self.parallelism = min(max(parallelism, 1), SyncLimits.parallelPushes)
+        self.tables = tables
+        self.maxAttempts = max(maxAttempts, 1)
+        self.pageRows = min(max(pageRows, 1), SyncLimits.pullPageRows)
+    }
+}

@@ -1,0 +1,52 @@
+import Synchronization
+
+/// Wakes the one loop that waits on it. Sending never waits; what was sent is kept until taken, and
+/// the same cause twice is one.
+final class WakeSignal: Sendable {
+    private struct State {
+        var causes: [WakeCause] = []
+        var isRung = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+    private let state = Mutex(State())
+
+    /// Wakes the loop for a cause, or just so that it looks again.
+    func send(_ cause: WakeCause?) {
+        let waiter = state.withLock { state in
+            if let cause, !state.causes.contains(cause) { state.causes.append(cause) }
+            state.isRung = true
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    /// Why the loop was woken since it last asked.
+    func take() -> [WakeCause] {
+        state.withLock { state in
+            defer { (state.causes, state.isRung) = ([], false) }
+            return state.causes
+        }
+    }
+
+    /// Returns when something was sent that was not taken yet, or when the task is cancelled.
+    func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    // Cancelled before it could wait: the handler has found nobody to wake.
+                    if state.isRung || Task.isCancelled { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.resume()
+        }
+    }
+}

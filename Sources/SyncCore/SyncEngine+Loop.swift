@@ -1,0 +1,112 @@
+import Logging
+import TablesProtocol
+
+extension SyncEngine {
+    /// Runs the schedule until the task is cancelled; the bookkeeping of a request in flight is
+    /// finished first. A watchdog starts the loop anew, and says so, when due work is not touched.
+    public func run() async {
+        await recover()
+        while !Task.isCancelled {
+            let isStalled = await withTaskGroup(of: Bool.self) { group in
+                group.addTask {
+                    await self.loop()
+                    return false
+                }
+                group.addTask { await self.watch() }
+                let first = await group.next() ?? false
+                group.cancelAll()
+                return first
+            }
+            guard isStalled else { continue }
+            log.error("sync stalled and was started again")
+            warnings = ["Syncing stood still and was started again at \(clock.now().text)."]
+        }
+    }
+
+    /// What was on its way when the process ended is of unknown fate.
+    private func recover() async {
+        do {
+            try await store.write { try $0.recover() }
+        } catch {
+            log.error("queue not recovered", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func loop() async {
+        var wall = clock.now()
+        var up = clock.uptime()
+        while !Task.isCancelled {
+            for cause in signal.take() { scheduler.wake(cause, now: clock.uptime()) }
+            await mindTheWall(&wall, &up)
+            switch scheduler.next(now: clock.uptime(), outlook: await outlook()) {
+            case .run(let wish): _ = await perform(wish)
+            case .probe: await probe()
+            case .wait(let until): await idle(until: until)
+            }
+            await keepHouse()
+        }
+    }
+
+    private func probe() async {
+        guard credential() != .missing else {
+            fail(Prover.Failure(state: .signedOut, reason: scheduler.backend.reason))
+            return
+        }
+        switch await prove(credential()) {
+        case nil, .cancelled, .store: break
+        case .signIn: fail(Prover.Failure(state: .signedOut, reason: "The backend asks to sign in."))
+        case .backend(let failure): fail(failure)
+        }
+    }
+
+    /// Waits for a wake-up or a time, but looks up each minute to keep house.
+    private func idle(until: Duration?) async {
+        let minute = clock.uptime() + .seconds(SyncLimits.houseSeconds)
+        let deadline = min(until ?? minute, minute)
+        await withTaskGroup(of: Void.self) { [signal, clock] group in
+            group.addTask { await signal.wait() }
+            group.addTask { await clock.sleep(until: deadline) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func outlook() async -> Scheduler.Outlook {
+        let found = try? await store.read { transaction in
+            (try transaction.hasQueued(), try transaction.earliestAttempt(), transaction.now)
+        }
+        guard let (hasQueued, next, now) = found else { return Scheduler.Outlook() }
+        let wait = next.map { $0.milliseconds - now.milliseconds }
+        return Scheduler.Outlook(
+            hasDue: hasQueued || wait.map { $0 <= 0 } ?? false,
+            untilNext: wait.flatMap { $0 > 0 ? .milliseconds($0) : nil })
+    }
+
+    /// Times of next attempts are wall times: when the clock was set back they would be far away.
+    private func mindTheWall(_ wall: inout Instant, _ up: inout Duration) async {
+        let (nowWall, nowUp) = (clock.now(), clock.uptime())
+        defer { (wall, up) = (nowWall, nowUp) }
+        let expected = wall.advanced(by: nowUp - up)
+        guard nowWall.advanced(by: .seconds(SyncLimits.clockSlackSeconds)) < expected else { return }
+        log.notice("the clock was set back; all that waits is due")
+        do {
+            try await store.write { try $0.makeAllDue() }
+        } catch {
+            log.warning("waiting operations not woken", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// True when due work was not touched for too long; false when cancelled.
+    private func watch() async -> Bool {
+        while !Task.isCancelled {
+            await clock.sleep(until: clock.uptime() + .seconds(SyncLimits.watchSeconds))
+            let patience: Duration =
+                current == nil ? .zero : .seconds(SyncLimits.requestPatienceSeconds)
+            let outlook = await outlook()
+            if scheduler.isStalled(now: clock.uptime(), outlook: outlook, patience: patience) {
+                return !Task.isCancelled
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,184 @@
+import Logging
+import TablesProtocol
+
+extension SyncEngine {
+    /// The passes of a run: push first, then the tables that it pulls. A failed operation does not
+    /// hold the pull back; a backend out of reach does.
+    func passes(_ running: CurrentRun) async -> (Run.State, String?) {
+        if case .offline = scheduler.mode {
+            return (.offline, "Offline mode is on.")
+        }
+        let credential = credential()
+        if credential == .missing {
+            signedOut("The identity's token is not here; somebody has to sign in again.")
+            return (.signIn, scheduler.backend.reason)
+        }
+        do throws(StoreError) {
+            if let reason = try await strangeBackend() { return (.offline, reason) }
+            if let stop = try await pushPass(running, credential) { return end(stop) }
+            guard case .push = running.wish else {
+                if let stop = try await pullPasses(running, credential) { return end(stop) }
+                return end(current?.run ?? running.run)
+            }
+            return end(current?.run ?? running.run)
+        } catch {
+            return (.failed, error.description)
+        }
+    }
+
+    /// Why nothing may be sent to this backend, when the store holds another's work.
+    private func strangeBackend() async throws(StoreError) -> String? {
+        if binding == nil {
+            let address = backend.address
+            binding = try await store.write { try $0.bind(to: address) }
+        }
+        guard case .other(let address) = binding else { return nil }
+        let reason =
+            "This data belongs to \(address). Nothing is sent to \(backend.address) before it is "
+            + "accepted with --rebind."
+        warnings = [reason]
+        fail(Prover.Failure(state: .notTables, reason: reason, retryAfter: settings.interval))
+        return reason
+    }
+
+    private func remote(_ credential: Credential) -> Remote {
+        Remote(
+            transport: transport, address: backend.address, generation: generation,
+            applicationKey: backend.applicationKey, credential: credential, clock: clock)
+    }
+
+    private func prover(_ remote: Remote) -> Prover {
+        Prover(remote: remote, isGenerationOpen: backend.generation == .auto)
+    }
+
+    private func pushPass(
+        _ running: CurrentRun, _ credential: Credential
+    ) async throws(StoreError) -> PushStop? {
+        // The generation must be known before a pass can speak it.
+        if !isProven, let stop = await prove(credential) { return stop }
+        let remote = remote(credential)
+        let pass = PushPass(
+            store: store, remote: remote, prover: prover(remote), settings: settings,
+            random: random, cancel: running.cancel, log: log
+        ) { report in await self.note(report) }
+        let state = await pass.run(isProven: isProven)
+        current?.run.push = state.report
+        isProven = state.isProven
+        if state.report.applied > 0, state.stop == nil { await reached() }
+        return state.stop
+    }
+
+    /// Asks for a list of the tables that this store works with; without any there is nothing to
+    /// send either, and nothing to prove.
+    func prove(_ credential: Credential) async -> PushStop? {
+        let tables = await provingTables()
+        guard !tables.isEmpty else { return nil }
+        switch await prover(remote(credential)).prove(tables) {
+        case .proven(let generation):
+            self.generation = generation
+            isProven = true
+            await reached()
+            return nil
+        case .failed(let failure):
+            return failure.state == .signedOut ? .signIn : .backend(failure)
+        }
+    }
+
+    /// Tables to prove the backend with, the surest first: pulled ones, then those with work.
+    private func provingTables() async -> [TableName] {
+        let known = (try? await store.read { try $0.tables() }) ?? []
+        let sure = known.filter(\.isComplete) + known.filter { !$0.isComplete }
+        return sure.map(\.name) + settings.tables.filter { name in !known.contains { $0.name == name } }
+    }
+
+    private func pullPasses(
+        _ running: CurrentRun, _ credential: Credential
+    ) async throws(StoreError) -> PushStop? {
+        for request in try await requests(running.wish) {
+            let remote = remote(credential)
+            let before = current?.run.pull ?? []
+            let pass = PullPass(
+                store: store, remote: remote, request: request, pageRows: settings.pageRows,
+                cancel: running.cancel, log: log
+            ) { report in await self.note(report, after: before) }
+            let end = await pass.run()
+            current?.run.pull = before + [end.report]
+            if let stop = end.stop { return stop }
+            if end.report.error == nil {
+                isProven = true
+                await reached()
+            }
+        }
+        return nil
+    }
+
+    private func requests(_ wish: Scheduler.Wish) async throws(StoreError) -> [PullRequest] {
+        switch wish {
+        case .push: return []
+        case .pull(let request): return [request]
+        case .sync:
+            let known = try await store.read { try $0.tables().map(\.name) }
+            let more = settings.tables.filter { !known.contains($0) }
+            return (known + more).map { PullRequest(table: $0) }
+        }
+    }
+
+    private func note(_ report: PushReport) {
+        current?.run.push = report
+        scheduler.progressed(now: clock.uptime())
+        minute.count(report)
+    }
+
+    private func note(_ report: PullReport, after before: [PullReport]) {
+        current?.run.pull = before + [report]
+        scheduler.progressed(now: clock.uptime())
+    }
+
+    // MARK: What a run means for the schedule
+
+    /// Books a stop and says how the run ended.
+    private func end(_ stop: PushStop) -> (Run.State, String?) {
+        switch stop {
+        case .backend(let failure):
+            fail(failure)
+            return (.offline, failure.reason)
+        case .signIn:
+            signedOut("The backend asks to sign in.")
+            return (.signIn, scheduler.backend.reason)
+        case .cancelled: return (.cancelled, nil)
+        case .store(let reason): return (.failed, reason)
+        }
+    }
+
+    private func end(_ run: Run) -> (Run.State, String?) {
+        let refused = (run.push?.conflicts ?? 0) + (run.push?.quarantined ?? 0)
+        if let error = run.pull.compactMap(\.error).first { return (.completeWithErrors, error) }
+        if refused > 0 {
+            return (.completeWithErrors, "\(refused) of the changes need a person's decision.")
+        }
+        return (.complete, nil)
+    }
+
+    func fail(_ failure: Prover.Failure) {
+        isProven = false
+        scheduler.failed(failure, now: clock.uptime(), wall: clock.now(), random: random)
+    }
+
+    private func signedOut(_ reason: String) {
+        fail(Prover.Failure(state: .signedOut, reason: reason))
+    }
+
+    /// Books that the backend answered: what waited for it is due, and the store is bound to it.
+    func reached() async {
+        let wasAway = scheduler.reached(now: clock.uptime(), wall: clock.now())
+        do {
+            try await store.write { transaction in
+                try transaction.noteProven()
+                if wasAway { try transaction.makeAllDue() }
+            }
+        } catch {
+            log.warning("backend not noted", metadata: ["error": "\(error)"])
+        }
+        if wasAway { await announceStatus() }
+    }
+}

@@ -1,0 +1,180 @@
+import Logging
+public import TablesProtocol
+
+/// A run under way.
+struct CurrentRun: Sendable {
+    var run: Run
+    var wish: Scheduler.Wish
+    var cancel = CancelFlag()
+}
+
+extension SyncEngine {
+    /// Pushes, then pulls every table. Returns when that is over.
+    public func sync() async -> Run { await perform(.sync) }
+
+    /// Pushes what is due. Returns when that is over.
+    public func push() async -> Run { await perform(.push) }
+
+    /// Pushes, then pulls one table: whole, or what `filter` (`$filter` text) selects. With a query
+    /// id a filtered pull is incremental. With `reconcile` clean items that the backend no longer
+    /// has are removed, for pulls of the whole table.
+    public func pull(
+        _ table: TableName, filter: String? = nil, queryID: String? = nil, reconcile: Bool = false
+    ) async -> Run {
+        await perform(
+            .pull(
+                PullRequest(table: table, filter: filter, queryID: queryID, reconcile: reconcile)))
+    }
+
+    /// Starts a sync that the loop of ``run()`` carries out, or names the one under way.
+    public func startSync() -> String { start(.sync) }
+
+    /// Starts a push that the loop of ``run()`` carries out, or names the one under way.
+    public func startPush() -> String { start(.push) }
+
+    /// Starts a pull that the loop of ``run()`` carries out, or names the one under way.
+    public func startPull(
+        _ table: TableName, filter: String? = nil, queryID: String? = nil, reconcile: Bool = false
+    ) -> String {
+        start(
+            .pull(
+                PullRequest(table: table, filter: filter, queryID: queryID, reconcile: reconcile)))
+    }
+
+    /// The run with this id once it is over, or as it stands when `timeout` has passed; nil when
+    /// there is none.
+    public func result(of id: String, timeout: Duration) async -> Run? {
+        guard isOpen(id) else { return await run(id) }
+        let deadline = clock.uptime() + timeout
+        return await withTaskGroup(of: Run?.self) { group in
+            group.addTask { await self.end(of: id) }
+            group.addTask { [clock] in
+                await clock.sleep(until: deadline)
+                return nil
+            }
+            let first = await group.next() ?? nil
+            // Whoever still waits is let go, since the group ends with its tasks.
+            if first == nil { release(id) }
+            group.cancelAll()
+            if let first { return first }
+            return await run(id)
+        }
+    }
+
+    /// A run, under way or over.
+    public func run(_ id: String) async -> Run? {
+        if let current, current.run.id == id { return current.run }
+        if let run = finished.last(where: { $0.id == id }) { return run }
+        if let wish = promised.first(where: { $0.value == id })?.key {
+            return Run(id: id, kind: wish.kind, startedAt: clock.now())
+        }
+        return try? await store.run(id)
+    }
+
+    /// The latest runs, newest first, the one under way among them.
+    public func runs() -> [Run] {
+        (current.map { [$0.run] } ?? []) + finished.reversed()
+    }
+
+    /// Ends a run after the request in flight. False when it is not under way.
+    public func cancel(run id: String) -> Bool {
+        guard let current, current.run.id == id else { return false }
+        current.cancel.set()
+        return true
+    }
+
+    private func start(_ wish: Scheduler.Wish) -> String {
+        if let current, current.wish == wish { return current.run.id }
+        if let id = promised[wish] { return id }
+        let id = newRunID()
+        promised[wish] = id
+        scheduler.wish(wish)
+        signal.send(nil)
+        return id
+    }
+
+    private func isOpen(_ id: String) -> Bool {
+        current?.run.id == id || promised.values.contains(id)
+    }
+
+    private func end(of id: String) async -> Run? {
+        guard isOpen(id) else { return nil }
+        return await withCheckedContinuation { waiters[id, default: []].append($0) }
+    }
+
+    /// Lets those who wait for a run go on with the run as it stands.
+    private func release(_ id: String) {
+        guard let waiting = waiters.removeValue(forKey: id) else { return }
+        let run =
+            current?.run.id == id
+            ? current?.run : Run(id: id, kind: .sync, startedAt: clock.now())
+        guard let run else { return }
+        for waiter in waiting { waiter.resume(returning: run) }
+    }
+
+    /// Carries a run out, or joins the one under way that does the same.
+    ///
+    /// The passes run in a task of their own, so that a caller who goes away cannot cut a
+    /// request's bookkeeping off; cancelling the caller asks the run to end after it.
+    func perform(_ wish: Scheduler.Wish) async -> Run {
+        while let current {
+            let run = await end(of: current.run.id)
+            if current.wish == wish, let run { return run }
+        }
+        scheduler.unwish(wish)
+        let id = promised.removeValue(forKey: wish) ?? newRunID()
+        let run = Run(id: id, kind: wish.kind, startedAt: clock.now())
+        let running = CurrentRun(run: run, wish: wish)
+        current = running
+        let task = Task { await carryOut(running) }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            running.cancel.set()
+        }
+    }
+
+    private func carryOut(_ running: CurrentRun) async -> Run {
+        await save(running.run)
+        let end = await passes(running)
+        var run = current?.run ?? running.run
+        (run.state, run.reason) = end
+        run.endedAt = clock.now()
+        if run.kind == .sync, run.state == .complete || run.state == .completeWithErrors {
+            lastSync = run.endedAt
+        }
+        await save(run)
+        current = nil
+        finished.append(run)
+        if finished.count > SyncLimits.rememberedRuns { finished.removeFirst() }
+        for waiter in waiters.removeValue(forKey: run.id) ?? [] { waiter.resume(returning: run) }
+        log.info(
+            "run ended",
+            metadata: ["run": "\(run.id)", "kind": "\(run.kind)", "state": "\(run.state)"])
+        return run
+    }
+
+    private func save(_ run: Run) async {
+        do {
+            try await store.write { try $0.save(run) }
+        } catch {
+            log.warning("run not recorded", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func newRunID() -> String {
+        let text = String(random.next(below: .max), radix: 16)
+        return String(repeating: "0", count: 16 - text.count) + text
+    }
+}
+
+extension Scheduler.Wish {
+    /// The kind of run that the wish makes.
+    var kind: Run.Kind {
+        switch self {
+        case .push: .push
+        case .sync: .sync
+        case .pull: .pull
+        }
+    }
+}

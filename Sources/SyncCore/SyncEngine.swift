@@ -1,0 +1,142 @@
+public import HTTPMessage
+public import Logging
+import TablesProtocol
+
+/// The front door of syncing: one engine for each identity, over its store and its backend.
+///
+/// The engine keeps nothing that must survive: what is to be sent, what was sent and how far each
+/// table was pulled is in the store, so that a crash anywhere resumes right. Passes run one at a
+/// time; a second request for one joins the one under way. Local reads and writes never wait here.
+public actor SyncEngine {
+    let store: Store
+    let transport: any HTTPTransport
+    let clock: any EngineClock
+    let random: any RandomSource
+    let log: Logger
+    let credential: @Sendable () -> Credential
+    let signal = WakeSignal()
+    var backend: BackendConfiguration
+    /// What the backend was found to be, or is said to be.
+    var generation: Generation
+    /// The backend gave a list, and nothing has failed since.
+    var isProven = false
+    /// Whose work the store holds; nil until asked.
+    var binding: Binding?
+    var scheduler: Scheduler
+    var current: CurrentRun?
+    var waiters: [String: [CheckedContinuation<Run, Never>]] = [:]
+    /// Runs that were promised an id before they began.
+    var promised: [Scheduler.Wish: String] = [:]
+    /// The latest runs that are over, oldest first.
+    var finished: [Run] = []
+    var lastSync: Instant?
+    var warnings: [String] = []
+    var minute = Minute()
+
+    /// Makes an engine; ``run()`` sets it going.
+    /// - Parameter credential: asked before each run in whose name to speak.
+    public init(
+        store: Store, transport: any HTTPTransport, backend: BackendConfiguration,
+        settings: SyncSettings = SyncSettings(), clock: any EngineClock,
+        random: any RandomSource = SystemRandom(), log: Logger,
+        credential: @escaping @Sendable () -> Credential = { .none }
+    ) {
+        self.store = store
+        self.transport = transport
+        self.clock = clock
+        self.random = random
+        self.log = log
+        self.credential = credential
+        self.backend = backend
+        switch backend.generation {
+        case .auto: generation = .mobileApps
+        case .fixed(let generation): self.generation = generation
+        }
+        scheduler = Scheduler(
+            settings: settings, url: backend.address.description, now: clock.uptime(),
+            wall: clock.now())
+        store.onWrite { [signal] in signal.send(.write) }
+    }
+
+    /// Wakes the schedule. Never waits.
+    public nonisolated func nudge(_ cause: WakeCause) { signal.send(cause) }
+
+    // MARK: Status and settings
+
+    /// How everything stands.
+    /// - Throws: ``StoreError`` when the store cannot be read.
+    public func status() async throws(StoreError) -> EngineStatus {
+        let ledger = try await store.ledger()
+        let tables = try await store.tables()
+        let untilSync = scheduler.syncAt.map { $0 - clock.uptime() }
+        return EngineStatus(
+            identity: store.identity, backend: scheduler.backend, mode: scheduler.mode,
+            queue: ledger.queue, ledger: ledger, tables: tables, lastSync: lastSync,
+            nextSync: untilSync.map { clock.now().advanced(by: $0) }, warnings: warnings)
+    }
+
+    /// What is known of the backend, without touching the store.
+    public var backendStatus: BackendStatus { scheduler.backend }
+
+    /// Whether the backend may be used.
+    public var mode: EngineStatus.Mode { scheduler.mode }
+
+    /// Switches the backend off, until then or until switched on, or on again.
+    public func setMode(_ mode: EngineStatus.Mode) async {
+        let now = clock.uptime()
+        var end: Duration?
+        if case .offline(let until?) = mode {
+            let wait = until.milliseconds - clock.now().milliseconds
+            end = now + .milliseconds(max(wait, 0))
+        }
+        if case .offline = mode { current?.cancel.set() }
+        isProven = false
+        scheduler.setMode(mode, until: end, now: now)
+        await announceStatus()
+        signal.send(nil)
+    }
+
+    /// What the operator has set.
+    public var settings: SyncSettings { scheduler.settings }
+
+    /// Sets it anew.
+    public func update(_ settings: SyncSettings) async {
+        scheduler.set(settings, now: clock.uptime())
+        await announceStatus()
+        signal.send(nil)
+    }
+
+    /// Speaks to another backend from the next request on.
+    public func update(_ backend: BackendConfiguration) {
+        self.backend = backend
+        if case .fixed(let generation) = backend.generation { self.generation = generation }
+        forget("The address was changed; it has not been asked yet.")
+    }
+
+    /// Accepts the backend for a store that has work for an earlier one: the queue stays, all tokens
+    /// are reset.
+    public func rebind() async throws(StoreError) {
+        let address = backend.address
+        try await store.write { try $0.rebind(to: address) }
+        forget("The backend was accepted; it has not been asked yet.")
+    }
+
+    private func forget(_ reason: String) {
+        isProven = false
+        binding = nil
+        warnings = []
+        scheduler.forget(
+            url: backend.address.description, reason: reason, now: clock.uptime(),
+            wall: clock.now())
+        signal.send(nil)
+    }
+
+    /// Tells whoever watches that the status is another.
+    func announceStatus() async {
+        do {
+            try await store.write { try $0.emit(.status) }
+        } catch {
+            log.warning("status not announced", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import HTTPMessage
+import Testing
+import TablesProtocol
+
+@testable import SyncCore
+
+/// What the operation, the answer and the row were, and what must come of it.
+struct VerdictCase: Sendable, CustomTestStringConvertible {
+    var name: String
+    var subject: PushSubject
+    var answer: RemoteAnswer
+    var expected: Expected
+
+    var testDescription: String { name }
+
+    enum Expected: Sendable {
+        case applied(RemoteRow?), readBack, sendAgain, merge(String), conflict(RemoteRow?)
+        case decided(ConflictPolicy), quarantine, own(Bool), link(Bool), busy(Bool), signIn
+    }
+
+    init(_ name: String, _ subject: PushSubject, _ answer: RemoteAnswer, _ expected: Expected) {
+        (self.name, self.subject, self.answer, self.expected) = (name, subject, answer, expected)
+    }
+
+    func check(_ decision: PushDecision) -> Bool {
+        switch (expected, decision) {
+        case (.applied(let row), .applied(let found)): row == found
+        case (.readBack, .readBack), (.sendAgain, .sendAgain), (.signIn, .signIn),
+            (.quarantine, .quarantine):
+            true
+        case (.merge(let rest), .merge(let columns, onto: _)): rest == columns.text
+        case (.conflict(let row), .conflict(let found, _, .ask)): row == found
+        case (.decided(let policy), .conflict(_, _, let found)): policy == found
+        case (.own(let maybe), .later(let later)):
+            later.cause == .own && later.maybeApplied == maybe
+        case (.link(let maybe), .later(let later)):
+            later.cause == .link && later.maybeApplied == maybe
+        case (.busy(let maybe), .later(let later)):
+            later.cause == .busy(retryAfter: nil) && later.maybeApplied == maybe
+        default: false
+        }
+    }
+}
+
+private let base = Columns(stored: #"{"text":"a","complete":false,"rank":1}"#)
+
+private func id(_ text: String) -> ItemID { (try? ItemID(text)) ?? ItemID(0) }
+
+private func row(
+    _ columns: String = #"{"text":"a","complete":false,"rank":1}"#, version: String? = "v2",
+    deleted: Bool? = false, id text: String = "x"
+) -> RemoteRow {
+    RemoteRow(
+        id: id(text), columns: Columns(stored: columns), updatedAt: "2020-01-01T00:00:00.000Z",
+        version: version, deleted: deleted)
+}
+
+private func subject(
+    _ kind: OperationKind, maybe: Bool = false, made: Bool = false, merged: Bool = false,
+    policy: ConflictPolicy = .ask, sent: String = #"{"text":"b"}"#
+) -> PushSubject {
+    var subject = PushSubject(kind: kind, itemID: id("x"), sent: Columns(stored: sent))
+    if kind != .insert { (subject.base, subject.baseVersion) = (base, "v1") }
+    if kind == .delete || kind == .undelete { subject.sent = Columns() }
+    subject.maybeApplied = maybe
+    subject.madeID = made
+    subject.hasMerged = merged
+    subject.conflictPolicy = policy
+    subject.conditional = true
+    return subject
+}
+
+private let gone = row(version: "v2", deleted: true)
+private let mine = row(#"{"text":"b","complete":false,"rank":1.0}"#)
+private let elsewhere = row(#"{"text":"a","complete":true,"rank":1}"#)
+private let overlap = row(#"{"text":"c","complete":false,"rank":1}"#)
+private let unchanged = row(version: "v1")
+
+@Suite struct VerdictTests {
+    static let answers: [VerdictCase] = [
+        .init("insert 201", subject(.insert), .row(mine), .applied(mine)),
+        .init("insert 2xx without a body is no success", subject(.insert), .empty, .own(true)),
+        .init("insert 409 is read back", subject(.insert), .conflict(status: 409, mine), .readBack),
+        .init("insert 404 refuses the table", subject(.insert), .missing(status: 404), .quarantine),
+        .init("update 200", subject(.update), .row(mine), .applied(mine)),
+        .init("update 200 of a deleted row", subject(.update), .row(gone), .conflict(gone)),
+        .init("update 200 with another row", subject(.update), .row(row(id: "y")), .own(true)),
+        .init("update 2xx without a body", subject(.update), .empty, .own(true)),
+        .init(
+            "412 with disjoint changes", subject(.update), .conflict(status: 412, elsewhere),
+            .merge(#"{"text":"b"}"#)),
+        .init(
+            "412 again after a merge", subject(.update, merged: true),
+            .conflict(status: 412, elsewhere), .own(false)),
+        .init(
+            "412 with overlapping changes", subject(.update), .conflict(status: 412, overlap),
+            .conflict(overlap)),
+        .init("409 with the row", subject(.update), .conflict(status: 409, overlap), .conflict(overlap)),
+        .init(
+            "412 that already shows mine", subject(.update), .conflict(status: 412, mine),
+            .applied(mine)),
+        .init("412 without a row", subject(.update), .conflict(status: 412, nil), .readBack),
+        .init(
+            "409 with an echo", subject(.update), .conflict(status: 409, row(version: nil)), .readBack),
+        .init("412 deleted", subject(.update), .conflict(status: 412, gone), .conflict(gone)),
+        .init("policy server", subject(.update, policy: .server), .conflict(status: 412, overlap), .decided(.server)),
+        .init("policy client", subject(.update, policy: .client), .conflict(status: 412, overlap), .decided(.client)),
+        .init("policy merge", subject(.update, policy: .merge), .conflict(status: 412, overlap), .decided(.merge)),
+        .init("policy merge asks about deletions", subject(.update, policy: .merge), .conflict(status: 412, gone), .decided(.ask)),
+        .init("policy merge asks about deletes", subject(.delete, policy: .merge), .conflict(status: 412, overlap), .decided(.ask)),
+        .init("update 404 is read back", subject(.update), .missing(status: 404), .readBack),
+        .init("delete 404 is read back", subject(.delete), .missing(status: 404), .readBack),
+        .init("delete 204", subject(.delete), .empty, .applied(nil)),
+        .init("delete 200 with the row", subject(.delete), .row(gone), .applied(gone)),
+        .init("delete 409 of a deleted row", subject(.delete), .conflict(status: 409, gone), .applied(gone)),
+        .init("delete 412", subject(.delete), .conflict(status: 412, overlap), .conflict(overlap)),
+        .init("undelete 201", subject(.undelete), .row(mine), .applied(mine)),
+        .init("undelete 409 of a live row", subject(.undelete), .conflict(status: 409, mine), .applied(mine)),
+        .init("401", subject(.update), .unauthorized, .signIn),
+        .init("400", subject(.update), .rejected(status: 400, text: "no"), .quarantine),
+        .init("403", subject(.delete), .rejected(status: 403, text: ""), .quarantine),
+        .init("500", subject(.update), .failed(status: 500, text: ""), .own(true)),
+        .init("408", subject(.insert), .failed(status: 408, text: ""), .own(true)),
+        .init("503", subject(.update), .unavailable(status: 503, retryAfter: nil), .busy(true)),
+        .init("429", subject(.update), .unavailable(status: 429, retryAfter: nil), .busy(false)),
+        .init("a page", subject(.update), .unusable(status: 200, .html), .own(true)),
+        .init("a torn body", subject(.insert), .unusable(status: 201, .notJSON), .own(true)),
+        .init(
+            "never sent", subject(.update),
+            .unreachable(.init(reach: .notSent, cause: .connect, message: "")), .link(false)),
+        .init(
+            "perhaps sent", subject(.update),
+            .unreachable(.init(reach: .maybeSent, cause: .timeout, message: "")), .link(true)),
+    ]
+
+    @Test(arguments: answers)
+    func `an answer means one thing`(_ row: VerdictCase) {
+        let decision = Verdict.judge(row.subject, row.answer)
+        #expect(row.check(decision), "\(decision)")
+    }
+
+    private static func list(_ rows: RemoteRow...) -> RemoteAnswer {
+        .rows(RemotePage(rows: rows, hasNext: false))
+    }
+
+    static let unknown: [VerdictCase] = [
+        .init("insert that never arrived", subject(.insert, maybe: true), list(), .sendAgain),
+        .init("own id exists", subject(.insert, maybe: true, made: true), list(overlap), .applied(overlap)),
+        .init("client's id with what was sent", subject(.insert, maybe: true), list(mine), .applied(mine)),
+        .init("client's id with something else", subject(.insert, maybe: true), list(overlap), .conflict(overlap)),
+        .init("own id deleted since", subject(.insert, maybe: true, made: true), list(gone), .applied(gone)),
+        .init("update that arrived", subject(.update, maybe: true), list(mine), .applied(mine)),
+        .init("update that never arrived", subject(.update, maybe: true), list(unchanged), .sendAgain),
+        .init("update and another change", subject(.update, maybe: true), list(elsewhere), .conflict(elsewhere)),
+        .init("update, policy client", subject(.update, maybe: true, policy: .client), list(elsewhere), .decided(.client)),
+        .init("update of a row that is gone", subject(.update, maybe: true), list(), .conflict(nil)),
+        .init("update of a deleted row", subject(.update, maybe: true), list(gone), .conflict(gone)),
+        .init("delete that arrived, soft", subject(.delete, maybe: true), list(gone), .applied(gone)),
+        .init("delete that arrived, hard", subject(.delete, maybe: true), list(), .applied(nil)),
+        .init("delete that never arrived", subject(.delete, maybe: true), list(unchanged), .sendAgain),
+        .init("delete of a changed row", subject(.delete, maybe: true), list(overlap), .conflict(overlap)),
+        .init("undelete that arrived", subject(.undelete, maybe: true), list(mine), .applied(mine)),
+        .init("another row in the list", subject(.delete, maybe: true), list(row(id: "y")), .applied(nil)),
+        .init("no list", subject(.update, maybe: true), .failed(status: 500, text: ""), .own(true)),
+        .init("no list, signed out", subject(.update, maybe: true), .unauthorized, .signIn),
+        .init("a list that is refused", subject(.update, maybe: true), .rejected(status: 400, text: ""), .quarantine),
+    ]
+
+    @Test(arguments: unknown)
+    func `what may have been applied is judged by the row`(_ row: VerdictCase) {
+        let decision = Verdict.judge(row.subject, readBack: row.answer, after: .unknown)
+        #expect(row.check(decision), "\(decision)")
+    }
+
+    static let conflicts: [VerdictCase] = [
+        .init("insert of an equal row", subject(.insert), list(mine), .applied(mine)),
+        .init("insert of another row", subject(.insert), list(overlap), .conflict(overlap)),
+        .init("insert over a deleted row", subject(.insert), list(gone), .conflict(gone)),
+        .init("insert of an id nobody sees", subject(.insert), list(), .quarantine),
+        .init("update, disjoint", subject(.update), list(elsewhere), .merge(#"{"text":"b"}"#)),
+        .init("update, gone", subject(.update), list(), .conflict(nil)),
+        .init("delete, gone", subject(.delete), list(), .applied(nil)),
+        .init("delete, changed", subject(.delete), list(overlap), .conflict(overlap)),
+    ]
+
+    @Test(arguments: conflicts)
+    func `a conflict without a row is judged by the row read back`(_ row: VerdictCase) {
+        let decision = Verdict.judge(row.subject, readBack: row.answer, after: .conflict)
+        #expect(row.check(decision), "\(decision)")
+    }
+
+    static let missing: [VerdictCase] = [
+        .init("update, gone", subject(.update), list(), .conflict(nil)),
+        .init("update, deleted", subject(.update), list(gone), .conflict(gone)),
+        .init("update, there after all", subject(.update), list(unchanged), .own(false)),
+        .init("delete, gone", subject(.delete), list(), .applied(nil)),
+        .init("delete, deleted", subject(.delete), list(gone), .applied(gone)),
+        .init("delete, there after all", subject(.delete), list(unchanged), .own(false)),
+        .init("undelete, gone", subject(.undelete), list(), .conflict(nil)),
+        .init("undelete, still deleted", subject(.undelete), list(gone), .quarantine),
+    ]
+
+    @Test(arguments: missing)
+    func `a 404 is judged by the list`(_ row: VerdictCase) {
+        let decision = Verdict.judge(row.subject, readBack: row.answer, after: .missing)
+        #expect(row.check(decision), "\(decision)")
+    }
+
+    @Test func `writes without If-Match follow the policy for unconditional writes`() {
+        var write = subject(.update)
+        (write.conditional, write.unconditionalPolicy) = (false, .client)
+        #expect(write.policy == .client)
+        write.conditional = true
+        #expect(write.policy == .ask)
+    }
+}

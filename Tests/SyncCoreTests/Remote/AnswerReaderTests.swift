@@ -1,0 +1,111 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+import Testing
+
+@testable import SyncCore
+
+@Suite struct AnswerReaderTests {
+    private let reader = AnswerReader(
+        generation: .mobileApps, now: Instant(milliseconds: 1_700_000_000_000))
+
+    private func response(
+        _ status: Int, _ body: String = "", type: String? = "application/json",
+        fields: HTTPFields = [:]
+    ) -> Response {
+        var fields = fields
+        fields[.contentType] = type
+        return Response(
+            status: .init(code: status), headerFields: fields, body: Array(body.utf8))
+    }
+
+    @Test func `a row keeps the raw text of its times, version and numbers`() {
+        let body =
+            #"{"id":"x","n":1.10,"updatedAt":"2020-01-01T00:00:00.1234567+00:00","version":"AA=","deleted":false,"createdAt":null}"#
+        guard case .row(let row) = reader.write(response(200, body)) else {
+            Issue.record("no row")
+            return
+        }
+        #expect(row.updatedAt == "2020-01-01T00:00:00.1234567+00:00")
+        #expect(row.version == "AA=")
+        #expect(row.columns.text == #"{"n":1.10}"#)
+        #expect(row.deleted == false)
+    }
+
+    @Test func `the tag stands in for a version that the body lacks`() {
+        let answer = reader.write(response(200, #"{"id":"x"}"#, fields: [.eTag: #""a\"b""#]))
+        guard case .row(let row) = answer else {
+            Issue.record("no row")
+            return
+        }
+        #expect(row.version == #"a"b"#)
+    }
+
+    @Test(arguments: [
+        (204, "", RemoteAnswer.empty), (200, "  \r\n", .empty),
+        (401, "", .unauthorized), (404, "", .missing(status: 404)),
+        (404, #"{"error":"gone"}"#, .missing(status: 404)), (410, "", .missing(status: 410)),
+        (409, #"{"error":"exists"}"#, .conflict(status: 409, nil)),
+        (400, #"{"error":"bad"}"#, .rejected(status: 400, text: "bad")),
+        (403, #"{"message":"no"}"#, .rejected(status: 403, text: "no")),
+        (500, #"{"error":"oops"}"#, .failed(status: 500, text: "oops")),
+        (408, "", .failed(status: 408, text: "")),
+        (503, "busy", .unavailable(status: 503, retryAfter: nil)),
+        (302, "", .unusable(status: 302, .redirect)),
+        (200, "[", .unusable(status: 200, .notJSON)), (200, "7", .unusable(status: 200, .unexpectedShape)),
+    ])
+    func `a status and body are one answer`(status: Int, body: String, expected: RemoteAnswer) {
+        #expect(reader.write(response(status, body)) == expected)
+    }
+
+    @Test(arguments: [200, 403, 404, 409])
+    func `a page for people is never a verdict`(status: Int) {
+        let page = "<!DOCTYPE html><html><body>Sign in</body></html>"
+        for type in ["text/html; charset=utf-8", "application/json"] {
+            let answer = reader.write(response(status, page, type: type))
+            #expect(answer == .unusable(status: status, .html))
+        }
+    }
+
+    @Test(arguments: [
+        ("120", Duration.seconds(120)), (" 0 ", .zero), ("-5", .zero), ("soon", nil),
+        ("Tue, 14 Nov 2023 22:14:20 GMT", .seconds(60)), ("Tue, 14 Nov 2023 22:00:00 GMT", .zero),
+        ("999999999", .seconds(86_400)),
+    ])
+    func `Retry-After is read in both forms`(field: String, expected: Duration?) {
+        #expect(RetryAfter.parse(field, now: reader.now) == expected)
+    }
+
+    @Test(arguments: [
+        (#"[{"id":"a"},{"id":"b"}]"#, 2, false, false), ("[]", 0, false, false),
+        (#"{"results":[{"id":"a"}],"count":7}"#, 1, false, false),
+        (#"{"items":[{"id":"a"}],"count":null,"nextLink":"$skip=1"}"#, 1, true, true),
+        (#"{"items":[],"count":0,"nextLink":null}"#, 0, false, true),
+    ])
+    func `a list comes in three envelopes`(
+        body: String, count: Int, hasNext: Bool, isDatasync: Bool
+    ) {
+        guard case .rows(let page) = reader.list(response(200, body)) else {
+            Issue.record("no list")
+            return
+        }
+        #expect(page.rows.count == count)
+        #expect(page.hasNext == hasNext)
+        #expect(page.isDatasync == isDatasync)
+    }
+
+    @Test func `a row without an id is no list`() {
+        let answer = reader.list(response(200, #"[{"text":"x"}]"#))
+        #expect(answer == .unusable(status: 200, .unexpectedShape))
+    }
+
+    @Test func `a link header names a next page`() {
+        var fields = HTTPFields()
+        fields.set("Link", "https://host/tables/t?$skip=50; rel=next")
+        guard case .rows(let page) = reader.list(response(200, "[]", fields: fields)) else {
+            Issue.record("no list")
+            return
+        }
+        #expect(page.hasNext)
+    }
+}

@@ -1,0 +1,158 @@
+public import HTTPMessage
+import HTTPTypes
+import Synchronization
+
+/// A transport that goes wrong where a test says so, and keeps what was sent.
+public final class FaultyTransport: HTTPTransport {
+    /// What happens to one request.
+    public enum Fault: Sendable {
+        /// It never leaves.
+        case notSent
+        /// The backend gets it; its answer is lost.
+        case answerLost
+        /// Neither arrives, and nobody can tell.
+        case vanished
+        /// The backend gets it twice; the second answer counts.
+        case twice
+        /// The backend gets it; this comes instead of its answer.
+        case answered(Response)
+        /// The backend does not get it; this comes as the answer.
+        case instead(Response)
+        /// The backend gets it, and the answer waits until the gate is opened.
+        case held(Gate)
+    }
+
+    private struct State {
+        var sent: [Request] = []
+        var decide: @Sendable (Request, Int) -> Fault?
+    }
+    private let base: any HTTPTransport
+    private let state: Mutex<State>
+
+    /// Wraps a transport. `decide` is asked for each request and its number, counted from 0.
+    public init(
+        _ base: any HTTPTransport,
+        decide: @escaping @Sendable (Request, Int) -> Fault? = { _, _ in nil }
+    ) {
+        self.base = base
+        state = Mutex(State(decide: decide))
+    }
+
+    /// Goes wrong otherwise from now on.
+    public func decide(_ decide: @escaping @Sendable (Request, Int) -> Fault?) {
+        state.withLock { $0.decide = decide }
+    }
+
+    /// Goes wrong with the next request that matches, and with none after it.
+    public func once(
+        _ fault: Fault, where matches: @escaping @Sendable (Request) -> Bool = { _ in true }
+    ) {
+        let box = Box()
+        decide { request, _ in
+            guard matches(request), box.take() else { return nil }
+            return fault
+        }
+    }
+
+    private final class Box: Sendable {
+        private let isSpent = Mutex(false)
+        func take() -> Bool {
+            isSpent.withLock { spent in
+                defer { spent = true }
+                return !spent
+            }
+        }
+    }
+
+    /// Every request so far, in order.
+    public var sent: [Request] { state.withLock { $0.sent } }
+
+    /// Every request so far as `METHOD target`, in order.
+    public var targets: [String] {
+        sent.map { "\($0.head.method.rawValue) \($0.head.path ?? "")" }
+    }
+
+    /// Forgets what was sent.
+    public func forget() { state.withLock { $0.sent = [] } }
+
+    /// Sends, or goes wrong.
+    public func send(_ request: Request) async throws(TransportError) -> Response {
+        let (decide, number) = state.withLock { state in
+            state.sent.append(request)
+            return (state.decide, state.sent.count - 1)
+        }
+        switch decide(request, number) {
+        case nil: return try await base.send(request)
+        case .notSent:
+            throw TransportError(reach: .notSent, cause: .connect, message: "Connection refused")
+        case .answerLost:
+            _ = try await base.send(request)
+            throw TransportError(reach: .maybeSent, cause: .timeout, message: "Timed out")
+        case .vanished:
+            throw TransportError(reach: .maybeSent, cause: .timeout, message: "Timed out")
+        case .twice:
+            _ = try await base.send(request)
+            return try await base.send(request)
+        case .answered(let response):
+            _ = try await base.send(request)
+            return response
+        case .instead(let response): return response
+        case .held(let gate):
+            let response = try await base.send(request)
+            await gate.passed()
+            return response
+        }
+    }
+}
+
+/// A gate that a test opens once.
+public final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var arrived: [CheckedContinuation<Void, Never>] = []
+        var hasArrival = false
+    }
+    private let state = Mutex(State())
+
+    /// A closed gate.
+    public init() {}
+
+    /// Returns once the gate is open.
+    public func passed() async {
+        let arrived = state.withLock { state in
+            state.hasArrival = true
+            defer { state.arrived = [] }
+            return state.arrived
+        }
+        for continuation in arrived { continuation.resume() }
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    /// Returns once somebody waits at the gate.
+    public func reached() async {
+        await withCheckedContinuation { continuation in
+            let isHere = state.withLock { state in
+                if !state.hasArrival { state.arrived.append(continuation) }
+                return state.hasArrival
+            }
+            if isHere { continuation.resume() }
+        }
+    }
+
+    /// Lets all through.
+    public func open() {
+        let waiting = state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
