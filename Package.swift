@@ -61,6 +61,7 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
+            resources: [.embedInCode("Public"), .embedInCode("Operator/openapi.json")],
             swiftSettings: settings),
         .target(
             name: "TestSupport",
@@ -91,16 +92,21 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ReferenceBackendTests",
-            dependencies: ["ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes],
-            swiftSettings: settings),
+            dependencies: [
+                "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
+            ],
+            exclude: ["Captures"], swiftSettings: settings),
         .testTarget(
             name: "ProxyTests",
-            dependencies: ["Proxy", "TestSupport", "HTTPMessage", "TablesProtocol", "SyncCore", httpTypes],
+            dependencies: [
+                "Proxy", "TestSupport", "HTTPMessage", "TablesProtocol", "SyncCore", httpTypes,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "Simulation",
             dependencies: [
-                "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
+                "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage",
+                httpTypes,
             ],
             path: "Tests/Simulation", swiftSettings: settings),
     ]

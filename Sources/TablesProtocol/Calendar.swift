@@ -22,15 +22,15 @@ struct Calendar: Hashable {
 
     /// The date that lies `dayNumber` days after 0001-01-01, at midnight.
     init(dayNumber: Int) {
-        let number = dayNumber + 306
+        let number = UInt32(clamping: dayNumber) + 306
         let era = number / 146_097
-        let ofEra = number - era * 146_097
+        let ofEra = number % 146_097
         let yearOfEra = (ofEra - ofEra / 1460 + ofEra / 36_524 - ofEra / 146_096) / 365
         let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let shifted = (5 * ofYear + 2) / 153
-        day = ofYear - (153 * shifted + 2) / 5 + 1
-        month = shifted < 10 ? shifted + 3 : shifted - 9
-        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        day = Int(ofYear - (153 * shifted + 2) / 5 + 1)
+        month = Int(shifted < 10 ? shifted + 3 : shifted - 9)
+        year = Int(yearOfEra + era * 400) + (month <= 2 ? 1 : 0)
     }
 
     init(year: Int, month: Int, day: Int) {

@@ -13,7 +13,7 @@ public enum IfMatch: Sendable, Hashable {
     public func accepts(_ version: String) -> Bool {
         switch self {
         case .absent, .any: true
-        case .versions(let versions): versions.contains { $0.utf8.elementsEqual(version.utf8) }
+        case .versions(let versions): versions.contains { $0.hasSameBytes(as: version) }
         case .invalid: false
         }
     }

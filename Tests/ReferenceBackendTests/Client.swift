@@ -8,33 +8,42 @@ import Testing
 struct Client {
     let backend: ReferenceBackend
     /// Fields that every request carries.
-    var fields: [String: String] = [:]
+    var fields: [(String, String)] = []
 
-    /// A client of a new backend in memory whose clock stands still.
+    /// A client of a new backend, in memory unless there is a path, whose clock stands still.
     init(
         _ options: BackendOptions = BackendOptions(), at path: String? = nil,
-        fields: [String: String] = [:],
+        fields: [(String, String)] = [],
+        random: any RandomNumberGenerator & Sendable = SeededRandom(7),
         clock: @escaping @Sendable () -> Instant = { Instant(milliseconds: 1_800_000_000_000) }
     ) throws {
-        backend = try ReferenceBackend(
-            at: path, options: options, clock: clock, random: SeededRandom(7))
+        backend = try ReferenceBackend(at: path, options: options, clock: clock, random: random)
         self.fields = fields
     }
 
-    /// Sends a request.
+    /// Sends a request exactly as it is given.
+    @discardableResult
+    func send(
+        _ method: String, _ target: String, _ body: String, _ fields: [(String, String)]
+    ) throws -> Answer {
+        var head = HTTPRequest(
+            method: try #require(HTTPRequest.Method(method)), scheme: "http",
+            authority: "127.0.0.1:3001", path: target)
+        for (name, value) in fields {
+            head.headerFields[try #require(HTTPField.Name(name))] = value
+        }
+        let request = Request(head: head, body: Array(body.utf8))
+        return Answer(response: backend.respond(to: request))
+    }
+
+    /// Sends a request, JSON where it has a body, with the fields that every request carries.
     @discardableResult
     func send(
         _ method: String, _ target: String, _ body: String? = nil, _ more: [String: String] = [:]
     ) throws -> Answer {
-        var head = HTTPRequest(
-            method: try #require(HTTPRequest.Method(method)), scheme: "http",
-            authority: "backend.test:81", path: target)
-        if body != nil { head.headerFields[.contentType] = "application/json" }
-        for (name, value) in fields.merging(more, uniquingKeysWith: { $1 }) {
-            head.headerFields[try #require(HTTPField.Name(name))] = value
-        }
-        let response = backend.respond(to: Request(head: head, body: Array((body ?? "").utf8)))
-        return Answer(response: response)
+        let type = body == nil ? [] : [("Content-Type", "application/json")]
+        return try send(
+            method, target, body ?? "", type + fields + more.map { ($0.key, $0.value) })
     }
 
     /// What came back.

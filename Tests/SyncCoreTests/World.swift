@@ -15,6 +15,7 @@ final class World: Sendable {
     let clock = ManualClock()
     let random: SeededRandom
     let backend: ReferenceBackend
+    let flavour: BackendFlavour
     let transport: FaultyTransport
     let store: Store
     let engine: SyncEngine
@@ -30,6 +31,7 @@ final class World: Sendable {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let (clock, random) = (clock, SeededRandom(seed))
         self.random = random
+        flavour = options.flavour
         todo = try #require(TableName("todoitem"))
         // The backend's clock moves with every look, so that its stamps do.
         backend = try ReferenceBackend(
@@ -129,8 +131,30 @@ final class World: Sendable {
         return response.head.status.code
     }
 
+    /// Puts a row into the backend as its flavour takes it.
+    func seed(_ id: String, _ columns: String) async throws {
+        var columns = Columns(stored: columns)
+        columns["id"] = .string(id)
+        var request = Request.tables("POST", "/tables/todoitem", columns.text)
+        let zumo = try #require(HTTPField.Name("ZUMO-API-VERSION"))
+        switch flavour {
+        case .mobileServices: request.head.headerFields[zumo] = nil
+        case .mobileApps, .node, .dotnet: break
+        case .datasync, .toolkit: request.head.headerFields[zumo] = "3.0.0"
+        }
+        let response = try await InProcessTransport(backend).send(request)
+        guard response.head.status.code == 201 else { throw Failure("seed of \(id)") }
+    }
+
     func remote(_ id: String) async throws -> Item? {
         try await backend.items(in: todo).first { $0.id.text == id }
+    }
+
+    /// The backend spoken to directly, as a pass speaks to it.
+    func remote() throws -> Remote {
+        Remote(
+            transport: transport, address: try #require(BackendAddress("http://backend:1")),
+            generation: .mobileApps, credential: .none, clock: clock)
     }
 
     /// What the requests that changed something were, without the reads.

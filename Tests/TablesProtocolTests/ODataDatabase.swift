@@ -1,6 +1,7 @@
-import Foundation
 import GRDB
 import TablesProtocol
+
+import struct Foundation.Data
 
 /// A table of items in memory, asked with compiled queries.
 struct ODataDatabase {
@@ -46,7 +47,10 @@ struct ODataDatabase {
 
     /// The value of a condition: true, false or nil for null.
     func truth(_ filter: String, id: String) throws -> Bool? {
-        let tree = try Expression(parsing: filter, generation: .mobileApps)
+        try truth(Expression(parsing: filter, generation: .mobileApps), id: id)
+    }
+
+    func truth(_ tree: Expression, id: String) throws -> Bool? {
         let condition = compiler.filter(tree)
         return try queue.read { db in
             try Bool.fetchOne(

@@ -184,17 +184,18 @@ import Testing
     }
 
     @Test func `a long chain is not deep, however it is grouped`() throws {
-        let comparisons = (0..<250).map { "(a eq \($0))" }
+        let count = Limits.expressionNesting
+        let comparisons = (0..<count).map { "(a eq \($0))" }
         let flat = comparisons.joined(separator: " or ")
         let left = comparisons.dropFirst().reduce(comparisons[0]) { "(\($0) or \($1))" }
-        let right = comparisons.dropLast().reversed().reduce(comparisons[249]) {
+        let right = comparisons.dropLast().reversed().reduce(comparisons[count - 1]) {
             "(\($1) or \($0))"
         }
         let tree = try Expression(parsing: flat, generation: .mobileApps)
         #expect(try Expression(parsing: left, generation: .mobileApps) == tree)
         #expect(try Expression(parsing: right, generation: .mobileApps) == tree)
         guard case .logical(.or, let operands) = tree else { return #expect(Bool(false)) }
-        #expect(operands.count == 250)
+        #expect(operands.count == count)
     }
 
     @Test func `an order reads as its terms`() throws {

@@ -58,7 +58,7 @@ extension Answerer {
     func refused(_ refusal: Refusal) -> Response {
         var response = body(refusal)
         if let allow = refusal.allow { response.head.headerFields[.allow] = allow }
-        return response
+        return taggedByExpress(response)
     }
 
     private func body(_ refusal: Refusal) -> Response {
@@ -66,7 +66,11 @@ extension Answerer {
         switch (refusal.form, profile.errors) {
         case (.json, _): return json(refusal.status, Array(refusal.message.utf8))
         case (.text, _): return html(refusal.status, refusal.message)
-        case (.page, _): return html(refusal.status, Self.page(refusal.message))
+        case (.page, _):
+            var response = html(refusal.status, Self.page(refusal.message))
+            response.head.headerFields[.contentSecurityPolicy] = "default-src 'none'"
+            response.head.headerFields[.xContentTypeOptions] = "nosniff"
+            return response
         case (.empty, _), (.error, .empty): return empty(refusal.status)
         case (.error, .error): return json(refusal.status, Array("{\"error\":\(message)}".utf8))
         case (.error, .codeAndError):

@@ -19,6 +19,10 @@ struct Answerer {
 
     /// The response.
     func response(_ outcome: Outcome) -> Response {
+        dressedByNode(plain(outcome), outcome)
+    }
+
+    private func plain(_ outcome: Outcome) -> Response {
         switch outcome {
         case .list(let page): list(page)
         case .found(let row): item(200, row)

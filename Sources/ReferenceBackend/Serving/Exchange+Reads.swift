@@ -12,9 +12,12 @@ extension Exchange {
                     rows: [], count: query.count ? 0 : nil, skip: query.skip, top: query.top,
                     select: nil, hasMore: false))
         }
+        if options.stamps == .none, query.mentionsUpdatedAt {
+            throw Refusal(400, "Could not find a property named 'updatedAt'.")
+        }
         if let outcome = try unknownColumns(query, table) { return outcome }
         let wanted = min(query.top ?? .max, pageRows(query))
-        let sql = ListSQL(table, query, profile, includesDeleted: includesDeleted)
+        let sql = ListSQL(table, query, profile, includesDeleted: includesDeleted, isExact: isExact)
         var rows = try sql.rows(database, limit: wanted + 1)
         let hasMore = rows.count > wanted
         if hasMore { rows.removeLast() }
@@ -49,7 +52,7 @@ extension Exchange {
         let table = try table(name)
         let query = try ListQuery(call, profile)
         guard query.filter != nil else { throw Refusal(500, "SQLITE_ERROR: incomplete input") }
-        let rows = try ListSQL(table, query, profile, includesDeleted: false)
+        let rows = try ListSQL(table, query, profile, includesDeleted: false, isExact: isExact)
             .rows(database, limit: .max)
         var first: Row?
         for row in rows {
@@ -86,6 +89,8 @@ extension Exchange {
         case .toolkit: throw Refusal(400, "", as: .empty)
         }
     }
+
+    private var isExact: Bool { options.stamps == .subMillisecond }
 
     /// The most rows in one answer: the first generation gives as many as `$top` says.
     private func pageRows(_ query: ListQuery) -> Int {

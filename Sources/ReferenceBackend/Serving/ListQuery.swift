@@ -47,6 +47,15 @@ struct ListQuery {
         return names
     }
 
+    /// Whether the query filters or orders by the time of the last change.
+    var mentionsUpdatedAt: Bool {
+        var mentions = false
+        for expression in orderBy.map(\.expression) + [filter].compactMap({ $0 }) {
+            expression.eachColumn { mentions = mentions || $0 == .system(.updatedAt) }
+        }
+        return mentions
+    }
+
     private static func number(
         _ name: String, _ call: Call, _ profile: Profile
     ) throws(Refusal) -> Int? {
@@ -109,22 +118,5 @@ struct ListQuery {
             }
         }
         if depth != 0 { throw Refusal(500, "Unbalanced parentheses in \(text)") }
-    }
-}
-
-extension Expression {
-    /// Calls `visit` with each column in the expression.
-    func eachColumn(_ visit: (Column) -> Void) {
-        switch self {
-        case .literal: break
-        case .column(let column): visit(column)
-        case .unary(_, let operand), .inList(let operand, _):
-            operand.eachColumn(visit)
-        case .binary(_, let left, let right):
-            left.eachColumn(visit)
-            right.eachColumn(visit)
-        case .logical(_, let operands), .call(_, let operands):
-            for operand in operands { operand.eachColumn(visit) }
-        }
     }
 }

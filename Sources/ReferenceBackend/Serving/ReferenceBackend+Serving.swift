@@ -7,6 +7,14 @@ extension ReferenceBackend {
     /// Serves a request without any fault: one transaction, then the answer in the flavour's words.
     /// What is refused is rolled back, and everything is when it is not to be kept.
     func serve(_ call: Call, keeping: Bool = true) -> Response {
+        var response =
+            call.method == .options
+            ? answerer(call, nil).preflight() : answer(call, keeping: keeping)
+        CrossOrigin.add(to: &response, call)
+        return response
+    }
+
+    private func answer(_ call: Call, keeping: Bool) -> Response {
         if let refusal = refusal(call) { return answerer(call, nil).refused(refusal) }
         do {
             return try database.writeWithoutTransaction { database in
@@ -24,7 +32,8 @@ extension ReferenceBackend {
         }
     }
 
-    private func exchange(_ database: Database, _ call: Call) -> Exchange {
+    /// A request on a table within an open transaction.
+    func exchange(_ database: Database, _ call: Call) -> Exchange {
         Exchange(
             database: database, call: call, profile: profile, options: options, now: clock(),
             random: random)

@@ -64,8 +64,9 @@ enum Items {
 
     /// An item from a database row.
     static func row(_ row: GRDB.Row) -> Row {
-        Row(
-            id: row["id"], columns: Columns(stored: row["columns"]),
+        let plain: String? = row["plain"]
+        return Row(
+            id: row["id"], columns: Columns(stored: plain ?? row["columns"]),
             createdAt: Instant(ticks: row["created_ticks"]),
             updatedAt: Instant(ticks: row["stamp_ticks"]), revision: row["revision"],
             version: row["version"], deleted: row["deleted"])

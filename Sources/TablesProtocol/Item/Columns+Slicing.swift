@@ -8,20 +8,21 @@ extension Columns {
         }
         try scanner.enter()
         var columns: [Column] = []
-        var seen = NameSet()
+        columns.reserveCapacity(8)
+        var places = NameTable()
         if try !scanner.take(UInt8(ascii: "}"), bytes.span) {
             repeat {
                 scanner.skipSpace(bytes.span)
                 let position = scanner.position
-                let name = try scanner.string(bytes)
-                guard seen.insert(name) else {
+                let name = try scanner.string(bytes.span)
+                guard places.insert(name) == nil else {
                     throw JSONError(.duplicateName(name), at: position)
                 }
                 try scanner.expect(UInt8(ascii: ":"), bytes.span)
                 scanner.skipSpace(bytes.span)
                 let start = scanner.position
                 try scanner.skipValue(bytes.span)
-                let text = try JSONScanner.text(bytes, start..<scanner.position)
+                let text = try JSONScanner.text(bytes.span, start..<scanner.position)
                 columns.append(Column(name, JSONText(trusted: text)))
             } while try scanner.take(UInt8(ascii: ","), bytes.span)
             try scanner.expect(UInt8(ascii: "}"), bytes.span)

@@ -16,6 +16,9 @@ public struct Columns: Sendable {
             self.name = name
             self.value = value
         }
+
+        /// Whether this is the column of that name, byte for byte.
+        func isNamed(_ other: String) -> Bool { name.hasSameBytes(as: other) }
     }
 
     private enum Storage: Sendable {
@@ -29,8 +32,16 @@ public struct Columns: Sendable {
 
     /// Takes columns in their order; of those with one name the last value counts.
     public init(_ columns: [Column]) {
-        self.init()
-        for column in columns { self[column.name] = column.value }
+        var kept: [Column] = []
+        var places = NameTable()
+        for column in columns {
+            if let place = places.insert(column.name) {
+                kept[place].value = column.value
+            } else {
+                kept.append(column)
+            }
+        }
+        storage = .columns(kept)
     }
 
     /// Takes columns whose names are known to be unique.
@@ -53,11 +64,18 @@ public struct Columns: Sendable {
 
     /// The object's text; the text it was stored as when no column was set since.
     public var text: String {
-        if case .text(let text) = storage { return text }
-        var bytes: [UInt8] = [UInt8(ascii: "{")]
-        appendMembers(to: &bytes)
-        bytes.append(UInt8(ascii: "}"))
-        return String(decoding: bytes, as: UTF8.self)
+        switch storage {
+        case .text(let text): return text
+        case .columns(let columns) where columns.isEmpty: return "{}"
+        case .columns(let columns):
+            let size = columns.reduce(2) { $0 + $1.name.utf8.count + $1.value.text.utf8.count + 4 }
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(size)
+            appendMembers(to: &bytes)
+            bytes[0] = UInt8(ascii: "{")
+            bytes.append(UInt8(ascii: "}"))
+            return String(decoding: bytes, as: UTF8.self)
+        }
     }
 
     /// The columns in their order.
@@ -73,16 +91,22 @@ public struct Columns: Sendable {
     public var names: [String] { all.map(\.name) }
 
     /// Whether there is no column.
-    public var isEmpty: Bool { all.isEmpty }
+    public var isEmpty: Bool {
+        switch storage {
+        case .columns(let columns): columns.isEmpty
+        case .text(let text): text.utf8.count == 2 || all.isEmpty
+        }
+    }
 
     /// The value of a column, nil when absent. Setting keeps the column's place, or appends;
     /// setting nil removes the column.
     public subscript(name: String) -> JSONText? {
-        get { all.first { $0.name.utf8.elementsEqual(name.utf8) }?.value }
+        get { all.first { $0.isNamed(name) }?.value }
         set {
             var columns = all
-            let index = columns.firstIndex { $0.name.utf8.elementsEqual(name.utf8) }
-            switch (index, newValue) {
+            // The array is now held once only, so that it changes in place.
+            storage = .columns([])
+            switch (columns.firstIndex { $0.isNamed(name) }, newValue) {
             case (let index?, let value?): columns[index].value = value
             case (let index?, nil): columns.remove(at: index)
             case (nil, let value?): columns.append(Column(name, value))
@@ -92,25 +116,26 @@ public struct Columns: Sendable {
         }
     }
 
-    /// Whether there is a column, as far as the text tells at a glance.
-    var hasMembers: Bool {
-        switch storage {
-        case .text(let text): text.utf8.count > 2
-        case .columns(let columns): !columns.isEmpty
-        }
+    /// Lays the columns of `changes` over these: values are replaced in place, new ones appended.
+    public mutating func merge(_ changes: Columns) {
+        self = Columns(all + changes.all)
     }
 
-    /// Appends `"name":value,"name":value` without braces.
+    /// Appends `,"name":value` for each column.
     func appendMembers(to bytes: inout [UInt8]) {
         switch storage {
-        case .text(let text):
-            bytes.append(contentsOf: text.utf8.dropFirst().dropLast())
-        case .columns(let columns):
-            for (index, column) in columns.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        case .text(let text) where text.utf8.count == 2: break
+        case .text(let text) where text.utf8.starts(with: "{\"".utf8):
+            let start = bytes.count
+            bytes += text.utf8
+            bytes[start] = UInt8(ascii: ",")
+            bytes.removeLast()
+        case .text, .columns:
+            for column in all {
+                bytes.append(UInt8(ascii: ","))
                 bytes.appendJSONString(column.name)
                 bytes.append(UInt8(ascii: ":"))
-                bytes.append(contentsOf: column.value.text.utf8)
+                bytes += column.value.text.utf8
             }
         }
     }
@@ -119,7 +144,7 @@ public struct Columns: Sendable {
 extension Columns: Hashable {
     /// Equal when the same names have the same texts in the same order.
     public static func == (left: Columns, right: Columns) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8)
+        left.text.hasSameBytes(as: right.text)
     }
 
     /// Hashes the text.

@@ -56,7 +56,7 @@ public struct ItemID: Sendable, Hashable, CustomStringConvertible {
 
     /// Ids are equal when their texts have the same bytes.
     public static func == (left: ItemID, right: ItemID) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8)
+        left.text.hasSameBytes(as: right.text)
     }
 
     /// Hashes the text.

@@ -23,17 +23,16 @@ extension JSONScanner {
     }
 
     /// The bytes of the range as text.
-    static func text(_ bytes: [UInt8], _ range: Range<Int>) throws(JSONError) -> String {
-        guard let text = String(validating: bytes[range], as: UTF8.self) else {
-            throw JSONError(.badUTF8, at: range.lowerBound)
-        }
-        return text
+    static func text(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(JSONError) -> String {
+        do throws(UTF8.ValidationError) {
+            return String(copying: try UTF8Span(validating: bytes.extracting(range)))
+        } catch { throw JSONError(.badUTF8, at: range.lowerBound + error.byteOffsets.lowerBound) }
     }
 
     /// Passes a string and gives its text with escapes resolved.
-    mutating func string(_ bytes: [UInt8]) throws(JSONError) -> String {
+    mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
         let start = position
-        let hasEscape = try skipString(bytes.span)
+        let hasEscape = try skipString(bytes)
         let inner = start + 1..<position - 1
         guard hasEscape else { return try Self.text(bytes, inner) }
         var unescaped: [UInt8] = []
@@ -42,13 +41,13 @@ extension JSONScanner {
         while reader.position < inner.upperBound {
             let byte = bytes[reader.position]
             if byte == UInt8(ascii: "\\") {
-                unescaped += Array(String(try reader.escape(bytes.span)).utf8)
+                unescaped += String(try reader.escape(bytes)).utf8
             } else {
                 unescaped.append(byte)
                 reader.position += 1
             }
         }
-        guard let text = String(validating: unescaped, as: UTF8.self) else {
+        guard let text = try? Self.text(unescaped.span, 0..<unescaped.count) else {
             throw JSONError(.badUTF8, at: start)
         }
         return text

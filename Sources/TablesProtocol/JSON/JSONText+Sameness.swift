@@ -23,7 +23,7 @@ extension JSONValue {
     }
 
     private static func isSame(_ left: String, _ right: String) -> Bool {
-        if left.utf8.elementsEqual(right.utf8) { return true }
+        if left.hasSameBytes(as: right) { return true }
         guard let first = Instant(iso: left), let second = Instant(iso: right) else { return false }
         return first == second
     }
@@ -34,7 +34,7 @@ extension JSONValue {
             $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
         }
         return zip(left.sorted(by: byName), right.sorted(by: byName)).allSatisfy {
-            $0.name.utf8.elementsEqual($1.name.utf8) && $0.value.isSame(as: $1.value)
+            $0.name.hasSameBytes(as: $1.name) && $0.value.isSame(as: $1.value)
         }
     }
 }

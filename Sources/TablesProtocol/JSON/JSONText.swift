@@ -14,7 +14,7 @@ public struct JSONText: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: ``JSONError`` when they are not exactly one value of RFC 8259 in UTF-8.
     public init(validating bytes: [UInt8]) throws(JSONError) {
         let range = try JSONScanner.onlyValue(in: bytes.span)
-        text = try JSONScanner.text(bytes, range)
+        text = try JSONScanner.text(bytes.span, range)
     }
 
     /// Takes text that is JSON by construction.
@@ -57,7 +57,7 @@ public struct JSONText: Sendable, Hashable, CustomStringConvertible {
 
     /// Equal when the texts have the same bytes.
     public static func == (left: JSONText, right: JSONText) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8)
+        left.text.hasSameBytes(as: right.text)
     }
 
     /// Hashes the text.

@@ -31,7 +31,7 @@ extension JSONValue {
             switch try scanner.peek(bytes.span) {
             case UInt8(ascii: "{"): return try object(bytes)
             case UInt8(ascii: "["): return try array(bytes)
-            case UInt8(ascii: "\""): return .string(try scanner.string(bytes))
+            case UInt8(ascii: "\""): return .string(try scanner.string(bytes.span))
             case UInt8(ascii: "t"): return try passed(.bool(true), bytes)
             case UInt8(ascii: "f"): return try passed(.bool(false), bytes)
             case UInt8(ascii: "n"): return try passed(.null, bytes)
@@ -49,7 +49,7 @@ extension JSONValue {
         private mutating func number(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
             let start = scanner.position
             try scanner.skipNumber(bytes.span)
-            let text = try JSONScanner.text(bytes, start..<scanner.position)
+            let text = try JSONScanner.text(bytes.span, start..<scanner.position)
             return .number(JSONNumber(trusted: text))
         }
 
@@ -67,15 +67,15 @@ extension JSONValue {
 
         private mutating func object(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
             var members: [Member] = []
-            var seen = NameSet()
+            var places = NameTable()
             try scanner.enter()
             scanner.position += 1
             if try !scanner.take(UInt8(ascii: "}"), bytes.span) {
                 repeat {
                     scanner.skipSpace(bytes.span)
                     let position = scanner.position
-                    let name = try scanner.string(bytes)
-                    if names == .areUnique, !seen.insert(name) {
+                    let name = try scanner.string(bytes.span)
+                    if names == .areUnique, places.insert(name) != nil {
                         throw JSONError(.duplicateName(name), at: position)
                     }
                     try scanner.expect(UInt8(ascii: ":"), bytes.span)

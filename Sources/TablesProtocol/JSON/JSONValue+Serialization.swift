@@ -31,25 +31,3 @@ extension JSONValue {
         }
     }
 }
-
-extension [UInt8] {
-    /// Appends a string in quotes, only what must be escaped escaped.
-    mutating func appendJSONString(_ text: String) {
-        append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                append(UInt8(ascii: "\\"))
-                append(byte)
-            case 0x0A: self += [UInt8(ascii: "\\"), UInt8(ascii: "n")]
-            case 0x0D: self += [UInt8(ascii: "\\"), UInt8(ascii: "r")]
-            case 0x09: self += [UInt8(ascii: "\\"), UInt8(ascii: "t")]
-            case 0..<0x20:
-                let hex = String(byte, radix: 16)
-                self += Array((byte < 0x10 ? "\\u000" : "\\u00").utf8) + Array(hex.utf8)
-            default: append(byte)
-            }
-        }
-        append(UInt8(ascii: "\""))
-    }
-}

@@ -25,7 +25,7 @@ public indirect enum JSONValue: Sendable, Hashable {
     /// The value of the member with this name; nil when this is no object or has none.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
-        return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+        return members.first { $0.name.hasSameBytes(as: name) }?.value
     }
 
     /// The text of a string; nil for anything else.

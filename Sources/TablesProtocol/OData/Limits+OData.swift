@@ -4,7 +4,7 @@ extension Limits {
     /// The longest value of `$filter`, `$orderby` or `$select`, in UTF-8 bytes after decoding.
     public static let optionBytes = 65_536
     /// Parentheses and functions around one another in the text of an expression, in levels.
-    public static let expressionNesting = 300
+    public static let expressionNesting = 200
     /// The deepest tree, in nodes from the root to a leaf; SQLite's own parser stack bounds it.
     public static let expressionDepth = 16
     /// Constants in one `in (…)`.

@@ -1,0 +1,80 @@
+// The two ways to the proxy: /tables as any client, and the operator API with the session.
+
+const sessionKey = "understudy-session";
+
+/** Exchanges the one-time link in the address, if there is one, for a cookie and a session value. */
+export async function signInByLink() {
+  const match = /^#link=([^&]+)/.exec(location.hash);
+  if (!match) return;
+  history.replaceState(null, "", location.pathname + "#/todos");
+  const { session } = await operator.post("/session", { link: decodeURIComponent(match[1]) });
+  localStorage.setItem(sessionKey, session);
+}
+
+export function forgetSession() {
+  localStorage.removeItem(sessionKey);
+}
+
+/** A refusal or failure, with the sentence that the proxy gave. */
+export class Problem extends Error {
+  constructor(status, body, fallback) {
+    super(body?.detail ?? body?.title ?? body?.error ?? fallback);
+    this.status = status;
+    this.code = body?.code;
+    this.body = body;
+  }
+}
+
+export function sessionHeader() {
+  const value = localStorage.getItem(sessionKey);
+  return value ? { "Understudy-Session": value } : {};
+}
+
+async function request(method, path, { body, headers = {}, signal } = {}) {
+  let answer;
+  try {
+    answer = await fetch(path, {
+      method,
+      signal,
+      credentials: "same-origin",
+      headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(0, null, "Understudy itself does not answer. Is it still running?");
+  }
+  const text = await answer.text();
+  let value = null;
+  try {
+    value = text ? JSON.parse(text) : null;
+  } catch {
+    // A body that is not JSON is only ever an error page; its status says enough.
+  }
+  if (!answer.ok) throw new Problem(answer.status, value, `${method} ${path}: ${answer.status}`);
+  return value;
+}
+
+const operatorRoot = "/-/api/v1";
+
+export const operator = {
+  get: (path, options) => request("GET", operatorRoot + path, { headers: sessionHeader(), ...options }),
+  post: (path, body = {}) => request("POST", operatorRoot + path, { body, headers: sessionHeader() }),
+  patch: (path, body) => request("PATCH", operatorRoot + path, { body, headers: sessionHeader() }),
+};
+
+const zumo = { "ZUMO-API-VERSION": "2.0.0" };
+const itemPath = (table, id) => `/tables/${encodeURIComponent(table)}/${encodeURIComponent(id)}`;
+
+export const tables = {
+  insert: (table, item) => request("POST", `/tables/${encodeURIComponent(table)}`, { body: item, headers: zumo }),
+  update: (table, id, changes) => request("PATCH", itemPath(table, id), { body: changes, headers: zumo }),
+  remove: (table, id) => request("DELETE", itemPath(table, id), { headers: zumo }),
+  undelete: (table, id) => request("POST", itemPath(table, id), { headers: zumo }),
+};
+
+/** Makes `?a=b&c=d` from what is neither null nor empty. */
+export function query(parameters) {
+  const pairs = Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return pairs.length ? "?" + new URLSearchParams(pairs) : "";
+}

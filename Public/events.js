@@ -1,0 +1,66 @@
+// Server-sent events, read with fetch because EventSource cannot send the session header.
+// After a break the stream resumes behind the last event that arrived.
+
+import { sessionHeader } from "./api.js";
+
+const retryMilliseconds = { first: 500, most: 5000 };
+
+/** Follows the event stream for as long as the page lives. */
+export function followEvents({ onEvent, onReset, onConnected, onDisconnected }) {
+  let lastId = null;
+  let wait = retryMilliseconds.first;
+
+  const follow = async () => {
+    try {
+      const answer = await fetch("/-/api/v1/events", {
+        headers: { ...sessionHeader(), ...(lastId ? { "Last-Event-ID": lastId } : {}) },
+        cache: "no-store",
+      });
+      if (!answer.ok || !answer.body) throw new Error(`events: ${answer.status}`);
+      wait = retryMilliseconds.first;
+      onConnected();
+      await readEvents(answer.body.getReader(), (event) => {
+        if (event.id) lastId = event.id;
+        if (event.name === "reset") onReset();
+        else if (event.data) onEvent(event.name, JSON.parse(event.data));
+      });
+    } catch {
+      // Whatever broke the stream, the next attempt finds out whether it still is.
+    }
+    onDisconnected();
+    setTimeout(follow, wait);
+    wait = Math.min(wait * 2, retryMilliseconds.most);
+  };
+  follow();
+}
+
+/** Splits a byte stream into events: blank line ends one, lines are `field: value`. */
+async function readEvents(reader, deliver) {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    rest += decoder.decode(value, { stream: true });
+    let end;
+    while ((end = rest.indexOf("\n\n")) >= 0) {
+      deliver(parseEvent(rest.slice(0, end)));
+      rest = rest.slice(end + 2);
+    }
+  }
+}
+
+/** One event from its lines. */
+export function parseEvent(block) {
+  const event = { name: "message", id: null, data: "" };
+  for (const line of block.split("\n")) {
+    const colon = line.indexOf(":");
+    if (colon <= 0) continue;
+    const value = line.slice(colon + 1).replace(/^ /, "");
+    const field = line.slice(0, colon);
+    if (field === "event") event.name = value;
+    else if (field === "id") event.id = value;
+    else if (field === "data") event.data += (event.data ? "\n" : "") + value;
+  }
+  return event;
+}

@@ -1,0 +1,51 @@
+/// What a ``CurlTransport`` is told once, when it is made.
+public struct ClientConfiguration: Sendable, Hashable {
+    /// From the start of the attempt until the connection (TCP and TLS) stands.
+    public var connectTimeout: Duration
+    /// From ``CurlTransport/send(_:)`` until the whole response is here, waiting for a free
+    /// connection included.
+    public var requestTimeout: Duration
+    /// A request that moves no byte for this long is given up. Rounded up to whole seconds; libcurl
+    /// averages over five, so it may take as many more after a busy stretch.
+    public var stallTimeout: Duration
+    /// The largest response body, counted after decoding (gzip and the like).
+    public var responseBodyLimitBytes: Int
+    /// Connections open at once to one host and port; further requests wait for a free one.
+    public var maxConnectionsPerHost: Int
+    /// A PEM file with the certificate authorities to trust instead of the system's; nil for those.
+    public var certificateAuthorityFile: String?
+    /// A PEM file with the certificate that the client shows; nil for none.
+    public var clientCertificateFile: String?
+    /// A PEM file with the private key to ``clientCertificateFile``, not encrypted.
+    public var clientKeyFile: String?
+    /// The proxy to go through, for example `http://10.0.0.1:3128`. Nil means none: the variables
+    /// `http_proxy`, `https_proxy` and `all_proxy` of the environment are never followed.
+    public var proxy: String?
+    /// Sent as `User-Agent` where the request has none.
+    public var userAgent: String
+
+    /// Makes a configuration; every value has a default.
+    public init(
+        connectTimeout: Duration = .seconds(5),
+        requestTimeout: Duration = .seconds(30),
+        stallTimeout: Duration = .seconds(20),
+        responseBodyLimitBytes: Int = 64 << 20,
+        maxConnectionsPerHost: Int = 8,
+        certificateAuthorityFile: String? = nil,
+        clientCertificateFile: String? = nil,
+        clientKeyFile: String? = nil,
+        proxy: String? = nil,
+        userAgent: String = "understudy"
+    ) {
+        self.connectTimeout = connectTimeout
+        self.requestTimeout = requestTimeout
+        self.stallTimeout = stallTimeout
+        self.responseBodyLimitBytes = responseBodyLimitBytes
+        self.maxConnectionsPerHost = maxConnectionsPerHost
+        self.certificateAuthorityFile = certificateAuthorityFile
+        self.clientCertificateFile = clientCertificateFile
+        self.clientKeyFile = clientKeyFile
+        self.proxy = proxy
+        self.userAgent = userAgent
+    }
+}

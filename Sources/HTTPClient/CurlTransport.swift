@@ -1,0 +1,76 @@
+public import HTTPMessage
+
+/// An ``HTTPTransport`` over libcurl: one thread of its own, connections kept for reuse.
+///
+/// - HTTP/2 where a TLS backend speaks it, HTTP/1.1 otherwise; TLS is always verified.
+/// - `head.path` goes out as it stands, byte for byte. `head.authority` is a host with an optional
+///   port. `Host`, `Content-Length`, the fields of the connection (`Connection`, `TE`, `Upgrade`, …),
+///   `Expect` and `Accept-Encoding` are this room's: such fields of a request are not sent on.
+///   Nothing is added but those and, where missing, `User-Agent`.
+/// - Encoded answers are decoded, and then have no `Content-Encoding` and `Content-Length`; a request
+///   with `Range` asks for none and gets its answer untouched.
+/// - Redirects are returned, not followed. No cookies, no stored credentials, no proxy that was not
+///   configured.
+/// - A request other than GET, HEAD and OPTIONS is written to a connection at most once.
+public final class CurlTransport: HTTPTransport {
+    private let mailbox: Mailbox
+    private let configuration: ClientConfiguration
+
+    /// Starts the thread.
+    /// - Throws: ``TransportError`` with cause `invalid` when the system gives no thread or socket.
+    public init(_ configuration: ClientConfiguration = .init()) throws(TransportError) {
+        guard let multi = MultiHandle(configuration) else {
+            throw .invalid("libcurl could not be started.")
+        }
+        self.configuration = configuration
+        mailbox = Mailbox(multi)
+        let start = LoopStart(multi: multi, mailbox: mailbox, configuration: configuration)
+        guard CurlLoop.spawn(start) else {
+            multi.free()
+            throw .invalid("The system gave no thread for the client.")
+        }
+    }
+
+    deinit {
+        mailbox.close()
+    }
+
+    /// Sends `request` and waits, without blocking a thread, for the whole response.
+    /// - Returns: the backend's answer, whatever its status.
+    /// - Throws: ``TransportError``. Its reach is ``TransportError/Reach/notSent`` exactly when no
+    ///   connection was ever handed the request. A cancelled task gets cause `cancelled`, as does
+    ///   everything under way when the client is stopped.
+    public func send(_ request: Request) async throws(TransportError) -> Response {
+        let plan = try RequestPlan(request, configuration: configuration)
+        let id = mailbox.nextID()
+        let deadline = ContinuousClock.now + configuration.requestTimeout
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let ticket = Ticket(id: id, plan: plan, deadline: deadline, waiter: waiter)
+                guard !Task.isCancelled else { return ticket.fail(.cancelled, "Cancelled.") }
+                guard mailbox.leave(.send(ticket)) else {
+                    return ticket.fail(.cancelled, "The client was stopped.")
+                }
+                // A cancellation between the two lines above left its letter too early.
+                if Task.isCancelled { _ = mailbox.leave(.cancel(id: id)) }
+            }
+        } onCancel: {
+            _ = mailbox.leave(.cancel(id: id))
+        }
+        return try result.get()
+    }
+
+    /// Ends the thread and waits until it has ended. What is under way fails with cause `cancelled`.
+    /// A second call does nothing but wait.
+    @available(*, noasync, message: "blocks the thread; await the asynchronous stop() instead")
+    public func stop() {
+        mailbox.close()
+        mailbox.thread.wait()
+    }
+
+    /// Ends the thread and waits, without blocking a thread, until it has ended.
+    public func stop() async {
+        mailbox.close()
+        await mailbox.thread.ended()
+    }
+}

@@ -1,1 +1,0 @@
-// Room laid; its first file comes with its first behaviour.

@@ -1,0 +1,60 @@
+import CCurl
+import HTTPMessage
+
+extension Transfer {
+    /// Tells libcurl whom to report to. The pointers are unretained: the loop outlives the handle's
+    /// time in the multi handle with a reference of its own (see ``Transfer``).
+    func setCallbacks() throws(TransportError) {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        try check(unsafe understudy_easy_set_owner(easy, context))
+        try check(unsafe understudy_easy_before_request(easy, curlWillSend, context))
+        try check(unsafe understudy_easy_on_head(easy, curlReadHead, context))
+        try check(unsafe understudy_easy_on_body(easy, curlReadBody, context))
+    }
+
+    /// The transfer that a handle belongs to.
+    static func owner(of easy: UnsafeMutableRawPointer?) -> Transfer? {
+        var context: UnsafeMutableRawPointer?
+        guard unsafe understudy_easy_get_owner(easy, &context) == CURLE_OK else { return nil }
+        return unsafe transfer(context)
+    }
+}
+
+/// Safe: every context given to libcurl is a Transfer that the loop keeps (see ``Transfer``).
+private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    guard let context = unsafe context else { return nil }
+    return unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+}
+
+/// A connection is ready; addresses and ports are not looked at.
+private func curlWillSend(
+    _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?,
+    _: UnsafeMutablePointer<CChar>?, _: Int32, _: Int32
+) -> Int32 {
+    guard let transfer = unsafe transfer(context), transfer.gate.admit() else {
+        return CURL_PREREQFUNC_ABORT
+    }
+    return CURL_PREREQFUNC_OK
+}
+
+/// One line of a response head. Any other number than `count` ends the transfer.
+private func curlReadHead(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let transfer = unsafe transfer(context) else { return 0 }
+    // Safe: libcurl lends `size * count` bytes (size is 1) for the time of this call; copied here.
+    let line = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: size * count))
+    return transfer.collector.take(headLine: line) == .taken ? size * count : 0
+}
+
+/// One piece of a response body, decoded.
+private func curlReadBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let transfer = unsafe transfer(context) else { return 0 }
+    // Safe: libcurl lends `size * count` bytes (size is 1) for the time of this call; copied in take.
+    let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return unsafe transfer.collector.take(body: piece) == .taken ? size * count : 0
+}

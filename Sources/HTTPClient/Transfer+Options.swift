@@ -1,0 +1,102 @@
+import CCurl
+import HTTPMessage
+
+extension Transfer {
+    /// Habits that hold for every request.
+    func setBase(_ configuration: ClientConfiguration) throws(TransportError) {
+        try set(CURLOPT_NOSIGNAL, 1)
+        // Without it, dropping a transfer whose name is still being resolved waits for the resolver,
+        // and the whole loop with it. With it, the resolver's thread is left to end by itself.
+        try set(CURLOPT_QUICK_EXIT, 1)
+        try set(CURLOPT_PROTOCOLS_STR, "http,https")
+        try set(CURLOPT_FOLLOWLOCATION, 0)
+        try set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+        try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+        try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        // An empty name means no proxy, and keeps libcurl from reading the environment.
+        try set(CURLOPT_PROXY, configuration.proxy ?? "")
+        try set(CURLOPT_USERAGENT, configuration.userAgent)
+    }
+
+    /// Time limits; `left` is what waiting for a turn has left of the request's time.
+    func setTimes(
+        _ configuration: ClientConfiguration, left: Duration
+    ) throws(TransportError) {
+        try set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds)
+        try set(CURLOPT_TIMEOUT_MS, left.wholeMilliseconds)
+        try set(CURLOPT_LOW_SPEED_LIMIT, Limits.stalledBytesEachSecond)
+        try set(CURLOPT_LOW_SPEED_TIME, configuration.stallTimeout.wholeSecondsUp)
+    }
+
+    /// TLS: always verified, at least 1.2.
+    func setSecurity(_ configuration: ClientConfiguration) throws(TransportError) {
+        try set(CURLOPT_SSL_VERIFYPEER, 1)
+        try set(CURLOPT_SSL_VERIFYHOST, 2)
+        try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+        if let file = configuration.certificateAuthorityFile { try set(CURLOPT_CAINFO, file) }
+        if let file = configuration.clientCertificateFile { try set(CURLOPT_SSLCERT, file) }
+        if let file = configuration.clientKeyFile { try set(CURLOPT_SSLKEY, file) }
+    }
+
+    /// Address, method, fields and body.
+    func setRequest(_ plan: RequestPlan) throws(TransportError) {
+        try set(CURLOPT_URL, plan.url)
+        try set(CURLOPT_PATH_AS_IS, 1)
+        try set(CURLOPT_REQUEST_TARGET, plan.target)
+        if plan.decodes { try set(CURLOPT_ACCEPT_ENCODING, "") }
+        try set(
+            CURLOPT_MAXAGE_CONN,
+            plan.isSafe
+                ? Limits.idleSecondsForSafeRequest : Limits.idleSecondsForUnsafeRequest)
+        if plan.method == "HEAD" { try set(CURLOPT_NOBODY, 1) }
+        if case .bytes(let bytes) = plan.body { try setBody(bytes) }
+        try set(CURLOPT_CUSTOMREQUEST, plan.method)
+        for line in plan.fieldLines { try append(fieldLine: line) }
+        try lendMemory()
+    }
+
+    /// libcurl copies the bytes, so that it can send a safe request again by itself.
+    private func setBody(_ bytes: [UInt8]) throws(TransportError) {
+        let size = curl_off_t(bytes.count)
+        try check(unsafe understudy_easy_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, size))
+        // Safe: libcurl copies exactly `size` bytes before it returns; none when there are none.
+        let code = unsafe bytes.withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress else {
+                return unsafe understudy_easy_set_text(easy, CURLOPT_COPYPOSTFIELDS, "")
+            }
+            return unsafe understudy_easy_set_text(
+                easy, CURLOPT_COPYPOSTFIELDS, base.assumingMemoryBound(to: CChar.self))
+        }
+        try check(code)
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) throws(TransportError) {
+        try check(unsafe understudy_easy_set_long(easy, option, value))
+    }
+
+    private func set(_ option: CURLoption, _ value: String) throws(TransportError) {
+        // A NUL would cut the text; nothing that is set here may hold one.
+        guard !value.utf8.contains(0) else { throw .invalid("A setting holds a NUL byte.") }
+        try check(unsafe understudy_easy_set_text(easy, option, value))
+    }
+
+    /// Turns libcurl's refusal of an option into an error.
+    func check(_ code: CURLcode) throws(TransportError) {
+        guard code == CURLE_OK else {
+            throw .invalid(unsafe String(cString: curl_easy_strerror(code)))
+        }
+    }
+}
+
+extension Duration {
+    /// Milliseconds, at least 1: libcurl takes 0 for "no limit".
+    var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        return max(1, Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
+    }
+
+    /// Seconds, rounded up, at least 1.
+    fileprivate var wholeSecondsUp: Int {
+        max(1, (wholeMilliseconds + 999) / 1_000)
+    }
+}

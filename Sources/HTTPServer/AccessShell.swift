@@ -1,0 +1,80 @@
+private import CMicroHTTPD
+import Glibc
+import HTTPMessage
+import HTTPTypes
+
+/// Carries an exchange's decisions out on libmicrohttpd's connection, on the connection's thread.
+@safe
+struct AccessShell {
+    private let connection: OpaquePointer
+    private let exchange: Exchange
+
+    init(_ connection: OpaquePointer, _ exchange: Exchange) {
+        unsafe self.connection = connection
+        self.exchange = exchange
+    }
+
+    /// Does what `step` says; false closes the connection.
+    func perform(_ step: Exchange.Step) -> Bool {
+        switch step {
+        case .goOn: return true
+        case .send(let response, let closing): return send(response, closing: closing)
+        case .cutOff(let response):
+            cutOff(response)
+            return false
+        case .pause(let start):
+            let pause = ReplyPause(
+                connection: unsafe ConnectionHandle(connection),
+                suspensions: exchange.core.suspensions)
+            exchange.paused(pause)
+            start(ReplyTicket.reply(to: pause))
+            guard let response = pause.settle() else { return true }
+            return send(response, closing: exchange.core.suspensions.isClosed)
+        }
+    }
+
+    private func send(_ response: Response, closing: Bool) -> Bool {
+        exchange.answered()
+        switch OutgoingBody.of(response, toHead: exchange.isHead) {
+        case .whole(let bytes):
+            if case .stream(let unsent) = response.body { unsent.cancel() }
+            return queue(OutgoingResponse(head: response.head, bytes: bytes), closing)
+        case .none:
+            if case .stream(let unsent) = response.body { unsent.cancel() }
+            return queue(OutgoingResponse(headOnly: response.head), closing)
+        case .streamed(let stream):
+            let feed = StreamFeed(stream, connection: unsafe ConnectionHandle(connection))
+            guard exchange.core.suspensions.enter(feed) else {
+                feed.finish()
+                return send(RefusalReason.stopping.response, closing: true)
+            }
+            let token = exchange.core.lookout.watch(
+                feed, descriptor: unsafe understudy_socket(connection))
+            exchange.feed = (feed, token)
+            return queue(OutgoingResponse(head: response.head, feed: feed), closing)
+        }
+    }
+
+    /// Hands a response to libmicrohttpd, which counts its own reference; ours ends here.
+    private func queue(_ response: consuming OutgoingResponse?, _ closing: Bool) -> Bool {
+        guard let response else { return false }
+        if closing { response.closeConnection() }
+        return unsafe response.queue(on: connection)
+    }
+
+    /// Writes a whole response to the socket. What does not fit into its buffer is lost, as the
+    /// connection is closed next.
+    private func cutOff(_ response: Response) {
+        exchange.answered()
+        let body = response.bytes ?? []
+        var text = "HTTP/1.1 \(response.head.status)\r\n"
+        for field in response.head.headerFields { text += "\(field.name): \(field.value)\r\n" }
+        text += "Content-Length: \(body.count)\r\nConnection: close\r\n\r\n"
+        let bytes = Array(text.utf8) + body
+        _ = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe Glibc.send(
+                understudy_socket(connection), buffer.baseAddress, buffer.count,
+                CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import CMicroHTTPD
+import Glibc
+import HTTPTypes
+
+// libmicrohttpd's entry points. Each recovers its Swift object, converts, calls and translates.
+
+/// `MHD_OPTION_URI_LOG_CALLBACK`: a request line has come; its raw target is shown only here.
+/// The exchange is retained here and released in `completedCallback`, which libmicrohttpd calls
+/// for every request that this callback has seen.
+func targetCallback(
+    context: UnsafeMutableRawPointer?, target: UnsafePointer<CChar>?, connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let context = unsafe context else { return nil }
+    let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+    core.exchanges.opened()
+    let exchange = unsafe Exchange(
+        core: core, target: target.flatMap { unsafe String(validatingCString: $0) },
+        targetEnd: target.map { unsafe UInt(bitPattern: $0 + strlen($0)) } ?? 0)
+    return unsafe Unmanaged.passRetained(exchange).toOpaque()
+}
+
+/// `MHD_AccessHandlerCallback`: first call with the head, then with pieces of the body, then with
+/// nothing; again with nothing after a suspension.
+func accessCallback(
+    context: UnsafeMutableRawPointer?, connection: OpaquePointer?, url: UnsafePointer<CChar>?,
+    method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?, upload: UnsafePointer<CChar>?,
+    uploadBytes: UnsafeMutablePointer<Int>?,
+    request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let connection = unsafe connection, let pointer = unsafe request?.pointee,
+        let uploadBytes = unsafe uploadBytes
+    else { return .NO }
+    let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeUnretainedValue()
+    let bytes = unsafe UnsafeRawBufferPointer(start: upload, count: uploadBytes.pointee)
+    unsafe uploadBytes.pointee = 0
+    let step = unsafe nextStep(exchange, connection, method, version, bytes)
+    return unsafe AccessShell(connection, exchange).perform(step) ? .YES : .NO
+}
+
+private func nextStep(
+    _ exchange: Exchange, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>?,
+    _ version: UnsafePointer<CChar>?, _ bytes: UnsafeRawBufferPointer
+) -> Exchange.Step {
+    guard let note = unsafe note(of: connection) else {
+        return .cutOff(RefusalReason.unreadable.response)
+    }
+    guard case .head = exchange.phase else {
+        guard unsafe bytes.isEmpty else { return unsafe exchange.receive(bytes) }
+        note.requestArrived()
+        return exchange.complete()
+    }
+    return exchange.begin(
+        unsafe readHead(connection, fieldLimit: exchange.core.limits.headerFields),
+        method: unsafe method.map { unsafe String(cString: $0) } ?? "",
+        version: unsafe version.map { unsafe String(cString: $0) } ?? "",
+        isTargetWhole: exchange.isTargetWhole(versionAt: UInt(bitPattern: version)),
+        connection: note.connection(worker: exchange.core.workers.current))
+}
+
+private func readHead(_ connection: OpaquePointer, fieldLimit: Int) -> RequestHeadReader {
+    var reader = RequestHeadReader(fieldLimit: fieldLimit)
+    _ = unsafe withUnsafeMutablePointer(to: &reader) { pointer in
+        unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, addField, pointer)
+    }
+    return reader
+}
+
+/// `MHD_KeyValueIteratorN`: one header field, in wire order.
+private func addField(
+    context: UnsafeMutableRawPointer?, kind: MHD_ValueKind, name: UnsafePointer<CChar>?,
+    nameBytes: Int, value: UnsafePointer<CChar>?, valueBytes: Int
+) -> MHD_Result {
+    guard let reader = unsafe context?.assumingMemoryBound(to: RequestHeadReader.self) else {
+        return .NO
+    }
+    unsafe reader.pointee.add(
+        name: UnsafeRawBufferPointer(start: name, count: nameBytes),
+        value: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueBytes))
+    return .YES
+}
+
+/// `MHD_RequestCompletedCallback`: releases what `targetCallback` retained.
+func completedCallback(
+    context: UnsafeMutableRawPointer?, connection: OpaquePointer?,
+    request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, code: MHD_RequestTerminationCode
+) {
+    guard let connection = unsafe connection, let pointer = unsafe request?.pointee else { return }
+    let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
+    unsafe request?.pointee = nil
+    let isSent = code == .REQUEST_TERMINATED_COMPLETED_OK || code == .REQUEST_TERMINATED_WITH_ERROR
+    unsafe note(of: connection)?.requestEnded()
+    exchange.end(descriptor: unsafe understudy_socket(connection), isSent: isSent)
+}
+
+/// `MHD_NotifyConnectionCallback`: keeps a note for each connection, retained when it starts and
+/// released when it closes.
+func connectionCallback(
+    context: UnsafeMutableRawPointer?, connection: OpaquePointer?,
+    note: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, code: MHD_ConnectionNotificationCode
+) {
+    guard let context = unsafe context, let connection = unsafe connection else { return }
+    let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+    if code == .CONNECTION_NOTIFY_STARTED {
+        let made = unsafe ConnectionNote(descriptor: understudy_socket(connection))
+        core.lookout.opened(made)
+        unsafe note?.pointee = Unmanaged.passRetained(made).toOpaque()
+    } else if let kept = unsafe note?.pointee {
+        core.lookout.closed(unsafe Unmanaged<ConnectionNote>.fromOpaque(kept).takeRetainedValue())
+        unsafe note?.pointee = nil
+    }
+}
+
+private func note(of connection: OpaquePointer) -> ConnectionNote? {
+    guard let kept = unsafe understudy_socket_context(connection) else { return nil }
+    return unsafe Unmanaged<ConnectionNote>.fromOpaque(kept).takeUnretainedValue()
+}

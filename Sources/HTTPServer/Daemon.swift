@@ -1,0 +1,45 @@
+private import CMicroHTTPD
+import Glibc
+
+/// libmicrohttpd's daemon, from start to stop.
+///
+/// `@unchecked Sendable` because `MHD_add_connection` locks inside libmicrohttpd, and the server
+/// calls `stop()` once, after the only thread that adds connections has ended.
+@safe
+struct Daemon: @unchecked Sendable {
+    private let pointer: OpaquePointer
+    private let core: Unmanaged<ServerCore>
+
+    /// Starts the worker threads; nil when the system has no resources for them.
+    init?(core: ServerCore, workers: Int) {
+        // Retained here, released in `stop()`: the callbacks use it until the threads are joined.
+        let retained = unsafe Unmanaged.passRetained(core)
+        let limits = core.limits
+        // The lookout keeps the limit of connections; each worker may hold all of them.
+        let started = unsafe understudy_start_daemon(
+            UInt32(workers), UInt32(limits.connections * workers),
+            UInt32(limits.connectionsPerAddress), limits.headBytes, UInt32(limits.idleSeconds),
+            accessCallback, completedCallback, connectionCallback, targetCallback,
+            retained.toOpaque())
+        guard let started = unsafe started else {
+            unsafe retained.release()
+            return nil
+        }
+        unsafe pointer = started
+        unsafe self.core = retained
+    }
+
+    /// Gives an accepted socket to a worker; false when it was refused and closed.
+    func add(_ descriptor: CInt, _ peer: SocketAddress) -> Bool {
+        unsafe peer.withPointer { address, size in
+            unsafe MHD_add_connection(pointer, descriptor, address, size) == .YES
+        }
+    }
+
+    /// Closes all connections and joins the threads. No connection may be suspended.
+    @available(*, noasync)
+    func stop() {
+        unsafe MHD_stop_daemon(pointer)
+        unsafe core.release()
+    }
+}

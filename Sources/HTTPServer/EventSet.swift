@@ -1,0 +1,57 @@
+private import CMicroHTTPD
+import Glibc
+
+/// An epoll set: descriptors with a token each.
+struct EventSet: Sendable {
+    /// When a descriptor is ready.
+    enum Interest {
+        /// It has input, as long as it has.
+        case input
+        /// Its peer closed its side, once.
+        case hangUp
+        /// Never.
+        case none
+    }
+    private static let eventsAtOnce = 64
+    private let descriptor: CInt
+
+    /// Makes an empty set, owned until ``close()``; nil when the system has no descriptor left.
+    init?() {
+        descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
+        if descriptor < 0 { return nil }
+    }
+
+    func close() { _ = Glibc.close(descriptor) }
+
+    func add(_ member: CInt, _ interest: Interest, token: UInt64) {
+        control(EPOLL_CTL_ADD, member, interest, token)
+    }
+
+    func change(_ member: CInt, _ interest: Interest, token: UInt64) {
+        control(EPOLL_CTL_MOD, member, interest, token)
+    }
+
+    func remove(_ member: CInt) { control(EPOLL_CTL_DEL, member, .none, 0) }
+
+    /// Waits for members that are ready; no time-out when `milliseconds` is negative.
+    @available(*, noasync)
+    func wait(milliseconds: Int) -> [UInt64] {
+        var events = unsafe [epoll_event](repeating: epoll_event(), count: Self.eventsAtOnce)
+        let count = unsafe epoll_wait(
+            descriptor, &events, CInt(events.count), CInt(milliseconds))
+        return unsafe events.prefix(max(0, Int(count))).map { unsafe $0.data.u64 }
+    }
+
+    private func control(
+        _ operation: CInt, _ member: CInt, _ interest: Interest, _ token: UInt64
+    ) {
+        let events =
+            switch interest {
+            case .input: EPOLLIN.rawValue
+            case .hangUp: EPOLLRDHUP.rawValue | EPOLLET.rawValue
+            case .none: UInt32(0)
+            }
+        var event = unsafe epoll_event(events: events, data: epoll_data_t(u64: token))
+        _ = unsafe epoll_ctl(descriptor, operation, member, &event)
+    }
+}

@@ -1,0 +1,171 @@
+import HTTPMessage
+import HTTPTypes
+
+/// One request and its answer, from the request line until libmicrohttpd is done with both.
+///
+/// It decides; ``AccessShell`` carries out. Not Sendable: it lives on its connection's thread.
+final class Exchange {
+    /// How far the request is.
+    enum Phase {
+        /// The head is not complete.
+        case head
+        /// The body arrives, up to a limit.
+        case receiving(limitBytes: Int)
+        /// The body is thrown away; the refusal is sent when it ends.
+        case discarding(Response, leftBytes: Int)
+        /// The refusal waits for libmicrohttpd's last call; there is no body.
+        case refused(Response)
+        /// The handler replies later.
+        case paused(ReplyPause)
+        /// A response was handed to libmicrohttpd.
+        case answered
+    }
+
+    /// What libmicrohttpd is to do.
+    enum Step {
+        case goOn
+        /// Send the response, afterwards close the connection if so asked.
+        case send(Response, closing: Bool)
+        /// Send the response past libmicrohttpd, which takes none in mid-body, and close.
+        case cutOff(Response)
+        /// Call the handler's closure and wait for its reply.
+        case pause(@Sendable (Reply) -> Void)
+    }
+
+    let core: ServerCore
+    /// The raw target; nil when there was none or it was not UTF-8.
+    private let target: String?
+    /// Where the target ends in libmicrohttpd's memory: a number to compare, never an address to read.
+    private let targetEnd: UInt
+    private var request: Request?
+    private var body: [UInt8] = []
+    private(set) var phase = Phase.head
+    /// Whether the answer has a head only.
+    private(set) var isHead = false
+    /// The stream that is being sent, with the lookout's token for it.
+    var feed: (stream: StreamFeed, token: UInt64?)?
+
+    init(core: ServerCore, target: String?, targetEnd: UInt) {
+        self.core = core
+        self.target = target
+        self.targetEnd = targetEnd
+    }
+
+    /// Whether the target ends right before the version. If not, a NUL byte has cut it.
+    func isTargetWhole(versionAt address: UInt) -> Bool { targetEnd &+ 1 == address }
+
+    /// Judges the head and asks the handler for admission.
+    func begin(
+        _ reader: consuming RequestHeadReader, method: String, version: String,
+        isTargetWhole: Bool, connection: Connection
+    ) -> Step {
+        let target = isTargetWhole ? target : nil
+        switch reader.finish(method: method, target: target, version: version) {
+        case .failure(let reason):
+            // Where the request ends is not known any more: answer and close.
+            return refuse(reason)
+        case .success where core.suspensions.isClosed:
+            return refuse(.stopping)
+        case .success(let head):
+            let request = Request(head: head.request, connection: connection)
+            self.request = request
+            isHead = head.request.method == .head
+            return admit(core.handler.admit(request), head)
+        }
+    }
+
+    private func refuse(_ reason: RefusalReason) -> Step {
+        core.refused(reason)
+        return .send(reason.response, closing: true)
+    }
+
+    private func admit(_ admission: Admission, _ head: RequestHead) -> Step {
+        switch (admission, head.framing) {
+        case (.accept(let limit), .length(let length)) where length > limit:
+            core.refused(.bodyTooLarge)
+            return turnDown(RefusalReason.bodyTooLarge.response, head)
+        case (.accept(let limit), let framing):
+            if case .length(let length) = framing {
+                body.reserveCapacity(min(length, core.limits.reservedBodyBytes))
+            }
+            phase = .receiving(limitBytes: limit)
+            return .goOn
+        case (.refuse(let response), .none):
+            phase = .refused(response)
+            return .goOn
+        case (.refuse(let response), _):
+            return turnDown(response, head)
+        }
+    }
+
+    /// Refuses a request whose body is still to come. A client that waits for `100 Continue` gets
+    /// its answer at once; another one first gets rid of a body of bearable length.
+    private func turnDown(_ response: Response, _ head: RequestHead) -> Step {
+        if head.expectsContinue { return .send(response, closing: true) }
+        phase = .discarding(response, leftBytes: core.limits.discardedBodyBytes)
+        return .goOn
+    }
+
+    /// Takes a piece of the body.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Step {
+        switch phase {
+        case .receiving(let limitBytes):
+            guard bytes.count <= limitBytes - body.count else {
+                core.refused(.bodyTooLarge)
+                body = []
+                phase = .discarding(
+                    RefusalReason.bodyTooLarge.response, leftBytes: core.limits.discardedBodyBytes)
+                return unsafe receive(bytes)
+            }
+            unsafe body.append(contentsOf: bytes)
+            return .goOn
+        case .discarding(let response, let leftBytes):
+            guard bytes.count <= leftBytes else { return .cutOff(response) }
+            phase = .discarding(response, leftBytes: leftBytes - bytes.count)
+            return .goOn
+        case .head, .refused, .paused, .answered: return .goOn
+        }
+    }
+
+    /// Answers: the request is complete, or its connection was resumed.
+    func complete() -> Step {
+        switch phase {
+        case .receiving:
+            guard var request else { return refuse(.unreadable) }
+            request.body = body
+            body = []
+            self.request = nil
+            switch core.handler.handle(request) {
+            case .now(let response): return .send(response, closing: core.suspensions.isClosed)
+            case .later(let start): return .pause(start)
+            }
+        case .discarding(let response, _): return .send(response, closing: true)
+        case .refused(let response): return .send(response, closing: false)
+        case .paused(let pause):
+            guard let response = pause.take() else { return .goOn }
+            return .send(response, closing: core.suspensions.isClosed)
+        case .head, .answered: return .goOn
+        }
+    }
+
+    /// Notes that the handler replies later.
+    func paused(_ pause: ReplyPause) { phase = .paused(pause) }
+
+    /// Notes that libmicrohttpd has a response.
+    func answered() { phase = .answered }
+
+    /// Ends: the response is sent or the connection is gone.
+    func end(descriptor: CInt, isSent: Bool) {
+        switch phase {
+        case .head, .receiving, .discarding: if isSent { core.refused(.unreadable) }
+        case .paused(let pause): pause.end()
+        case .refused, .answered: break
+        }
+        if let feed {
+            if let token = feed.token { core.lookout.unwatch(token, descriptor: descriptor) }
+            core.suspensions.leave(feed.stream)
+            feed.stream.finish()
+        }
+        core.exchanges.closed()
+    }
+}

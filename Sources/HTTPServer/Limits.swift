@@ -1,0 +1,33 @@
+/// Every bound of the server, in one place. A body's bound comes from the handler's admission.
+public struct Limits: Sendable, Hashable {
+    /// Connections open at once over all addresses; more wait in the kernel's queue.
+    public var connections = 128
+    /// Connections open at once from one client address; 0 is no such limit.
+    public var connectionsPerAddress = 0
+    /// Bytes of memory for one connection: the request's line and head must fit into it (414, 431),
+    /// and answers are sent in pieces of at most this size.
+    public var headBytes = 32 * 1024
+    /// Header fields of one request; more are answered 431.
+    public var headerFields = 64
+    /// Seconds without a byte in either direction after which a connection closes. A suspended
+    /// request does not count as idle.
+    public var idleSeconds = 60
+    /// Seconds from a connection's start or its last answer until its next request has arrived
+    /// whole, the pause between included. It ends what ``idleSeconds`` does not: a client that
+    /// sends a byte now and then.
+    public var requestSeconds = 300
+    /// Bytes of a refused request's body that are read and thrown away, so that its client can
+    /// finish sending and read the refusal, before the connection is cut.
+    public var discardedBodyBytes = 2 << 20
+    /// Bytes reserved at once for an announced body; a longer one grows as it arrives.
+    public var reservedBodyBytes = 64 * 1024
+    /// Connections that the kernel keeps waiting to be accepted, for each address.
+    public var backlog = 511
+    /// Milliseconds that ``Server/stop()`` gives running answers to reach their clients.
+    public var stopGraceMilliseconds = 1000
+    /// Milliseconds until accepting is tried again when the process has no file descriptor left.
+    public var acceptRetryMilliseconds = 100
+
+    /// The limits that the documentation names.
+    public init() {}
+}

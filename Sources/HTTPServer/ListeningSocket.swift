@@ -1,0 +1,66 @@
+import Glibc
+
+/// A socket that listens, owned until ``close()``.
+struct ListeningSocket: Sendable {
+    let descriptor: CInt
+    /// Where it listens, with the port that the system chose.
+    let bound: ListenAddress
+
+    /// Opens, binds and listens.
+    init(_ address: ListenAddress, backlog: Int) throws(StartFailure) {
+        guard let target = SocketAddress(host: address.host, port: address.port) else {
+            throw .invalidAddress(address.description)
+        }
+        let kind =
+            CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+            | CInt(SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(target.family, kind, 0)
+        guard descriptor >= 0 else { throw Self.failure("socket", at: address) }
+        Self.set(descriptor, SOL_SOCKET, SO_REUSEADDR)
+        if target.family == AF_INET6 { Self.set(descriptor, CInt(IPPROTO_IPV6), IPV6_V6ONLY) }
+        let isBound = unsafe target.withPointer { unsafe bind(descriptor, $0, $1) } == 0
+        guard isBound, listen(descriptor, CInt(backlog)) == 0 else {
+            let failure = Self.failure(isBound ? "listen" : "bind", at: address)
+            _ = Glibc.close(descriptor)
+            throw failure
+        }
+        self.descriptor = descriptor
+        bound = Self.bound(descriptor) ?? address
+    }
+
+    /// Takes over a socket that listens already.
+    init(adopting descriptor: CInt) throws(StartFailure) {
+        var accepts: CInt = 0
+        var size = socklen_t(MemoryLayout<CInt>.size)
+        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) == 0,
+            accepts != 0, let bound = Self.bound(descriptor)
+        else { throw .notListening(descriptor: descriptor) }
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        self.descriptor = descriptor
+        self.bound = bound
+    }
+
+    /// Closes the socket. A copy that a socket manager keeps goes on listening.
+    func close() { _ = Glibc.close(descriptor) }
+
+    private static func bound(_ descriptor: CInt) -> ListenAddress? {
+        guard let text = SocketAddress(localEndOf: descriptor)?.text else { return nil }
+        return try? ListenAddress(host: text.host, port: text.port)
+    }
+
+    private static func set(_ descriptor: CInt, _ level: CInt, _ option: CInt) {
+        var on: CInt = 1
+        _ = unsafe setsockopt(
+            descriptor, level, option, &on, socklen_t(MemoryLayout<CInt>.size))
+    }
+
+    private static func failure(_ operation: String, at address: ListenAddress) -> StartFailure {
+        switch errno {
+        case EADDRINUSE: .addressInUse(address.description)
+        case EACCES, EPERM: .permissionDenied(address.description)
+        case EADDRNOTAVAIL, EAFNOSUPPORT: .addressNotAvailable(address.description)
+        default: .system(operation: operation, reason: unsafe String(cString: strerror(errno)))
+        }
+    }
+}

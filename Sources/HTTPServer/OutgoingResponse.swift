@@ -1,0 +1,111 @@
+private import CMicroHTTPD
+import HTTPMessage
+import HTTPTypes
+
+/// A response in libmicrohttpd's form, owned until the end of its scope.
+@safe
+struct OutgoingResponse: ~Copyable {
+    private let pointer: OpaquePointer
+    private let status: UInt32
+
+    /// Fields that the server decides itself, since they frame the message on the wire.
+    private static let framingFields: Set<String> = [
+        "connection", "content-length", "keep-alive", "transfer-encoding", "upgrade",
+    ]
+
+    /// A response with a whole body; libmicrohttpd copies the bytes, once.
+    init?(head: HTTPResponse, bytes: [UInt8]) {
+        let made = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe MHD_create_response_from_buffer(
+                buffer.count, UnsafeMutableRawPointer(mutating: buffer.baseAddress),
+                .RESPMEM_MUST_COPY)
+        }
+        guard let made = unsafe made else { return nil }
+        unsafe self.init(made, head)
+    }
+
+    /// A response that is read from `feed` as it is sent.
+    init?(head: HTTPResponse, feed: StreamFeed) {
+        // Retained here, released by `releaseFeed` when libmicrohttpd frees the response.
+        let retained = unsafe Unmanaged.passRetained(feed)
+        let made = unsafe MHD_create_response_from_callback(
+            understudy_size_unknown, Self.pieceBytes, readFeed, retained.toOpaque(), releaseFeed)
+        guard let made = unsafe made else {
+            unsafe retained.release()
+            return nil
+        }
+        unsafe self.init(made, head)
+    }
+
+    /// A head alone, without any length; the connection closes after it.
+    init?(headOnly head: HTTPResponse) {
+        // libmicrohttpd wants a reader, which it never calls for HEAD and 304.
+        let made = unsafe MHD_create_response_from_callback(
+            understudy_size_unknown, Self.pieceBytes, readFeed, nil, nil)
+        guard let made = unsafe made else { return nil }
+        _ = unsafe understudy_set_unchunked(made)
+        unsafe self.init(made, head)
+    }
+
+    /// The most bytes that libmicrohttpd asks of a stream at once when the client takes no chunks.
+    private static let pieceBytes = 16 * 1024
+
+    private init(_ pointer: OpaquePointer, _ head: HTTPResponse) {
+        unsafe self.pointer = pointer
+        let code = head.status.code
+        // A final answer has a status from 200 to 999; anything else is the handler's mistake.
+        status = (200...999).contains(code) ? UInt32(code) : 500
+        for field in head.headerFields { add(field) }
+    }
+
+    deinit { unsafe MHD_destroy_response(pointer) }
+
+    private func add(_ field: HTTPField) {
+        if field.name == .connection, field.value.lowercased() == "close" { closeConnection() }
+        guard !Self.framingFields.contains(field.name.canonicalName) else { return }
+        // HTTPField holds neither CR nor LF nor NUL, and libmicrohttpd refuses them once more.
+        unsafe field.withUnsafeBytesOfValue { value in
+            unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: value.count + 1) {
+                text in
+                for index in value.indices {
+                    unsafe text[index] = CChar(bitPattern: value[index])
+                }
+                unsafe text[value.count] = 0
+                _ = unsafe MHD_add_response_header(pointer, field.name.rawName, text.baseAddress)
+            }
+        }
+    }
+
+    /// Asks for the connection to be closed after this response.
+    func closeConnection() { _ = unsafe MHD_add_response_header(pointer, "Connection", "close") }
+
+    /// Queues the response; libmicrohttpd takes a reference of its own. False when it refuses.
+    func queue(on connection: OpaquePointer) -> Bool {
+        unsafe MHD_queue_response(connection, status, pointer) == .YES
+    }
+}
+
+/// libmicrohttpd's `MHD_ContentReaderCallback`: fills `buffer` from the feed.
+private func readFeed(
+    context: UnsafeMutableRawPointer?, position: UInt64, buffer: UnsafeMutablePointer<CChar>?,
+    maxBytes: Int
+) -> Int {
+    guard let context = unsafe context, let buffer = unsafe buffer else {
+        return understudy_stream_failed
+    }
+    let feed = unsafe Unmanaged<StreamFeed>.fromOpaque(context).takeUnretainedValue()
+    switch feed.next(maxBytes: maxBytes) {
+    case .bytes(let bytes):
+        unsafe UnsafeMutableRawBufferPointer(start: buffer, count: maxBytes).copyBytes(from: bytes)
+        return bytes.count
+    case .wait: return 0
+    case .end: return understudy_stream_end
+    case .close: return understudy_stream_failed
+    }
+}
+
+/// libmicrohttpd's `MHD_ContentReaderFreeCallback`: releases what `init(head:feed:)` retained.
+private func releaseFeed(context: UnsafeMutableRawPointer?) {
+    guard let context = unsafe context else { return }
+    unsafe Unmanaged<StreamFeed>.fromOpaque(context).release()
+}

@@ -1,0 +1,75 @@
+import HTTPMessage
+public import HTTPTypes
+
+/// Why the server itself turned a request away, before any handler saw it whole.
+public enum RefusalReason: String, Error, Sendable, Hashable, CaseIterable {
+    /// Host, Content-Length, Origin, Content-Type or If-Match came twice.
+    case repeatedField
+    /// Content-Length came together with Transfer-Encoding.
+    case lengthAndEncoding
+    /// A Transfer-Encoding other than one `chunked` in HTTP/1.1.
+    case transferEncoding
+    /// A Content-Length that is not a plain number.
+    case contentLength
+    /// A header name that is not a token.
+    case fieldName
+    /// A header value with a control character.
+    case fieldValue
+    /// More header fields than allowed.
+    case fieldCount
+    /// A target with a control character, a space, `%00`, or bytes that are not UTF-8; or none.
+    case target
+    /// A method that is not a token.
+    case method
+    /// HTTP/1.1 without Host.
+    case missingHost
+    /// A body longer than its admission allows.
+    case bodyTooLarge
+    /// libmicrohttpd could not read the request and answered it by itself (400, 413, 414, 431).
+    case unreadable
+    /// The server is stopping.
+    case stopping
+
+    /// The status of the answer.
+    public var status: HTTPResponse.Status {
+        switch self {
+        case .repeatedField, .lengthAndEncoding, .transferEncoding, .contentLength, .fieldName,
+            .fieldValue, .target, .method, .missingHost, .unreadable:
+            .badRequest
+        case .fieldCount: .requestHeaderFieldsTooLarge
+        case .bodyTooLarge: .contentTooLarge
+        case .stopping: .serviceUnavailable
+        }
+    }
+
+    /// One sentence for the client's developer.
+    public var sentence: String {
+        switch self {
+        case .repeatedField:
+            "Host, Content-Length, Origin, Content-Type and If-Match may appear only once."
+        case .lengthAndEncoding: "Content-Length and Transfer-Encoding exclude each other."
+        case .transferEncoding: "The only Transfer-Encoding understood is chunked, in HTTP/1.1."
+        case .contentLength: "Content-Length must be a plain number."
+        case .fieldName: "A header name holds a character that is not allowed there."
+        case .fieldValue: "A header value holds a control character."
+        case .fieldCount: "The request has too many header fields."
+        case .target: "The request target is missing or holds a character that must be encoded."
+        case .method: "The method holds a character that is not allowed there."
+        case .missingHost: "An HTTP/1.1 request needs a Host header."
+        case .bodyTooLarge: "The request body is larger than allowed here."
+        case .unreadable: "The request could not be read."
+        case .stopping: "The server is stopping; try again shortly."
+        }
+    }
+
+    /// The answer: status and `{"error": sentence}`.
+    var response: Response { Self.response(status, sentence: sentence) }
+
+    /// A server-made answer. `sentence` needs no JSON escaping.
+    static func response(_ status: HTTPResponse.Status, sentence: String) -> Response {
+        var fields: HTTPFields = [.contentType: "application/json; charset=utf-8"]
+        if status == .serviceUnavailable { fields[.retryAfter] = "1" }
+        return Response(
+            status: status, headerFields: fields, body: Array("{\"error\":\"\(sentence)\"}".utf8))
+    }
+}

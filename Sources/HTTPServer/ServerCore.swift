@@ -1,0 +1,24 @@
+import HTTPMessage
+import Synchronization
+
+/// What all connections of one server share. libmicrohttpd's callbacks get a pointer to it.
+final class ServerCore: Sendable {
+    let handler: any HTTPHandler
+    let limits: Limits
+    let refused: @Sendable (RefusalReason) -> Void
+    let lookout: Lookout
+    let suspensions = Suspensions()
+    let workers = Workers()
+    let exchanges: OpenExchanges
+
+    init(
+        handler: any HTTPHandler, limits: Limits, lookout: Lookout, exchanges: OpenExchanges,
+        refused: @escaping @Sendable (RefusalReason) -> Void
+    ) {
+        self.handler = handler
+        self.limits = limits
+        self.lookout = lookout
+        self.exchanges = exchanges
+        self.refused = refused
+    }
+}

@@ -1,0 +1,70 @@
+import HTTPServer
+import SyncCore
+import TablesProtocol
+
+/// Everything that `serve` was told.
+struct ServeConfiguration: Sendable {
+    /// The backend.
+    var backend: BackendAddress
+    /// Where to listen. A loopback IPv4 address gets [::1] with the same port beside it, where free.
+    var listen: ListenAddress
+    /// The data folder.
+    var folder: DataFolder
+    /// When changes travel.
+    var sync: SyncChoice
+    /// The only tables there are, all pulled at every sync; nil for any.
+    var tables: [TableName]?
+    /// Tables that every sync pulls even before a client asked for them.
+    var pulledTables: [TableName] = []
+    /// What the guard compares with.
+    var rules: GuardRules
+    /// Take another backend for a folder that belongs to one.
+    var rebind: Bool
+    /// The generation of clients that show no mark of theirs.
+    var defaultGeneration: Generation
+
+    /// Reads everything; the backend's address must be there.
+    init(_ sources: Sources, rebind: Bool) throws(StartProblem) {
+        do {
+            guard let backend = try sources.value(Settings.backend) else {
+                throw StartProblem(
+                    "Say which backend to stand in for: --backend https://example.net")
+            }
+            try self.init(sources, backend: backend, folderName: "understudy", rebind: rebind)
+        } catch let problem as ConfigurationProblem {
+            throw problem.startProblem
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("\(error)")
+        }
+    }
+
+    /// Reads everything but the backend, which is given.
+    init(
+        _ sources: Sources, backend: BackendAddress, folderName: String, rebind: Bool
+    ) throws(StartProblem) {
+        do {
+            self.backend = backend
+            listen =
+                try sources.value(Settings.listen) ?? ListenAddress(host: "127.0.0.1", port: 8080)
+            folder =
+                try sources.value(Settings.data)
+                ?? DataFolder.standard(name: folderName, environment: sources.environment)
+            sync = try sources.value(Settings.sync) ?? .auto
+            let tables = try sources.list(Settings.table)
+            self.tables = tables.isEmpty ? nil : tables
+            rules = GuardRules(
+                allowedHosts: Set(try sources.list(Settings.allowHost)),
+                allowedOrigins: Set(try sources.list(Settings.allowOrigin)))
+            self.rebind = rebind
+            defaultGeneration = try sources.value(Settings.defaultGeneration) ?? .mobileApps
+        } catch let problem as ConfigurationProblem {
+            throw problem.startProblem
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("\(error)")
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import HTTPServer
+import ReferenceBackend
+import SyncCore
+import TablesProtocol
+
+/// Every setting of `serve`, `demo` and `backend`, in one place.
+enum Settings {
+    static let backend = Setting<BackendAddress>(
+        name: "backend", allowed: "an http or https address such as https://example.azurewebsites.net"
+    ) { BackendAddress($0) }
+
+    static let listen = Setting<ListenAddress>(
+        name: "listen", allowed: "a loopback address with a port, such as 127.0.0.1:8080"
+    ) { loopback($0) }
+
+    static let backendListen = Setting<ListenAddress>(
+        name: "backend-listen", allowed: "a loopback address with a port, such as 127.0.0.1:8081"
+    ) { loopback($0) }
+
+    static let data = Setting<DataFolder>(
+        name: "data", allowed: "the path of a folder"
+    ) { $0.isEmpty ? nil : DataFolder(path: absolute($0)) }
+
+    static let sync = Setting<SyncChoice>(
+        name: "sync", allowed: SyncChoice.allCases.map(\.rawValue).joined(separator: " or ")
+    ) { SyncChoice(rawValue: $0) }
+
+    static let table = Setting<TableName>(
+        name: "table", allowed: "the name of a table: letters, digits and _, not a digit first"
+    ) { TableName($0) }
+
+    static let allowHost = Setting<String>(
+        name: "allow-host", allowed: "a host with its port, such as 10.0.2.2:8080"
+    ) { isHostWithPort($0) ? $0 : nil }
+
+    static let allowOrigin = Setting<String>(
+        name: "allow-origin",
+        allowed: "an origin as browsers send it, such as http://localhost:3000, file:// or null"
+    ) { isOrigin($0) ? $0 : nil }
+
+    static let defaultGeneration = Setting<Generation>(
+        name: "default-generation", allowed: "1, 2 or 3"
+    ) { Int($0).flatMap(Generation.init(rawValue:)) }
+
+    static let flavour = Setting<BackendFlavour>(
+        name: "flavour",
+        allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))"
+    ) { BackendFlavour(rawValue: $0) }
+
+    private static func loopback(_ text: String) -> ListenAddress? {
+        guard let address = try? ListenAddress(text) else { return nil }
+        return address.host == "::1" || address.host.hasPrefix("127.") ? address : nil
+    }
+
+    private static func absolute(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let folder = ThisProcess.folder else { return path }
+        return folder == "/" ? "/\(path)" : "\(folder)/\(path)"
+    }
+
+    private static func isHostWithPort(_ text: String) -> Bool {
+        guard let colon = text.lastIndex(of: ":"), colon != text.startIndex else { return false }
+        return UInt16(text[text.index(after: colon)...]) != nil
+            && !text.contains { $0 == "/" || $0 == "*" || $0 == " " || $0 == "," }
+    }
+
+    private static func isOrigin(_ text: String) -> Bool {
+        if text == "null" { return true }
+        guard let mark = text.firstRange(of: "://"), mark.lowerBound != text.startIndex else {
+            return false
+        }
+        return !text[mark.upperBound...].contains { $0 == "/" || $0 == "*" || $0 == " " }
+    }
+}

@@ -1,0 +1,46 @@
+/// One file of the dashboard, embedded in the binary.
+struct DashboardFile: Sendable {
+    /// The name in the URL, `/-/NAME`.
+    let name: String
+    /// Its bytes.
+    let bytes: [UInt8]
+
+    /// Every file in Public. A file that is missing here is not served; a test compares the two.
+    static let all: [DashboardFile] = [
+        DashboardFile(name: "api.js", bytes: PackageResources.api_js),
+        DashboardFile(name: "app.js", bytes: PackageResources.app_js),
+        DashboardFile(name: "conflicts.js", bytes: PackageResources.conflicts_js),
+        DashboardFile(name: "connection.js", bytes: PackageResources.connection_js),
+        DashboardFile(name: "diff.js", bytes: PackageResources.diff_js),
+        DashboardFile(name: "dom.js", bytes: PackageResources.dom_js),
+        DashboardFile(name: "events.js", bytes: PackageResources.events_js),
+        DashboardFile(name: "history.js", bytes: PackageResources.history_js),
+        DashboardFile(name: "icon.svg", bytes: PackageResources.icon_svg),
+        DashboardFile(name: "index.html", bytes: PackageResources.index_html),
+        DashboardFile(name: "operation.js", bytes: PackageResources.operation_js),
+        DashboardFile(name: "queue.js", bytes: PackageResources.queue_js),
+        DashboardFile(name: "style.css", bytes: PackageResources.style_css),
+        DashboardFile(name: "todos.js", bytes: PackageResources.todos_js),
+        DashboardFile(name: "views.css", bytes: PackageResources.views_css),
+        DashboardFile(name: "words.js", bytes: PackageResources.words_js),
+    ]
+
+    /// The file with a name.
+    static func named(_ name: String) -> DashboardFile? { all.first { $0.name == name } }
+
+    /// The media type, by the ending of the name.
+    var mediaType: String {
+        switch name.split(separator: ".").last {
+        case "html": "text/html; charset=utf-8"
+        case "css": "text/css; charset=utf-8"
+        case "js", "mjs": "text/javascript; charset=utf-8"
+        case "svg": "image/svg+xml"
+        case "png": "image/png"
+        case "ico": "image/x-icon"
+        case "json": "application/json"
+        case "webmanifest": "application/manifest+json"
+        case "woff2": "font/woff2"
+        default: "application/octet-stream"
+        }
+    }
+}

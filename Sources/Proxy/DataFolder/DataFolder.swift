@@ -1,0 +1,110 @@
+import SyncCore
+import TablesProtocol
+
+/// The folder that holds everything an Understudy keeps: stores, token, lock, address.
+struct DataFolder: Sendable, Hashable {
+    /// Where it is.
+    let path: String
+
+    /// The folder of the user, by the XDG rules: a relative `XDG_DATA_HOME` is ignored.
+    static func standard(
+        name: String, environment: (String) -> String?
+    ) throws(StartProblem) -> DataFolder {
+        if let base = environment("XDG_DATA_HOME"), base.hasPrefix("/") {
+            return DataFolder(path: "\(base)/\(name)")
+        }
+        guard let home = environment("HOME"), home.hasPrefix("/") else {
+            throw StartProblem("There is no HOME, so say where the data shall be with --data.")
+        }
+        return DataFolder(path: "\(home)/.local/share/\(name)")
+    }
+
+    /// Makes the folder where needed and takes its lock.
+    func open() throws(StartProblem) -> FolderLock {
+        do {
+            try Files.makeFolder(path)
+            try refuseForeign()
+            switch try FolderLock.take("\(path)/lock") {
+            case .held(let lock): return lock
+            case .taken:
+                throw StartProblem(
+                    "Another Understudy runs on \(path). Stop it, or choose another folder with "
+                        + "--data.")
+            }
+        } catch let failure as FileFailure {
+            throw StartProblem("\(failure) Choose another folder with --data.")
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("\(error)")
+        }
+    }
+
+    /// Removes what stores and the demo's backend keep; lock and token stay.
+    func empty() throws(StartProblem) {
+        do {
+            if Files.exists("\(path)/stores") { try Files.removeFolder("\(path)/stores") }
+        } catch {
+            throw StartProblem("\(error)")
+        }
+        for ending in ["", "-wal", "-shm"] { Files.remove("\(path)/backend.sqlite\(ending)") }
+    }
+
+    /// The file of an identity's store. Keys of identities are safe as names.
+    func storeFile(_ identity: String) throws(StartProblem) -> String {
+        do {
+            try Files.makeFolder("\(path)/stores/\(identity)")
+        } catch {
+            throw StartProblem("\(error)")
+        }
+        return "\(path)/stores/\(identity)/store.sqlite"
+    }
+
+    /// The operator token, made at the first start.
+    func operatorToken(secret: () -> String) throws(StartProblem) -> String {
+        do {
+            if let token = try token() { return token }
+            let token = secret()
+            try Files.write(tokenFile, Array("\(token)\n".utf8))
+            return token
+        } catch {
+            throw StartProblem("\(error)")
+        }
+    }
+
+    /// The operator token as it is kept; nil when there is none.
+    func token() throws(FileFailure) -> String? {
+        guard let bytes = try Files.read(tokenFile) else { return nil }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let token = text[...].trimming { $0 == "\n" || $0 == " " }
+        return token.isEmpty ? nil : String(token)
+    }
+
+    /// Where the token is.
+    var tokenFile: String { "\(path)/operator.token" }
+
+    /// The address of the Understudy that runs on this folder, as its last start wrote it.
+    func address() throws(FileFailure) -> String? {
+        guard let bytes = try Files.read("\(path)/address") else { return nil }
+        return String(String(decoding: bytes, as: UTF8.self)[...].trimming { $0 == "\n" })
+    }
+
+    /// Says where the commands find this process.
+    func writeAddress(_ address: String) throws(FileFailure) {
+        try Files.write("\(path)/address", Array("\(address)\n".utf8))
+    }
+
+    /// Takes the address back when stopping.
+    func removeAddress() { Files.remove("\(path)/address") }
+
+    private func refuseForeign() throws(StartProblem) {
+        guard let status = Files.status(path) else { return }
+        if status.owner != ThisProcess.user {
+            throw StartProblem("\(path) belongs to another user; choose a folder with --data.")
+        }
+        if status.permissions & 0o077 != 0 {
+            throw StartProblem(
+                "\(path) is open to other users. Close it with: chmod 700 '\(path)'")
+        }
+    }
+}

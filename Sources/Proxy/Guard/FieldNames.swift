@@ -1,0 +1,34 @@
+import HTTPMessage
+import HTTPTypes
+
+extension HTTPField.Name {
+    /// Makes a name that is known to be a token.
+    static func known(_ name: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(name) else {
+            preconditionFailure("\(name) is a literal token")
+        }
+        return name
+    }
+
+    static let methodOverride = known("X-HTTP-Method-Override")
+    static let secFetchSite = known("Sec-Fetch-Site")
+    static let secFetchMode = known("Sec-Fetch-Mode")
+    static let secFetchDest = known("Sec-Fetch-Dest")
+    static let understudySession = known("Understudy-Session")
+    static let understudyState = known("Understudy-State")
+    static let understudyBackend = known("Understudy-Backend")
+    static let understudyComplete = known("Understudy-Complete")
+    static let lastEventID = known("Last-Event-ID")
+    static let resourcePolicy = known("Cross-Origin-Resource-Policy")
+    static let openerPolicy = known("Cross-Origin-Opener-Policy")
+    static let referrerPolicy = known("Referrer-Policy")
+    static let traceparent = known("traceparent")
+}
+
+extension Request {
+    /// Whether the head announces a body.
+    var announcesBody: Bool {
+        head.headerFields[.transferEncoding] != nil
+            || (head.headerFields[.contentLength] ?? "0") != "0"
+    }
+}

@@ -1,0 +1,81 @@
+import HTTPMessage
+import HTTPTypes
+
+extension Guard {
+    /// Refuses what a page of another origin asked for. Programs send neither Origin nor
+    /// Sec-Fetch-Site; browsers send at least one of them with everything but a typed address.
+    func originRefusal(_ request: Request, _ space: Space, _ path: TargetPath) -> Refusal? {
+        let origin = request.head.headerFields[.origin]
+        let site = request.head.headerFields[.secFetchSite]
+        if let origin, isListed(origin, for: space) { return nil }
+        if let origin, origin != "http://\(request.head.authority ?? "")" {
+            return crossOrigin(origin)
+        }
+        switch site {
+        case nil, "same-origin", "none": return nil
+        default:
+            if site == "cross-site" || site == "same-site", isOpenNavigation(request, path) {
+                return nil
+            }
+            return crossOrigin(origin ?? request.head.headerFields[.referer])
+        }
+    }
+
+    /// Answers the question of a browser whether a page of a listed origin may send its request.
+    /// Unlisted ones were refused before.
+    func preflightAnswer(_ request: Request, _ space: Space) -> Response? {
+        let fields = request.head.headerFields
+        guard request.head.method == .options, fields[.accessControlRequestMethod] != nil,
+            let origin = fields[.origin], isListed(origin, for: space)
+        else { return nil }
+        var answer = HTTPFields()
+        answer[.accessControlAllowOrigin] = origin
+        answer[.vary] = "Origin"
+        answer[.accessControlAllowMethods] = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+        answer[.accessControlAllowHeaders] = fields[.accessControlRequestHeaders]
+        answer[.accessControlMaxAge] = "300"
+        return Response(status: .noContent, headerFields: answer)
+    }
+
+    /// The header fields that let a page of a listed origin read the answer.
+    func sharingFields(_ request: Request, _ space: Space) -> HTTPFields {
+        guard let origin = request.head.headerFields[.origin], isListed(origin, for: space) else {
+            return [:]
+        }
+        var fields = HTTPFields()
+        fields[.accessControlAllowOrigin] = origin
+        fields[.vary] = "Origin"
+        fields[.accessControlExposeHeaders] =
+            "Link, Location, ETag, Age, Retry-After, Understudy-State, Understudy-Backend, "
+            + "Understudy-Complete, Zumo-Server-Version"
+        return fields
+    }
+
+    /// Listed origins never reach the operator API.
+    private func isListed(_ origin: String, for space: Space) -> Bool {
+        switch space {
+        case .tables, .other: rules.allowedOrigins.contains(origin)
+        case .operatorAPI: false
+        }
+    }
+
+    /// A link or a redirect that leads a person here: it changes nothing and shows nothing that
+    /// does not ask for a sign-in by itself.
+    private func isOpenNavigation(_ request: Request, _ path: TargetPath) -> Bool {
+        let fields = request.head.headerFields
+        guard request.head.method == .get, fields[.origin] == nil,
+            fields[.secFetchMode] == "navigate", fields[.secFetchDest] ?? "document" == "document"
+        else { return false }
+        switch path.segments.first {
+        case nil, "", "-", ".auth", "login": return true
+        default: return false
+        }
+    }
+
+    private func crossOrigin(_ origin: String?) -> Refusal {
+        Refusal(
+            .origin,
+            "A page of another origin asked for this. If it should be allowed, start with "
+                + "--allow-origin and its origin.", detail: origin)
+    }
+}

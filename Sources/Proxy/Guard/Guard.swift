@@ -1,0 +1,108 @@
+import HTTPMessage
+import HTTPTypes
+
+/// Looks at the head of every request before anything touches the store or the backend.
+struct Guard: Sendable {
+    let rules: GuardRules
+    let access: OperatorAccess
+
+    /// Judges `request`, in this order:
+    /// 1. the connection came in on this machine's own address;
+    /// 2. the method is known, and not overridden by a header;
+    /// 3. Host names this server, with its port;
+    /// 4. the path tells tables, operator API and other apart;
+    /// 5. an announced body fits;
+    /// 6. no page of another origin is behind it;
+    /// 7. a preflight of a listed origin is answered;
+    /// 8. the operator API is asked by someone signed in;
+    /// 9. a body is JSON (not asked of what is passed through).
+    func check(_ request: Request) -> GuardDecision {
+        if let refusal = addressRefusal(request) ?? methodRefusal(request) ?? hostRefusal(request) {
+            return .refuse(refusal, nil)
+        }
+        let path: TargetPath
+        do {
+            path = try TargetPath(request)
+        } catch {
+            return .refuse(Refusal(.target, error.sentence), nil)
+        }
+        let space = Space(path, method: request.head.method.rawValue)
+        if let refusal = overrideRefusal(request, space) ?? boundsRefusal(request, space)
+            ?? originRefusal(request, space, path)
+        {
+            return .refuse(refusal, space)
+        }
+        if let answer = preflightAnswer(request, space) { return .answer(answer) }
+        if let refusal = signInRefusal(request, space) ?? contentTypeRefusal(request, space) {
+            return .refuse(refusal, space)
+        }
+        return .pass(space)
+    }
+
+    /// The most bytes of body that a request to `space` may have.
+    func bodyLimitBytes(_ space: Space) -> Int {
+        switch space {
+        case .tables: Limits.tablesBodyBytes
+        case .operatorAPI: Limits.operatorBodyBytes
+        case .other: Limits.passedBodyBytes
+        }
+    }
+
+    private func addressRefusal(_ request: Request) -> Refusal? {
+        let address = request.connection.localAddress
+        guard address == "::1" || address.hasPrefix("127.") else {
+            return Refusal(
+                .address, "This server answers only on the loopback addresses of its machine.",
+                detail: address)
+        }
+        return nil
+    }
+
+    private func methodRefusal(_ request: Request) -> Refusal? {
+        switch request.head.method {
+        case .get, .head, .post, .put, .patch, .delete, .options: nil
+        default: Refusal(.method, "The method \(request.head.method) is not known here.")
+        }
+    }
+
+    private func hostRefusal(_ request: Request) -> Refusal? {
+        let host = request.head.authority ?? ""
+        if rules.allowsHost(host, port: request.connection.localPort) { return nil }
+        return Refusal(
+            .host,
+            "This server is not called \"\(host)\". If it should be, start it with --allow-host "
+                + "and that name with its port.", detail: host)
+    }
+
+    private func overrideRefusal(_ request: Request, _ space: Space) -> Refusal? {
+        guard space != .other, request.head.headerFields[.methodOverride] != nil else { return nil }
+        return Refusal(.methodOverride, "X-HTTP-Method-Override is not accepted; send the method.")
+    }
+
+    private func boundsRefusal(_ request: Request, _ space: Space) -> Refusal? {
+        guard let length = request.head.headerFields[.contentLength].flatMap({ Int($0) }),
+            length > bodyLimitBytes(space)
+        else { return nil }
+        return Refusal(.tooLarge, "A body here has at most \(bodyLimitBytes(space)) bytes.")
+    }
+
+    private func signInRefusal(_ request: Request, _ space: Space) -> Refusal? {
+        guard space == .operatorAPI(.api), access.caller(request) == nil else { return nil }
+        return Refusal(
+            .signIn,
+            "Sign in: open the link that `understudy open` makes, or send the token of the file "
+                + "operator.token as `Authorization: Bearer`.")
+    }
+
+    private func contentTypeRefusal(_ request: Request, _ space: Space) -> Refusal? {
+        guard space != .other, [.post, .put, .patch].contains(request.head.method) else {
+            return nil
+        }
+        if let type = request.head.headerFields[.contentType] {
+            return MediaType.isJSON(type)
+                ? nil : Refusal(.contentType, "A body here is application/json, not \(type).")
+        }
+        guard space != .tables, request.announcesBody else { return nil }
+        return Refusal(.contentType, "Say Content-Type: application/json.")
+    }
+}

@@ -1,0 +1,21 @@
+/// What the guard compares requests with; all of it exact strings.
+struct GuardRules: Sendable, Hashable {
+    /// Further values of Host (`10.0.2.2:8080`) beside the loopback names with the local port.
+    var allowedHosts: Set<String>
+    /// Origins of other pages that may call `/tables` and what is passed through.
+    var allowedOrigins: Set<String>
+
+    /// Makes rules; without arguments only this machine's own pages and programs may call.
+    init(allowedHosts: Set<String> = [], allowedOrigins: Set<String> = []) {
+        self.allowedHosts = allowedHosts
+        self.allowedOrigins = allowedOrigins
+    }
+
+    /// Whether `host` names this server on `port`.
+    func allowsHost(_ host: String, port: UInt16) -> Bool {
+        Self.loopbackNames.contains { host == "\($0):\(port)" || (port == 80 && host == $0) }
+            || allowedHosts.contains(host)
+    }
+
+    private static let loopbackNames = ["127.0.0.1", "localhost", "[::1]"]
+}

@@ -1,0 +1,44 @@
+import HTTPTypes
+
+/// Why the guard turned a request away.
+struct Refusal: Sendable, Hashable {
+    /// The step of the pipeline that refused; counted and shown by this word.
+    enum Reason: String, Sendable, Hashable, CaseIterable {
+        case address
+        case method
+        case methodOverride = "method-override"
+        case host
+        case target
+        case tooLarge = "too-large"
+        case origin = "cross-origin"
+        case signIn = "sign-in-required"
+        case contentType = "content-type"
+    }
+
+    /// The step that refused.
+    let reason: Reason
+    /// One sentence for a person, with what to do.
+    let sentence: String
+    /// What was refused (the Host or Origin), for the operator; never a credential.
+    let detail: String?
+
+    /// Makes a refusal.
+    init(_ reason: Reason, _ sentence: String, detail: String? = nil) {
+        self.reason = reason
+        self.sentence = sentence
+        self.detail = detail.map { String($0.prefix(Limits.refusalDetailCharacters)) }
+    }
+
+    /// The status of the answer.
+    var status: HTTPResponse.Status {
+        switch reason {
+        case .address, .origin: .forbidden
+        case .method: .notImplemented
+        case .methodOverride, .target: .badRequest
+        case .host: .misdirectedRequest
+        case .tooLarge: .contentTooLarge
+        case .signIn: .unauthorized
+        case .contentType: .unsupportedMediaType
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// Every bound of the proxy, with its unit.
+enum Limits {
+    /// The largest body of a request to `/tables`.
+    static let tablesBodyBytes = 1 << 20
+    /// The largest body of a request to the operator API.
+    static let operatorBodyBytes = 1 << 20
+    /// The largest body that is passed through to the backend, and the largest answer to it.
+    static let passedBodyBytes = 100 << 20
+    /// What is kept of a refused Host or Origin.
+    static let refusalDetailCharacters = 200
+    /// How long a one-time link is good.
+    static let linkSeconds: Int64 = 30 * 60
+    /// One-time links that wait to be used; the oldest goes first.
+    static let links = 20
+    /// How long a session of the dashboard is good.
+    static let sessionSeconds: Int64 = 30 * 24 * 3600
+    /// Sessions at once; the oldest goes first.
+    static let sessions = 50
+    /// Elements of a page of a list, unless asked for.
+    static let pageElements = 50
+    /// The most elements of a page of a list that can be asked for.
+    static let pageElementsMax = 500
+    /// The most rows of a page of todos that can be asked for.
+    static let pageRowsMax = 1000
+    /// Seconds that `POST …/sync` waits for the end unless asked.
+    static let waitSeconds = 10
+    /// The most seconds that can be asked for.
+    static let waitSecondsMax = 60
+    /// Seconds between two comment lines of an event stream.
+    static let eventHeartbeatSeconds: Int64 = 15
+    /// Event streams open at once.
+    static let eventStreams = 32
+    /// Seconds that a list of a table that was never pulled waits for its first pull.
+    static let firstPullSeconds = 5
+    /// Seconds that a command waits for an answer of the operator API.
+    static let commandSeconds = 60
+    /// Milliseconds between two looks of a command at a run that is under way.
+    static let runPollMilliseconds = 200
+    /// What `Retry-After` says when the backend is away or the disk is busy.
+    static let retryAfterSeconds = 5
+    /// Time given to open requests and the operation in flight when stopping; then the process ends.
+    static let stopMilliseconds = 1800
+    /// The longest time that can be asked for to be offline, in seconds: ten years.
+    static let offlineSecondsMax: Int64 = 315_360_000
+    /// The furthest back that samples go, in seconds.
+    static let sampleSecondsMax = 7 * 24 * 3600
+}

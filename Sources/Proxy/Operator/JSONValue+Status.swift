@@ -1,0 +1,127 @@
+import SyncCore
+import TablesProtocol
+
+// The state of things as openapi.json describes it.
+extension JSONValue {
+    /// The backend.
+    static func backend(_ backend: BackendStatus) -> JSONValue {
+        .members(
+            ("url", .string(backend.url)), ("state", .string(backend.state.rawValue)),
+            ("reason", .string(backend.reason)), ("since", .time(backend.since)),
+            ("nextTry", .time(backend.nextTry)))
+    }
+
+    /// Online or offline by choice.
+    static func mode(_ mode: EngineStatus.Mode) -> JSONValue {
+        switch mode {
+        case .online: .members(("mode", .string("online")), ("until", .null))
+        case .offline(let until):
+            .members(("mode", .string("offline")), ("until", .time(until)))
+        }
+    }
+
+    /// Open operations by state.
+    static func queue(_ queue: QueueCounts) -> JSONValue { .object(queueMembers(queue)) }
+
+    private static func queueMembers(_ queue: QueueCounts) -> [JSONValue.Member] {
+        [
+            .init("queued", .number(queue.queued)), .init("waiting", .number(queue.waiting)),
+            .init("sending", .number(queue.sending)), .init("unknown", .number(queue.unknown)),
+            .init("conflict", .number(queue.conflict)),
+            .init("quarantined", .number(queue.quarantined)),
+        ]
+    }
+
+    /// The ledger.
+    static func ledger(_ ledger: Ledger) -> JSONValue {
+        .object(
+            [
+                .init("accepted", .number(ledger.accepted)),
+                .init("applied", .number(ledger.applied)),
+                .init("collapsed", .number(ledger.collapsed)),
+                .init("discarded", .number(ledger.discarded)),
+            ] + queueMembers(ledger.queue) + [.init("balances", .bool(ledger.balances))])
+    }
+
+    /// One table.
+    static func table(_ table: TableStatus, identity: String) -> JSONValue {
+        .members(
+            ("identity", .string(identity)), ("name", .string(table.name)),
+            ("items", .number(table.items)), ("pending", .number(table.pending)),
+            ("isComplete", .bool(table.isComplete)), ("lastPull", .time(table.lastPull)),
+            ("readPolicy", .string(table.readPolicy.rawValue)),
+            ("writePolicy", .string(table.writePolicy.rawValue)),
+            ("conflictPolicy", .string(table.conflictPolicy.rawValue)),
+            ("unconditionalPolicy", .string(table.unconditionalPolicy.rawValue)),
+            ("isPublic", .bool(table.isPublic)), ("idKind", .string(table.idKind.rawValue)),
+            ("paging", .string(table.paging.rawValue)), ("warning", .text(table.warning)))
+    }
+
+    /// One run.
+    static func run(_ run: Run, identity: String) -> JSONValue {
+        .members(
+            ("id", .string(run.id)), ("identity", .string(identity)),
+            ("kind", .string(run.kind.rawValue)), ("state", .string(run.state.rawValue)),
+            ("reason", .text(run.reason)), ("startedAt", .time(run.startedAt)),
+            ("endedAt", .time(run.endedAt)), ("push", run.push.map { .push($0) } ?? .null),
+            ("pull", .array(run.pull.map { .pull($0) })))
+    }
+
+    private static func push(_ push: PushReport) -> JSONValue {
+        .members(
+            ("sent", .number(push.sent)), ("applied", .number(push.applied)),
+            ("conflicts", .number(push.conflicts)), ("quarantined", .number(push.quarantined)),
+            ("left", .number(push.left)))
+    }
+
+    private static func pull(_ pull: PullReport) -> JSONValue {
+        .members(
+            ("table", .string(pull.table)), ("requests", .number(pull.requests)),
+            ("received", .number(pull.received)), ("applied", .number(pull.applied)),
+            ("skippedDirty", .number(pull.skippedDirty)), ("deleted", .number(pull.deleted)),
+            ("error", .text(pull.error)))
+    }
+
+    /// One minute.
+    static func sample(_ sample: Sample) -> JSONValue {
+        .members(
+            ("at", .time(sample.at)), ("depth", .number(sample.depth)),
+            ("succeeded", .number(sample.succeeded)), ("failed", .number(sample.failed)),
+            ("latencyMs", .number(sample.latencyMilliseconds)))
+    }
+
+    /// One reason of refusals.
+    static func rejection(_ entry: RejectionLog.Entry) -> JSONValue {
+        .members(
+            ("reason", .string(entry.reason.rawValue)), ("status", .number(entry.status)),
+            ("count", .number(entry.count)), ("lastAt", .time(entry.lastAt)),
+            ("lastDetail", .text(entry.lastDetail)), ("sentence", .string(entry.sentence)))
+    }
+
+    /// What the operator set.
+    static func settings(_ settings: SyncSettings) -> JSONValue {
+        .members(
+            ("triggers", .array(settings.triggers.map(\.rawValue).sorted().map { .string($0) })),
+            ("intervalSeconds", .number(settings.interval.components.seconds)),
+            ("debounceMs", .number(settings.debounce.wholeMilliseconds)),
+            ("parallelism", .number(settings.parallelism)),
+            ("maxAttempts", .number(settings.maxAttempts)),
+            ("pageRows", .number(settings.pageRows)),
+            ("tables", .array(settings.tables.map { .string($0.text) })))
+    }
+
+    /// One event's data.
+    static func event(_ event: Event) -> JSONValue {
+        .members(
+            ("id", .number(event.id)), ("identity", .string(event.identity)),
+            ("table", .text(event.table)), ("itemId", .text(event.itemID)),
+            ("opId", .text(event.operationID)))
+    }
+}
+
+extension Duration {
+    /// The duration in milliseconds, rounded down.
+    var wholeMilliseconds: Int64 {
+        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}

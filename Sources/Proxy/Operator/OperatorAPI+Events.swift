@@ -1,0 +1,35 @@
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+
+// Server-sent events.
+extension OperatorAPI {
+    func events(_ call: OperatorCall) throws(Problem) -> Response {
+        let home = try home(call)
+        let given = call.request.head.headerFields[.lastEventID] ?? call.query["lastEventId"]
+        let after: Int64?
+        if let given, !given.isEmpty {
+            // An id that is none of ours is as good as one that is too old.
+            after = Int64(given) ?? 0
+        } else {
+            after = nil
+        }
+        guard let (id, stream) = feed.open(identity: home.identity) else {
+            throw .unavailable("Too many event streams are open.")
+        }
+        stream.write(Array("retry: 1000\n\n".utf8))
+        work.start {
+            var missed: EventBatch?
+            if let after {
+                missed = try? await home.store.events(after: after, limit: StoreLimits.events)
+            }
+            feed.release(id, missed: missed)
+        }
+        let fields: HTTPFields = [
+            .contentType: "text/event-stream", .cacheControl: "no-store",
+            .xContentTypeOptions: "nosniff",
+        ]
+        return Response(head: HTTPResponse(status: .ok, headerFields: fields), stream: stream)
+    }
+}

@@ -1,0 +1,142 @@
+import HTTPMessage
+import SyncCore
+import TablesProtocol
+
+// The queue: operations and conflicts.
+extension OperatorAPI {
+    func operations(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let filter = OperationFilter(
+            states: try Self.states(call.query["state"]), table: call.query["table"],
+            text: call.query["q"])
+        let limit = try call.limit()
+        let page = try await asking { () throws(StoreError) in
+            try await home.store.operations(filter, after: call.query["after"], limit: limit)
+        }
+        return .json(.page(page) { .operation($0) })
+    }
+
+    func operation(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let detail = try await asking { () throws(StoreError) in
+            try await home.store.operation(call.parameter("id"))
+        }
+        guard let detail else { throw .notFound("There is no such operation.") }
+        return .json(.operation(detail))
+    }
+
+    func retry(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let revision = try OperatorCall.revision(try call.body())
+        let outcome = try await asking { () throws(StoreError) in
+            try await home.store.retry(call.parameter("id"), revision: revision)
+        }
+        return try actionResponse(outcome, noun: "operation")
+    }
+
+    func discard(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let revision = try OperatorCall.revision(try call.body())
+        let outcome = try await asking { () throws(StoreError) in
+            try await home.store.discard(call.parameter("id"), revision: revision)
+        }
+        return try actionResponse(outcome, noun: "operation")
+    }
+
+    func edit(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let body = try call.body()
+        let revision = try OperatorCall.revision(body)
+        let columns = try Self.columns(body["columns"], name: "columns")
+        let outcome = try await asking { () throws(StoreError) in
+            try await home.store.edit(call.parameter("id"), revision: revision, columns: columns)
+        }
+        return try actionResponse(outcome, noun: "operation")
+    }
+
+    func bulk(_ action: BulkAction, _ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let body = try call.body()
+        guard let given = body["filter"], case .object = given else {
+            throw .invalid("filter must be an object; an empty one means all open operations.")
+        }
+        let words = (given["state"]?.array ?? []).compactMap(\.string).joined(separator: ",")
+        let filter = OperationFilter(
+            states: try Self.states(words.isEmpty ? nil : words), table: given["table"]?.string,
+            text: given["q"]?.string)
+        let dryRun = body["dryRun"]?.bool ?? false
+        let outcome = try await asking { () throws(StoreError) in
+            try await home.store.bulk(action, filter, dryRun: dryRun)
+        }
+        return .json(.bulk(outcome, dryRun: dryRun))
+    }
+
+    func conflicts(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let limit = try call.limit()
+        let page = try await asking { () throws(StoreError) in
+            try await home.store.conflicts(after: call.query["after"], limit: limit)
+        }
+        return .json(.page(page) { .conflict($0) })
+    }
+
+    func conflict(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let detail = try await asking { () throws(StoreError) in
+            try await home.store.conflict(call.parameter("id"))
+        }
+        guard let detail else { throw .notFound("There is no such open conflict.") }
+        return .json(.conflict(detail))
+    }
+
+    func resolve(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let body = try call.body()
+        let revision = try OperatorCall.revision(body)
+        let resolution: Resolution
+        switch body["choice"]?.string {
+        case "mine": resolution = .mine
+        case "server": resolution = .server
+        case "merged": resolution = .merged
+        case "both": resolution = .both
+        case "edited": resolution = .edited(try Self.columns(body["item"], name: "item"))
+        default: throw .invalid("choice must be mine, server, merged, both or edited.")
+        }
+        let outcome = try await asking { () throws(StoreError) in
+            try await home.store.resolve(call.parameter("id"), revision: revision, resolution)
+        }
+        return try actionResponse(outcome, noun: "open conflict")
+    }
+
+    /// The states that a query names; nil for the open ones.
+    private static func states(_ text: String?) throws(Problem) -> Set<OperationState>? {
+        guard let text, !text.isEmpty else { return nil }
+        if text == "all" { return Set(OperationState.allCases) }
+        var states: Set<OperationState> = []
+        for word in text.split(separator: ",") {
+            guard let state = OperationState(rawValue: String(word)) else {
+                let all = OperationState.allCases.map(\.rawValue).joined(separator: ", ")
+                throw .invalid("state must be all or some of \(all).")
+            }
+            states.insert(state)
+        }
+        return states
+    }
+
+    /// The user columns of an object; system columns in it say nothing.
+    private static func columns(_ value: JSONValue?, name: String) throws(Problem) -> Columns {
+        guard case .object(let members) = value else {
+            throw .invalid("\(name) must be an object with the columns.")
+        }
+        let own = members.filter { !systemColumns.contains($0.name) }
+        do {
+            return try Columns(parsing: JSONValue.object(own).text)
+        } catch {
+            throw .invalid("\(name) cannot be read: \(error)")
+        }
+    }
+
+    private static let systemColumns: Set<String> = [
+        "id", "createdAt", "updatedAt", "version", "deleted",
+    ]
+}

@@ -1,0 +1,100 @@
+import HTTPMessage
+import SyncCore
+import TablesProtocol
+
+// How things stand, and what the operator sets.
+extension OperatorAPI {
+    func status(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let status = try await asking { () throws(StoreError) in try await home.engine.status() }
+        let current = await home.engine.runs().first { $0.state == .running }
+        return .json(
+            .members(
+                ("identity", .string(home.identity)), ("version", .string(Version.text)),
+                ("startedAt", .time(startedAt)), ("backend", .backend(status.backend)),
+                ("mode", .mode(status.mode)), ("queue", .queue(status.queue)),
+                ("ledger", .ledger(status.ledger)),
+                (
+                    "tables",
+                    .array(status.tables.map { .table($0, identity: home.identity) })
+                ),
+                ("lastSync", .time(status.lastSync)), ("nextSync", .time(status.nextSync)),
+                ("currentRun", current.map { .run($0, identity: home.identity) } ?? .null),
+                ("warnings", .array(status.warnings.map { .string($0) })),
+                ("rejectedRequests", .number(rejections.total)),
+                ("identities", .array(homes.all.map { .string($0.identity) }))))
+    }
+
+    func setMode(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let body = try call.body()
+        let mode: EngineStatus.Mode
+        switch body["mode"]?.string {
+        case "online": mode = .online
+        case "offline": mode = .offline(until: try Self.until(body["forSeconds"], from: now()))
+        default: throw .invalid("mode must be online or offline.")
+        }
+        await home.engine.setMode(mode)
+        return .json(.mode(mode))
+    }
+
+    private static func until(_ value: JSONValue?, from now: Instant) throws(Problem) -> Instant? {
+        switch value {
+        case nil, .null: return nil
+        default:
+            guard let seconds = value?.integer, seconds >= 1, seconds <= Limits.offlineSecondsMax
+            else {
+                throw .invalid(
+                    "forSeconds must be a whole number from 1 to \(Limits.offlineSecondsMax).")
+            }
+            return now.adding(seconds: seconds)
+        }
+    }
+
+    func rejectionList() -> Response {
+        let all = rejections.all
+        return .json(.page(all.map { .rejection($0) }, next: nil, total: all.count))
+    }
+
+    func settings(_ call: OperatorCall) async throws(Problem) -> Response {
+        .json(.settings(await (try home(call)).engine.settings))
+    }
+
+    func changeSettings(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let changed = try SettingsPatch(try call.body()).applied(
+            to: await home.engine.settings)
+        await home.engine.update(changed)
+        return .json(.settings(await home.engine.settings))
+    }
+
+    func samples(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let seconds = try call.number("sinceSeconds", in: 1...Limits.sampleSecondsMax) ?? 3600
+        let since = now().adding(seconds: -Int64(seconds))
+        let samples = try await asking { () throws(StoreError) in
+            try await home.store.samples(since: since)
+        }
+        return .json(.page(samples.map { .sample($0) }, next: nil, total: samples.count))
+    }
+
+    func history(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let limit = try call.limit()
+        let page = try await asking { () throws(StoreError) in
+            try await home.store.history(after: call.query["after"], limit: limit)
+        }
+        return .json(.page(page) { .history($0, identity: home.identity) })
+    }
+
+    func undo(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        guard let entry = Int64(call.parameter("id")) else {
+            throw .notFound("There is no such entry in the history.")
+        }
+        let outcome = try await asking { () throws(StoreError) in
+            try await home.store.undo(entry)
+        }
+        return try actionResponse(outcome, noun: "entry in the history")
+    }
+}

@@ -1,0 +1,119 @@
+import HTTPMessage
+import SyncCore
+import TablesProtocol
+
+// Tables and their rows with sync state.
+extension OperatorAPI {
+    func tables(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let tables = try await asking { () throws(StoreError) in try await home.store.tables() }
+        return .json(
+            .page(
+                tables.map { .table($0, identity: home.identity) }, next: nil, total: tables.count))
+    }
+
+    func items(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let table = try Self.table(call)
+        let query = try Self.query(call)
+        let page = try await rows(home, table, query)
+        let states = try await openOperations(home, table, page.items)
+        let rows = page.items.map { item in
+            Self.row(item, states[item.id.text])
+        }
+        let next = page.hasMore ? String(query.skip + page.items.count) : nil
+        return .json(.page(rows, next: next, total: page.count ?? rows.count))
+    }
+
+    private static func query(_ call: OperatorCall) throws(Problem) -> TableQuery {
+        var parameters = [QueryParameter(name: "$inlinecount", value: "allpages", raw: "")]
+        for (name, option) in [("filter", "$filter"), ("orderby", "$orderby")] {
+            if let value = call.query[name], !value.isEmpty {
+                parameters.append(QueryParameter(name: option, value: value, raw: ""))
+            }
+        }
+        do {
+            var query = try TableQuery.parse(parameters, generation: .mobileApps)
+            query.top = try call.number("top", in: 0...Limits.pageRowsMax) ?? Limits.pageElements
+            query.skip = try call.number("skip", in: 0...Int(Int32.max)) ?? 0
+            query.includeDeleted = call.query["includeDeleted"] == "true"
+            return query
+        } catch let error as ODataError {
+            throw invalidQuery(error)
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw .invalid("\(error)")
+        }
+    }
+
+    private static func invalidQuery(_ error: ODataError) -> Problem {
+        var problem = Problem.invalid(error.description, code: "invalid-query")
+        problem.members = [.init("position", .number(error.position))]
+        return problem
+    }
+
+    private func rows(
+        _ home: Home, _ table: TableName, _ query: TableQuery
+    ) async throws(Problem) -> ItemPage {
+        let outcome = await withCheckedContinuation { continuation in
+            slowLane.run {
+                continuation.resume(
+                    returning: home.store.listUnhurried(table, query, generation: .mobileApps))
+            }
+        }
+        switch outcome {
+        case .page(let page), .partial(let page): return page
+        case .unknownTable: throw .notFound("There is no table \(table) here yet.")
+        case .invalid(let error): throw Self.invalidQuery(error)
+        case .overBudget: throw .invalid("This query needs too much work; narrow it down.")
+        case .failed(let sentence): throw .unavailable(sentence)
+        }
+    }
+
+    /// The open operations of these rows, by item. Of several for one item the last one counts,
+    /// which holds the newest change.
+    private func openOperations(
+        _ home: Home, _ table: TableName, _ items: [Item]
+    ) async throws(Problem) -> [String: OperationSummary] {
+        var found: [String: OperationSummary] = [:]
+        if items.isEmpty { return found }
+        let shown = Set(items.map(\.id.text))
+        var cursor: String?
+        repeat {
+            let page = try await asking { () throws(StoreError) in
+                try await home.store.operations(
+                    OperationFilter(table: table.text), after: cursor,
+                    limit: Limits.pageElementsMax)
+            }
+            for operation in page.items where shown.contains(operation.itemID) {
+                found[operation.itemID] = operation
+            }
+            cursor = page.next
+        } while cursor != nil
+        return found
+    }
+
+    private static func row(_ item: Item, _ operation: OperationSummary?) -> JSONValue {
+        var members: [JSONValue.Member] = [.init("id", .string(item.id.text))]
+        members += item.columns.all.map { .init($0.name, $0.value.value) }
+        members += [
+            .init("createdAt", .time(item.createdAt)), .init("updatedAt", .time(item.updatedAt)),
+            .init("version", .string(item.version)), .init("deleted", .bool(item.deleted)),
+        ]
+        return .members(
+            ("item", .object(members)),
+            ("state", .string(state(operation).rawValue)),
+            ("operationState", .text(operation?.state.rawValue)),
+            ("operationId", .text(operation?.id)), ("reason", .text(operation?.reason)))
+    }
+
+    private static func state(_ operation: OperationSummary?) -> ItemState {
+        switch operation?.state {
+        case nil, .done, .discarded, .collapsed: .synced
+        case .queued, .sending, .waiting, .unknown: .pending
+        case .conflict: .conflict
+        case .quarantined: .quarantined
+        }
+    }
+}

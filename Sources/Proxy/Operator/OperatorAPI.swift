@@ -1,0 +1,97 @@
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+
+/// Answers everything under `/-/`. Each handler is a method in the file of its concern; which path
+/// leads to it stands in ``OperatorRoute/all``.
+struct OperatorAPI: Sendable {
+    let homes: Homes
+    let access: OperatorAccess
+    let rejections: RejectionLog
+    let feed: EventFeed
+    let work: BackgroundWork
+    let slowLane: SlowLane
+    let startedAt: Instant
+    let now: @Sendable () -> Instant
+
+    /// Answers a request that the guard let through.
+    func handle(_ request: Request, _ path: TargetPath) -> Answer {
+        let method: HTTPRequest.Method = request.head.method == .head ? .get : request.head.method
+        var allowed: [String] = []
+        for route in OperatorRoute.all {
+            guard let parameters = route.match(path.segments) else { continue }
+            if route.method == method { return answer(route, request, parameters) }
+            allowed.append(route.method.rawValue)
+        }
+        if allowed.isEmpty {
+            return .now(Problem.notFound("There is nothing at this address.").response)
+        }
+        return .now(Problem.methodNotAllowed(allowed).response)
+    }
+
+    private func answer(
+        _ route: OperatorRoute, _ request: Request, _ parameters: [String: String]
+    ) -> Answer {
+        let call: OperatorCall
+        do {
+            call = try OperatorCall(request, parameters: parameters)
+        } catch {
+            return .now(error.response)
+        }
+        switch route.action {
+        case .now(let action):
+            do {
+                return .now(try action(self, call))
+            } catch {
+                return .now(error.response)
+            }
+        case .later(let action):
+            return .later { reply in
+                work.start {
+                    do throws(Problem) {
+                        reply(try await action(self, call))
+                    } catch {
+                        reply(error.response)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The home of the identity that `?identity=` names; `anonymous` unless given.
+    func home(_ call: OperatorCall) throws(Problem) -> Home {
+        let key = call.query["identity"] ?? Homes.anonymous
+        guard let home = homes.home(key) else {
+            throw .notFound("There is no identity \"\(key)\".")
+        }
+        return home
+    }
+
+    /// Runs a call of a store; its sentence becomes a 503.
+    func asking<Value>(
+        _ body: () async throws(StoreError) -> Value
+    ) async throws(Problem) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw .unavailable(error.description)
+        }
+    }
+
+    /// What an action on an operation answers.
+    func actionResponse(_ outcome: ActionOutcome, noun: String) throws(Problem) -> Response {
+        switch outcome {
+        case .done(let operation):
+            return .json(.members(("operation", operation.map { .operation($0) } ?? .null)))
+        case .changed(let current):
+            throw Problem(
+                status: .conflict, code: "operation-changed",
+                detail: "It changed since; look again and decide anew.",
+                members: [.init("current", .operation(current))])
+        case .notFound: throw .notFound("There is no such \(noun).")
+        case .refused(let reason):
+            throw Problem(status: .conflict, code: "refused", detail: reason)
+        }
+    }
+}

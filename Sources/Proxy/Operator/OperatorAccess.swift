@@ -1,0 +1,151 @@
+import HTTPMessage
+import HTTPTypes
+import Synchronization
+import TablesProtocol
+
+/// Who may use the operator API: whoever has the token of the data folder, or a browser that
+/// exchanged a one-time link for a session.
+///
+/// A session has two halves. The cookie alone is not enough, because browsers send cookies to every
+/// port of a host, so another server on this machine could collect it; the session value lives in
+/// the page's own storage, which belongs to the port.
+final class OperatorAccess: Sendable {
+    /// Who asks.
+    enum Caller: Sendable, Hashable {
+        case token
+        case session(Session)
+    }
+
+    /// A signed-in browser.
+    struct Session: Sendable, Hashable {
+        /// The value of the cookie.
+        let cookie: String
+        /// The value of the header `Understudy-Session`.
+        let value: String
+        /// When it ends.
+        let expiresAt: Instant
+    }
+
+    private struct Link {
+        let value: String
+        let expiresAt: Instant
+    }
+
+    private struct State {
+        var links: [Link] = []
+        var sessions: [Session]
+    }
+
+    private let token: String
+    private let state: Mutex<State>
+    private let now: @Sendable () -> Instant
+    private let secret: @Sendable () -> String
+    private let persist: @Sendable ([Session]) -> Void
+
+    /// Makes an access list.
+    /// - Parameters:
+    ///   - token: the bearer token; never empty.
+    ///   - sessions: those kept from an earlier run.
+    ///   - secret: makes unguessable text.
+    ///   - persist: keeps the sessions for the next run.
+    init(
+        token: String, sessions: [Session] = [], now: @escaping @Sendable () -> Instant,
+        secret: @escaping @Sendable () -> String,
+        persist: @escaping @Sendable ([Session]) -> Void = { _ in }
+    ) {
+        precondition(!token.isEmpty, "an empty token would let everybody in")
+        self.token = token
+        self.now = now
+        self.secret = secret
+        self.persist = persist
+        state = Mutex(State(sessions: sessions))
+    }
+
+    /// Who asks, or nil when nobody who may.
+    func caller(_ request: Request) -> Caller? {
+        let fields = request.head.headerFields
+        if let authorization = fields[.authorization] {
+            let parts = authorization.split(separator: " ", maxSplits: 1)
+            guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+            return Self.isSame(String(parts[1]), token) ? .token : nil
+        }
+        guard let value = fields[.understudySession],
+            let cookie = Self.cookie(Self.cookieName(request), in: fields)
+        else { return nil }
+        let now = now()
+        return state.withLock { state in
+            state.sessions.first { session in
+                Self.isSame(session.cookie, cookie) && Self.isSame(session.value, value)
+                    && session.expiresAt > now
+            }
+        }.map { .session($0) }
+    }
+
+    /// Makes a one-time link's value.
+    func makeLink() -> (value: String, expiresAt: Instant) {
+        let link = Link(value: secret(), expiresAt: now().adding(seconds: Limits.linkSeconds))
+        state.withLock { state in
+            state.links.append(link)
+            state.links = state.links.suffix(Limits.links)
+        }
+        return (link.value, link.expiresAt)
+    }
+
+    /// Exchanges a link for a session; nil when the link was used, is too old or never was.
+    func signIn(link: String) -> Session? {
+        let now = now()
+        let session = Session(
+            cookie: secret(), value: secret(),
+            expiresAt: now.adding(seconds: Limits.sessionSeconds))
+        let sessions: [Session]? = state.withLock { state in
+            state.links.removeAll { $0.expiresAt <= now }
+            guard let index = state.links.firstIndex(where: { Self.isSame($0.value, link) }) else {
+                return nil
+            }
+            state.links.remove(at: index)
+            state.sessions.removeAll { $0.expiresAt <= now }
+            state.sessions = state.sessions.suffix(Limits.sessions - 1) + [session]
+            return state.sessions
+        }
+        guard let sessions else { return nil }
+        persist(sessions)
+        return session
+    }
+
+    /// Ends a session.
+    func signOut(_ session: Session) {
+        let sessions = state.withLock { state in
+            state.sessions.removeAll { $0 == session }
+            return state.sessions
+        }
+        persist(sessions)
+    }
+
+    /// The cookie's name: it carries the port, since cookies do not know ports.
+    static func cookieName(_ request: Request) -> String {
+        "understudy_\(request.connection.localPort)"
+    }
+
+    private static func cookie(_ name: String, in fields: HTTPFields) -> String? {
+        for pair in (fields[.cookie] ?? "").split(separator: ";") {
+            let pair = pair.trimming { $0 == " " }
+            if pair.hasPrefix("\(name)=") { return String(pair.dropFirst(name.count + 1)) }
+        }
+        return nil
+    }
+
+    /// Compares without stopping at the first difference, so that time tells nothing.
+    static func isSame(_ left: String, _ right: String) -> Bool {
+        let left = Array(left.utf8)
+        let right = Array(right.utf8)
+        guard left.count == right.count else { return false }
+        return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}
+
+extension Instant {
+    /// This instant and some seconds more.
+    func adding(seconds: Int64) -> Instant {
+        Instant(milliseconds: milliseconds + seconds * 1000)
+    }
+}

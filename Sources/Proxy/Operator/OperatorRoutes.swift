@@ -1,0 +1,93 @@
+import HTTPTypes
+import SyncCore
+
+// Everything under `/-/` on one screen. A literal segment stands before a `{parameter}` that would
+// fit as well. openapi.json describes the same list; a test compares the two.
+extension OperatorRoute {
+    private static let api = "/-/api/v1"
+
+    /// All routes, tried in this order.
+    static let all: [OperatorRoute] = [
+        .now(.get, "/-/") { api, _ throws(Problem) in try api.dashboardFile("index.html") },
+        .now(.get, "/-/livez") { api, _ in api.livez() },
+        .later(.get, "/-/readyz") { api, _ in await api.readyz() },
+        .later(.get, "/-/metrics") { api, _ in await api.metrics() },
+        .now(.get, "/-/openapi.json") { api, _ in api.openAPI() },
+        .now(.get, "/-/{file}") { api, call throws(Problem) in
+            try api.dashboardFile(call.parameter("file"))
+        },
+
+        .now(.get, "\(api)/session") { api, call throws(Problem) in try api.session(call) },
+        .now(.post, "\(api)/session") { api, call throws(Problem) in try api.signIn(call) },
+        .now(.delete, "\(api)/session") { api, call in api.signOut(call) },
+        .now(.post, "\(api)/links") { api, call throws(Problem) in try api.makeLink(call) },
+
+        .later(.get, "\(api)/status") { api, call throws(Problem) in try await api.status(call) },
+        .later(.post, "\(api)/mode") { api, call throws(Problem) in try await api.setMode(call) },
+        .later(.get, "\(api)/settings") { api, call throws(Problem) in
+            try await api.settings(call)
+        },
+        .later(.patch, "\(api)/settings") { api, call throws(Problem) in
+            try await api.changeSettings(call)
+        },
+        .now(.get, "\(api)/rejections") { api, _ in api.rejectionList() },
+        .now(.get, "\(api)/events") { api, call throws(Problem) in try api.events(call) },
+
+        .later(.post, "\(api)/sync") { api, call throws(Problem) in try await api.sync(call) },
+        .later(.post, "\(api)/push") { api, call throws(Problem) in try await api.push(call) },
+        .later(.get, "\(api)/runs") { api, call throws(Problem) in try await api.runs(call) },
+        .later(.get, "\(api)/runs/{id}") { api, call throws(Problem) in try await api.run(call) },
+        .later(.post, "\(api)/runs/{id}/cancel") { api, call throws(Problem) in
+            try await api.cancelRun(call)
+        },
+
+        .later(.get, "\(api)/tables") { api, call throws(Problem) in try await api.tables(call) },
+        .later(.get, "\(api)/tables/{table}/items") { api, call throws(Problem) in
+            try await api.items(call)
+        },
+        .later(.post, "\(api)/tables/{table}/pull") { api, call throws(Problem) in
+            try await api.pull(call)
+        },
+        .later(.post, "\(api)/tables/{table}/purge") { api, call throws(Problem) in
+            try await api.purge(call)
+        },
+
+        .later(.get, "\(api)/operations") { api, call throws(Problem) in
+            try await api.operations(call)
+        },
+        .later(.post, "\(api)/operations/retry") { api, call throws(Problem) in
+            try await api.bulk(.retry, call)
+        },
+        .later(.post, "\(api)/operations/discard") { api, call throws(Problem) in
+            try await api.bulk(.discard, call)
+        },
+        .later(.get, "\(api)/operations/{id}") { api, call throws(Problem) in
+            try await api.operation(call)
+        },
+        .later(.patch, "\(api)/operations/{id}") { api, call throws(Problem) in
+            try await api.edit(call)
+        },
+        .later(.post, "\(api)/operations/{id}/retry") { api, call throws(Problem) in
+            try await api.retry(call)
+        },
+        .later(.post, "\(api)/operations/{id}/discard") { api, call throws(Problem) in
+            try await api.discard(call)
+        },
+
+        .later(.get, "\(api)/conflicts") { api, call throws(Problem) in
+            try await api.conflicts(call)
+        },
+        .later(.get, "\(api)/conflicts/{id}") { api, call throws(Problem) in
+            try await api.conflict(call)
+        },
+        .later(.post, "\(api)/conflicts/{id}/resolve") { api, call throws(Problem) in
+            try await api.resolve(call)
+        },
+
+        .later(.get, "\(api)/history") { api, call throws(Problem) in try await api.history(call) },
+        .later(.post, "\(api)/history/{id}/undo") { api, call throws(Problem) in
+            try await api.undo(call)
+        },
+        .later(.get, "\(api)/samples") { api, call throws(Problem) in try await api.samples(call) },
+    ]
+}

@@ -1,0 +1,68 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+/// An error of the operator API, as RFC 9457 has it, with a stable `code`.
+struct Problem: Sendable {
+    let status: HTTPResponse.Status
+    /// A stable word for programs.
+    let code: String
+    /// One sentence for a person, with what to do.
+    let detail: String
+    /// Further members.
+    var members: [JSONValue.Member] = []
+    /// Further header fields.
+    var fields: HTTPFields = [:]
+
+    /// The problem as a response.
+    var response: Response {
+        var fields = fields
+        fields[.contentType] = "application/problem+json"
+        fields[.cacheControl] = "no-store"
+        let body: JSONValue = .object(
+            [
+                .init("type", .string("about:blank")),
+                .init("title", .string(status.reasonPhrase)),
+                .init("status", .number(JSONNumber(Int64(status.code)))),
+                .init("detail", .string(detail)),
+                .init("code", .string(code)),
+            ] + members)
+        return Response(status: status, headerFields: fields, body: Array(body.text.utf8))
+    }
+
+    /// 400.
+    static func invalid(_ detail: String, code: String = "invalid-request") -> Problem {
+        Problem(status: .badRequest, code: code, detail: detail)
+    }
+
+    /// 404.
+    static func notFound(_ detail: String) -> Problem {
+        Problem(status: .notFound, code: "not-found", detail: detail)
+    }
+
+    /// 503.
+    static func unavailable(_ detail: String) -> Problem {
+        Problem(status: .serviceUnavailable, code: "unavailable", detail: detail)
+    }
+
+    /// 405 with the methods that there are.
+    static func methodNotAllowed(_ allowed: [String]) -> Problem {
+        Problem(
+            status: .methodNotAllowed, code: "method-not-allowed",
+            detail: "Here the methods are \(allowed.joined(separator: ", ")).",
+            fields: [.allow: allowed.joined(separator: ", ")])
+    }
+}
+
+extension Refusal {
+    /// The refusal as a response. Clients of `/tables` find the sentence under `error` as well,
+    /// where every SDK looks.
+    func response(for space: Space?) -> Response {
+        var problem = Problem(status: status, code: reason.rawValue, detail: sentence)
+        if space == .tables { problem.members = [.init("error", .string(sentence))] }
+        if reason == .signIn {
+            problem.fields[.wwwAuthenticate] = "Bearer realm=\"understudy\""
+        }
+        return problem.response
+    }
+}

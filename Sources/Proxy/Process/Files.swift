@@ -1,0 +1,111 @@
+import Glibc
+
+/// Small files of the data folder: read whole, replaced whole, for their owner alone.
+///
+/// `unsafe`: where a path goes to a C function, Swift lends it as a C string for the call alone, and
+/// none of these functions keeps it.
+enum Files {
+    /// What is known of a file.
+    struct Status: Sendable, Hashable {
+        let owner: UInt32
+        let permissions: UInt32
+    }
+
+    /// Makes a folder and those above it, 0700 where they are new.
+    static func makeFolder(_ path: String) throws(FileFailure) {
+        if isFolder(path) { return }
+        if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+            try makeFolder(String(path[..<slash]))
+        }
+        guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw FileFailure("create the folder \(path)")
+        }
+    }
+
+    /// Whether `path` is a folder.
+    static func isFolder(_ path: String) -> Bool {
+        mode(path).map { $0 & S_IFMT == S_IFDIR } ?? false
+    }
+
+    /// Whether anything is at `path`.
+    static func exists(_ path: String) -> Bool { mode(path) != nil }
+
+    /// Owner and permissions of what is at `path`.
+    static func status(_ path: String) -> Status? {
+        var status = stat()
+        // stat fills the struct that it is given, which lives until the call returns.
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return Status(owner: status.st_uid, permissions: status.st_mode & 0o777)
+    }
+
+    /// The bytes of a file; nil when there is none.
+    static func read(_ path: String) throws(FileFailure) -> [UInt8]? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw FileFailure("read \(path)")
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while true {
+            // read writes at most as many bytes as the array has.
+            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0 { throw FileFailure("read \(path)") }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+        }
+    }
+
+    /// Replaces a file: a new one beside it (0600) is written, synced and renamed over it.
+    static func write(_ path: String, _ bytes: [UInt8]) throws(FileFailure) {
+        let beside = "\(path).new"
+        let descriptor = unsafe open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileFailure("write \(path)") }
+        // write reads at most as many bytes as the array has.
+        let written = unsafe Glibc.write(descriptor, bytes, bytes.count)
+        let isComplete = written == bytes.count && fsync(descriptor) == 0
+        let failure = FileFailure("write \(path)")
+        close(descriptor)
+        guard isComplete else { throw failure }
+        guard unsafe rename(beside, path) == 0 else { throw FileFailure("write \(path)") }
+    }
+
+    /// Removes a file if it is there.
+    static func remove(_ path: String) { _ = unsafe unlink(path) }
+
+    /// Removes a folder and all in it.
+    static func removeFolder(_ path: String) throws(FileFailure) {
+        for name in names(in: path) {
+            let inner = "\(path)/\(name)"
+            if isFolder(inner) { try removeFolder(inner) } else { remove(inner) }
+        }
+        guard unsafe rmdir(path) == 0 || errno == ENOENT else {
+            throw FileFailure("remove the folder \(path)")
+        }
+    }
+
+    /// The names in a folder.
+    private static func names(in path: String) -> [String] {
+        // The stream is closed before the function returns; each name is copied while its entry
+        // is valid, that is until the next call of readdir.
+        guard let stream = unsafe opendir(path) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { text in
+                    unsafe String(cString: text)
+                }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    private static func mode(_ path: String) -> UInt32? {
+        var status = stat()
+        // lstat fills the struct that it is given, which lives until the call returns.
+        return unsafe lstat(path, &status) == 0 ? status.st_mode : nil
+    }
+}

@@ -1,0 +1,31 @@
+import Glibc
+
+/// The right to be the only process on a data folder, for as long as this process lives.
+struct FolderLock: Sendable {
+    /// What happened when the lock was asked for.
+    enum Outcome: Sendable {
+        case held(FolderLock)
+        /// Another process has it.
+        case taken
+    }
+
+    /// The open file; the kernel lets go of the lock when it closes, also after a crash.
+    private let descriptor: CInt
+
+    /// Takes the lock in `file`, without waiting.
+    static func take(_ file: String) throws(FileFailure) -> Outcome {
+        // open keeps nothing of the path, which is lent for the call.
+        let descriptor = unsafe open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileFailure("write \(file)") }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+            return .held(FolderLock(descriptor: descriptor))
+        }
+        let code = errno
+        close(descriptor)
+        if code == EWOULDBLOCK { return .taken }
+        throw FileFailure("lock \(file)", code: code)
+    }
+
+    /// Lets go.
+    func release() { close(descriptor) }
+}

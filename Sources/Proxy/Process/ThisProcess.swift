@@ -1,0 +1,72 @@
+import Glibc
+import TablesProtocol
+
+/// What the operating system says about this process.
+enum ThisProcess {
+    /// A variable of the environment.
+    static func environment(_ name: String) -> String? {
+        // The C string belongs to the environment, which nothing here changes, and is copied.
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
+    /// Makes every file that is created from now on its owner's alone.
+    static func keepFilesPrivate() { umask(0o077) }
+
+    /// The user's number.
+    static var user: UInt32 { getuid() }
+
+    /// The wall clock in milliseconds.
+    static var now: Instant {
+        var time = timespec()
+        // clock_gettime fills the struct that it is given.
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Instant(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    /// 32 random bytes as base64url text, from the system's generator for secrets.
+    static func secret() -> String {
+        let alphabet = Array(
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".unicodeScalars)
+        var generator = SystemRandomNumberGenerator()
+        var text = ""
+        for _ in 0..<43 {
+            text.unicodeScalars.append(alphabet[Int.random(in: 0..<64, using: &generator)])
+        }
+        return text
+    }
+
+    /// Whether a person reads standard error.
+    static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Writes a line to standard error.
+    static func say(_ line: String) { write("\(line)\n", to: STDERR_FILENO) }
+
+    /// Writes a line to standard output.
+    static func print(_ line: String) { write("\(line)\n", to: STDOUT_FILENO) }
+
+    /// Ends the process at once.
+    static func end(_ code: CInt) -> Never { exit(code) }
+
+    private static func write(_ text: String, to descriptor: CInt) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            // write reads at most as many bytes as the slice has.
+            let count = unsafe rest.withUnsafeBufferPointer { bytes in
+                unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+            }
+            if count <= 0 { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
+
+extension ThisProcess {
+    /// The current folder.
+    static var folder: String? {
+        // getcwd fills the buffer, whose size it is told, with a C string.
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        guard unsafe getcwd(&buffer, buffer.count) != nil else { return nil }
+        return String(
+            decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,76 @@
+import HTTPMessage
+import HTTPTypes
+
+/// The whole URL space:
+///
+/// | path | method | answered by |
+/// |---|---|---|
+/// | `/` from a browser | GET | a redirect to `/-/` |
+/// | `/tables/{table}` | GET, POST | ``TablesRoutes``: list, insert |
+/// | `/tables/{table}/{id}` | GET, PATCH, PUT, DELETE, POST | ``TablesRoutes``: get, update, replace, delete, undelete |
+/// | `/-/…` | as ``OperatorRoute/all`` says | ``OperatorAPI`` |
+/// | anything else | any | ``PassThrough``: the backend |
+struct Routes: HTTPHandler {
+    let gate: Guard
+    let rejections: RejectionLog
+    let tables: TablesRoutes
+    let operatorAPI: OperatorAPI
+    let passThrough: PassThrough
+
+    /// Lets the guard judge the head.
+    func admit(_ request: Request) -> Admission {
+        switch gate.check(request) {
+        case .pass(let space): return .accept(bodyLimitBytes: gate.bodyLimitBytes(space))
+        case .answer(let response): return .refuse(response)
+        case .refuse(let refusal, let space):
+            rejections.count(refusal)
+            return .refuse(refusal.response(for: space))
+        }
+    }
+
+    /// Leads a request that the guard let through to who answers it.
+    func handle(_ request: Request) -> Answer {
+        guard let path = try? TargetPath(request) else {
+            return .now(Problem.invalid("The path cannot be read.").response)
+        }
+        let space = Space(path, method: request.head.method.rawValue)
+        let shared = gate.sharingFields(request, space)
+        let answer = answer(request, path, space)
+        return shared.isEmpty ? answer : answer.adding(shared)
+    }
+
+    private func answer(_ request: Request, _ path: TargetPath, _ space: Space) -> Answer {
+        switch space {
+        case .tables:
+            return tables.handle(request)
+        case .operatorAPI:
+            // `/-` is the dashboard as well, under the address that its files are relative to.
+            return path.segments.count == 1
+                ? .now(Self.toDashboard) : operatorAPI.handle(request, path)
+        case .other:
+            let isFrontDoor = path.segments.isEmpty && request.head.method == .get
+            let accepts = request.head.headerFields[.accept] ?? ""
+            return isFrontDoor && accepts.contains("text/html")
+                ? .now(Self.toDashboard) : passThrough.handle(request)
+        }
+    }
+
+    private static let toDashboard = Response(
+        status: .found, headerFields: [.location: "/-/", .cacheControl: "no-store"])
+}
+
+extension Answer {
+    /// The answer with further header fields, now or later.
+    func adding(_ fields: HTTPFields) -> Answer {
+        @Sendable func added(_ response: Response) -> Response {
+            var response = response
+            for field in fields { response.head.headerFields[field.name] = field.value }
+            return response
+        }
+        switch self {
+        case .now(let response): return .now(added(response))
+        case .later(let start):
+            return .later { reply in start(Reply { reply(added($0)) }) }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+
+// Reads: they run to their end on the server's thread, on the reader that it owns.
+extension TablesRoutes {
+    func list(_ scene: Scene, _ query: TableQuery) -> Answer {
+        let outcome = scene.home.store.list(
+            scene.call.table, query, generation: scene.call.generation, worker: scene.worker)
+        switch outcome {
+        case .overBudget:
+            return .later { reply in
+                slowLane.run { reply(listed(scene.moved(to: slowLane.worker), query)) }
+            }
+        case .partial, .unknownTable:
+            if scene.home.board.isOnline, scene.home.board.readsThrough {
+                return afterFirstPull(scene) { scene in listedAfterPull(scene, query) }
+            }
+            return .now(finished(outcome, scene))
+        case .page, .invalid, .failed: return .now(finished(outcome, scene))
+        }
+    }
+
+    /// Lists without the short budget, in the slow lane.
+    private func listed(_ scene: Scene, _ query: TableQuery) -> Response {
+        finished(
+            scene.home.store.listUnhurried(
+                scene.call.table, query, generation: scene.call.generation), scene)
+    }
+
+    /// Lists after a first pull ended or was given up.
+    private func listedAfterPull(_ scene: Scene, _ query: TableQuery) -> Response {
+        let outcome = scene.home.store.listUnhurried(
+            scene.call.table, query, generation: scene.call.generation)
+        switch outcome {
+        case .partial: return stillPulling(scene)
+        case .unknownTable: return scene.error(.unknownTable(scene.call.table.text))
+        case .page, .invalid, .overBudget, .failed: return finished(outcome, scene)
+        }
+    }
+
+    /// The answer that an outcome becomes. What is incomplete while the backend is away says so.
+    private func finished(_ outcome: ListOutcome, _ scene: Scene) -> Response {
+        switch outcome {
+        case .page(let page): return self.page(page, scene, isComplete: true)
+        case .partial(let page): return self.page(page, scene, isComplete: false)
+        case .unknownTable: return page(ItemPage(items: []), scene, isComplete: false)
+        case .invalid(let error): return scene.error(.badQuery(error))
+        case .overBudget:
+            return scene.error(
+                .badRequest("This query needs more work than a list may take; narrow it down."))
+        case .failed(let sentence): return scene.error(.failed(sentence))
+        }
+    }
+
+    private func page(_ page: ItemPage, _ scene: Scene, isComplete: Bool) -> Response {
+        var response = signed(scene.answer.render(page: page), scene, hasAge: true)
+        if !isComplete { response.head.headerFields[.understudyComplete] = "no" }
+        return response
+    }
+
+    func get(_ scene: Scene, _ id: ItemID) -> Answer {
+        let outcome = found(scene, id)
+        switch outcome {
+        case .unknownWhilePartial, .unknownTable:
+            if scene.home.board.isOnline, scene.home.board.readsThrough {
+                return afterFirstPull(scene) { scene in finished(found(scene, id), scene, id) }
+            }
+            return .now(finished(outcome, scene, id))
+        case .item, .missing, .gone, .failed: return .now(finished(outcome, scene, id))
+        }
+    }
+
+    private func found(_ scene: Scene, _ id: ItemID) -> GetOutcome {
+        scene.home.store.get(
+            scene.call.table, id, includeDeleted: scene.call.includeDeleted, worker: scene.worker)
+    }
+
+    private func finished(_ outcome: GetOutcome, _ scene: Scene, _ id: ItemID) -> Response {
+        switch outcome {
+        case .item(let item, let state):
+            return signed(scene.answer.render(item: item), scene, hasAge: true, state: state)
+        case .missing: return signed(scene.error(.notFound(id)), scene)
+        case .gone: return signed(scene.error(.gone(id)), scene)
+        case .unknownTable, .unknownWhilePartial:
+            return signed(
+                scene.error(.offline(retryAfterSeconds: Limits.retryAfterSeconds)), scene)
+        case .failed(let sentence): return scene.error(.failed(sentence))
+        }
+    }
+
+    /// Pulls the table for the first time and answers then, or says after a while that it takes
+    /// longer. The client waits suspended; no thread waits with it.
+    func afterFirstPull(
+        _ scene: Scene, _ respond: @escaping @Sendable (Scene) -> Response
+    ) -> Answer {
+        .later { reply in
+            let scene = scene.moved(to: slowLane.worker)
+            work.start {
+                _ = await scene.home.engine.pull(scene.call.table)
+                slowLane.run { reply(respond(scene)) }
+            }
+            work.start {
+                try? await Task.sleep(for: .seconds(Limits.firstPullSeconds))
+                reply(stillPulling(scene))
+            }
+        }
+    }
+
+    func stillPulling(_ scene: Scene) -> Response {
+        signed(
+            scene.error(
+                .unavailable(
+                    "The table \(scene.call.table) is still being pulled for the first time.",
+                    retryAfterSeconds: Limits.firstPullSeconds)), scene)
+    }
+}

@@ -1,0 +1,69 @@
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+
+// Writes: they join the current group commit and are answered when it is on disk. They never wait
+// for the network.
+extension TablesRoutes {
+    func write(
+        _ scene: Scene, _ action: LocalWrite.Action, bodyVersion: String?, _ request: Request
+    ) -> Answer {
+        let write = LocalWrite(
+            table: scene.call.table, action: action, ifMatch: scene.call.ifMatch,
+            bodyVersion: bodyVersion, generation: scene.call.generation,
+            parameters: scene.call.parameters,
+            traceparent: request.head.headerFields[.traceparent], actor: .client)
+        return .later { reply in
+            scene.home.store.submit(write) { outcome in
+                if case .unknownWhilePartial = outcome, scene.home.board.isOnline,
+                    scene.home.board.readsThrough
+                {
+                    afterPull(scene, write, reply)
+                } else {
+                    reply(finished(outcome, scene))
+                }
+            }
+        }
+    }
+
+    /// Tries again after the table's first pull: the item may be one that was not pulled yet.
+    private func afterPull(_ scene: Scene, _ write: LocalWrite, _ reply: Reply) {
+        work.start {
+            _ = await scene.home.engine.pull(scene.call.table)
+            let outcome = await scene.home.store.submit(write)
+            reply(finished(outcome, scene))
+        }
+    }
+
+    private func finished(_ outcome: WriteOutcome, _ scene: Scene) -> Response {
+        switch outcome {
+        case .inserted(let item): pending(scene.answer.render(inserted: item), scene)
+        case .updated(let item): pending(scene.answer.render(item: item), scene)
+        case .deleted: pending(scene.answer.renderDeleted(), scene)
+        case .undeleted(let item): pending(scene.answer.render(undeleted: item), scene)
+        case .missing: scene.error(scene.target.map { .notFound($0) } ?? .failed("No such item."))
+        case .gone(let item): scene.error(.gone(item.id))
+        case .preconditionFailed(let item): scene.error(.preconditionFailed(item))
+        case .versionConflict(let item): scene.error(.versionConflict(item))
+        case .alreadyExists(let item): scene.error(.conflict(item))
+        case .unknownWhilePartial:
+            scene.error(.offline(retryAfterSeconds: Limits.retryAfterSeconds))
+        case .tableNotAllowed: scene.error(.unknownTable(scene.call.table.text))
+        case .invalid(let sentence): scene.error(.badRequest(sentence))
+        case .storageFull: scene.error(.storageFull)
+        case .readOnly:
+            scene.error(
+                .unavailable("The store cannot be written.", retryAfterSeconds: Limits.retryAfterSeconds))
+        case .busy:
+            scene.error(
+                .unavailable(
+                    "Too many writes wait for the disk.", retryAfterSeconds: Limits.retryAfterSeconds))
+        case .failed(let sentence): scene.error(.failed(sentence))
+        }
+    }
+
+    private func pending(_ response: Response, _ scene: Scene) -> Response {
+        signed(response, scene, state: .pending)
+    }
+}

@@ -1,0 +1,95 @@
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+
+/// Answers `/tables/…` from the store: reads at once on the server's thread, writes when their
+/// group commit is on disk.
+struct TablesRoutes: Sendable {
+    let homes: Homes
+    let defaultGeneration: Generation
+    /// The only tables there are; nil for any.
+    let tables: Set<TableName>?
+    let work: BackgroundWork
+    let slowLane: SlowLane
+    let now: @Sendable () -> Instant
+
+    /// Answers a request that the guard let through.
+    func handle(_ request: Request) -> Answer {
+        let call: TableCall
+        do {
+            call = try TableCall.parse(request, defaultGeneration: defaultGeneration)
+        } catch {
+            let client = ClientFamily.detect(request, default: defaultGeneration)
+            return .now(TablesAnswer(client: client).render(error: error))
+        }
+        let answer = TablesAnswer(to: call)
+        guard tables?.contains(call.table) ?? true else {
+            return .now(answer.render(error: .unknownTable(call.table.text)))
+        }
+        guard let home = homes.home(for: request) else {
+            return .now(answer.render(error: .unauthorized))
+        }
+        let scene = Scene(
+            call: call, answer: answer, home: home, worker: request.connection.worker)
+        switch call.verb {
+        case .list(let query): return list(scene, query)
+        case .get(let id, _): return get(scene, id)
+        case .insert(let body):
+            return write(scene, .insert(body), bodyVersion: body.version, request)
+        case .update(let id, let body):
+            return write(scene, .update(id, body.columns), bodyVersion: body.version, request)
+        case .replace(let id, let body):
+            return write(scene, .replace(id, body.columns), bodyVersion: body.version, request)
+        case .delete(let id): return write(scene, .delete(id), bodyVersion: nil, request)
+        case .undelete(let id): return write(scene, .undelete(id), bodyVersion: nil, request)
+        }
+    }
+
+    /// What a handler needs at every turn.
+    struct Scene: Sendable {
+        let call: TableCall
+        let answer: TablesAnswer
+        let home: Home
+        /// Whose reader may be used: that of the server's thread, or of the slow lane.
+        var worker: Int
+
+        /// The answer to an error.
+        func error(_ error: TablesError) -> Response { answer.render(error: error) }
+
+        /// The same off the server's thread.
+        func moved(to worker: Int) -> Scene {
+            var scene = self
+            scene.worker = worker
+            return scene
+        }
+
+        /// The item that the path names.
+        var target: ItemID? {
+            switch call.verb {
+            case .list, .insert: nil
+            case .get(let id, _), .update(let id, _), .replace(let id, _), .delete(let id),
+                .undelete(let id):
+                id
+            }
+        }
+    }
+
+    /// Adds what every answer says: whether the backend can be reached, the item's state, and how
+    /// old the table's last pull is.
+    func signed(
+        _ response: Response, _ scene: Scene, hasAge: Bool = false, state: ItemState? = nil
+    ) -> Response {
+        var response = response
+        response.head.headerFields[.understudyBackend] =
+            scene.home.board.isOnline ? "online" : "offline"
+        response.head.headerFields[.understudyState] = state?.rawValue
+        if hasAge,
+            let pull = scene.home.store.table(scene.call.table, worker: scene.worker)?.lastPull
+        {
+            let age = (now().milliseconds - pull.milliseconds) / 1000
+            response.head.headerFields[.age] = String(max(0, age))
+        }
+        return response
+    }
+}

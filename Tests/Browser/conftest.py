@@ -1,0 +1,96 @@
+"""Debian's Chromium on the real dashboard of a real proxy."""
+
+import pathlib
+import shutil
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from conftest import OUTPUT
+from playwright.sync_api import expect, sync_playwright
+
+expect.set_options(timeout=8_000)
+SCREENSHOTS = OUTPUT / "screenshots"
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    path = shutil.which("chromium")
+    if not path:
+        pytest.exit("chromium is missing: run 'scripts/setup test' first", returncode=2)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+class Dashboard:
+    """One signed-in page; everything the page itself reports as an error fails the test."""
+
+    def __init__(self, chromium, proxy, **context):
+        self.proxy = proxy
+        self.context = chromium.new_context(**{"reduced_motion": "reduce", **context})
+        self.page = self.context.new_page()
+        self.errors = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on(
+            "request",
+            lambda request: self.errors.append(f"request to {request.url}")
+            if not request.url.startswith((proxy.url, "data:", "blob:"))
+            else None,
+        )
+        link = proxy.operator("POST", "/links", expect=201, json={})["url"]
+        self.page.goto(link)
+        expect(self.page.locator(".pill")).not_to_be_empty()
+
+    def open(self, view):
+        self.page.goto(f"{self.proxy.url}/-/#/{view}")
+        return self.page
+
+    def todo(self, text):
+        return self.page.locator(".todos li").filter(has_text=text)
+
+    def add(self, text):
+        self.page.get_by_label("What needs doing?").fill(text)
+        self.page.keyboard.press("Enter")
+        expect(self.todo(text)).to_have_count(1)
+
+    def edit(self, old, new):
+        self.page.get_by_role("button", name=f"Edit “{old}”", exact=True).click()
+        field = self.page.get_by_label("Todo text")
+        field.fill(new)
+        field.press("Enter")
+        expect(self.page.get_by_role("button", name=f"Edit “{new}”", exact=True)).to_be_visible()
+
+    def sync(self):
+        self.page.get_by_role("button", name="Sync now").click()
+        expect(self.page.locator("#toast")).to_be_visible()
+        expect(self.page.get_by_role("button", name="Sync now")).to_be_visible()
+
+    def accessible(self):
+        found = Axe().run(
+            self.page,
+            options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]},
+        )
+        assert found.violations_count == 0, found.generate_report()
+
+    def screenshot(self, name):
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+
+@pytest.fixture
+def dashboard(chromium):
+    opened = []
+
+    def open_dashboard(proxy, **context):
+        dashboard = Dashboard(chromium, proxy, **context)
+        opened.append(dashboard)
+        return dashboard
+
+    yield open_dashboard
+    errors = [error for one in opened for error in one.errors]
+    for one in opened:
+        one.context.close()
+    assert errors == []

@@ -1,0 +1,43 @@
+"""Every view at every width in both themes: no axe finding, nothing cut off, a picture kept."""
+
+import pytest
+from playwright.sync_api import expect
+
+LONG = "A very long todo without end: " + "buy everything on the list that is longer than the shop " * 4
+
+
+@pytest.fixture
+def furnished(start):
+    """A proxy with something to see in every view."""
+    backend = start.backend("--faults")
+    for id, text in [("eggs", "Buy eggs"), ("milk", "Buy milk"), ("post", "Post the letter")]:
+        backend.insert({"id": id, "text": text, "complete": id == "post"})
+    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+    proxy.sync()
+    proxy.update("eggs", {"text": "Buy eggs (6)"})
+    backend.update("eggs", {"text": "Buy organic eggs"})
+    proxy.sync()
+    proxy.insert({"text": LONG, "complete": False})
+    proxy.insert({"text": "Unbreakable" * 12, "complete": False})
+    return proxy
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [320, 768, 1440])
+def test_every_view(furnished, dashboard, theme, width):
+    page = dashboard(furnished, color_scheme=theme, viewport={"width": width, "height": 900})
+    ready = {
+        "todos": ".todos li",
+        "conflicts": ".conflict",
+        "queue": ".operations li",
+        "history": ".history li",
+    }
+    for view, selector in ready.items():
+        page.open(view)
+        expect(page.page.locator(selector).first).to_be_visible()
+        overflow = page.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert overflow <= 0, f"{view} is {overflow} px wider than {width} px"
+        page.accessible()
+        page.screenshot(f"{view}-{width}-{theme}")

@@ -1,0 +1,95 @@
+"""The operator: what waits and why, each attempt, and the two switches."""
+
+from playwright.sync_api import expect
+
+
+def test_the_queue_shows_each_operation_with_its_attempts(start, dashboard):
+    backend = start.backend("--faults")
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    proxy.insert({"text": "good"})
+    proxy.sync()
+    backend.request("PUT", "/-/faults", json={"status": 400, "methods": ["POST"]})
+    proxy.insert({"text": "refused by the backend"})
+    page = dashboard(proxy)
+    page.sync()
+    page.page.get_by_role("link", name="Queue").click()
+    row = page.page.locator(".operations li").filter(has_text="refused by the backend")
+    expect(row).to_contain_text("quarantined")
+    row.get_by_role("link").click()
+    detail = page.page.locator(".side")
+    expect(detail).to_contain_text("POST /tables/todoitem")
+    expect(detail).to_contain_text("400")
+    page.accessible()
+    page.screenshot("queue-detail-1280-light")
+
+    backend.request("PUT", "/-/faults", json={})
+    detail.get_by_role("button", name="Try again now").click()
+    page.sync()
+    expect(page.page.locator("main")).to_contain_text("everything is on the server")
+    assert len(backend.all()) == 2
+
+
+def test_an_operation_can_be_discarded_and_the_history_undoes_it(start, dashboard):
+    backend = start.backend()
+    backend.insert({"id": "a", "text": "the server's text"})
+    proxy = start.proxy(backend.url, "--sync", "manual", "--table", "todoitem")
+    proxy.sync()
+    proxy.update("a", {"text": "a mistake"})
+    page = dashboard(proxy)
+    page.open("queue")
+    page.page.locator(".operations li").filter(has_text="a mistake").get_by_role("link").click()
+    page.page.once("dialog", lambda dialog: dialog.accept())
+    page.page.locator(".side").get_by_role("button", name="Discard").click()
+    expect(page.page.locator("main")).to_contain_text("everything is on the server")
+    assert proxy.get("a").json()["text"] == "the server's text"
+
+    page.page.get_by_role("link", name="History").click()
+    entry = page.page.locator(".history li").filter(has_text="iscard").first
+    entry.get_by_role("button", name="Undo").click()
+    page.page.get_by_role("link", name="Todos").click()
+    expect(page.todo("a mistake")).to_have_count(1)
+
+
+def test_working_offline_by_choice_holds_the_queue_until_going_online(start, dashboard):
+    backend = start.backend()
+    proxy = start.proxy(backend.url)
+    page = dashboard(proxy)
+    page.page.get_by_role("button", name="Work offline").click()
+    expect(page.page.locator(".pill")).to_have_text("Offline by your choice")
+    page.add("not yet")
+    assert backend.all() == []
+    page.page.get_by_role("button", name="Go online").click()
+    expect(page.todo("not yet")).to_contain_text("on the server")
+    assert len(backend.all()) == 1
+
+
+def test_sync_now_with_the_backend_down_says_so_and_loses_nothing(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9")
+    page = dashboard(proxy)
+    page.add("safe")
+    page.sync()
+    expect(page.page.locator("#toast")).to_contain_text("cannot be reached")
+    assert len(proxy.all()) == 1
+
+
+def test_without_the_link_the_page_says_how_to_get_one(start, chromium):
+    proxy = start.proxy("http://127.0.0.1:9")
+    page = chromium.new_page()
+    page.goto(proxy.url + "/-/")
+    expect(page.locator("main")).to_contain_text("understudy open")
+    page.close()
+
+
+def test_the_link_works_once(start, chromium):
+    proxy = start.proxy("http://127.0.0.1:9")
+    link = proxy.operator("POST", "/links", expect=201, json={})["url"]
+    first, second = chromium.new_context(), chromium.new_context()
+    page = first.new_page()
+    page.goto(link)
+    expect(page.get_by_label("What needs doing?")).to_be_visible()
+    assert "link=" not in page.url
+    again = second.new_page()
+    again.goto(link)
+    expect(again.locator("main")).to_contain_text("understudy open")
+    first.close()
+    second.close()

@@ -1,0 +1,90 @@
+"""Seed 002 played by a person: edit offline, another client edits too, sync, decide."""
+
+import pytest
+from playwright.sync_api import expect
+
+
+def play_until_the_conflict(start, dashboard):
+    backend = start.backend()
+    backend.insert({"id": "eggs", "text": "Buy eggs", "complete": False})
+    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+    proxy.sync()
+    page = dashboard(proxy)
+    expect(page.todo("Buy eggs")).to_contain_text("on the server")
+
+    backend.stop()
+    page.edit("Buy eggs", "Buy eggs (6)")
+    expect(page.todo("Buy eggs (6)")).to_contain_text("on this device")
+    backend.start()
+    backend.update("eggs", {"text": "Buy organic eggs"})
+
+    page.sync()
+    expect(page.todo("Buy eggs (6)")).to_contain_text("needs you")
+    page.todo("Buy eggs (6)").get_by_role("link", name="needs you").click()
+    card = page.page.locator(".conflict")
+    expect(card).to_contain_text("was changed on both sides")
+    expect(card.locator("td .value")).to_have_text(["Buy eggs", "Buy eggs (6)", "Buy organic eggs"])
+    return backend, proxy, page
+
+
+def holds(backend, proxy, text):
+    assert backend.get("eggs").json()["text"] == text
+    assert proxy.get("eggs").json()["text"] == text
+    assert proxy.get("eggs").headers["Understudy-State"] == "synced"
+    assert proxy.operator("GET", "/conflicts")["total"] == 0
+
+
+@pytest.mark.parametrize(
+    "button, text",
+    [("Keep mine", "Buy eggs (6)"), ("Keep the server’s", "Buy organic eggs")],
+)
+def test_one_side_is_kept(start, dashboard, button, text):
+    backend, proxy, page = play_until_the_conflict(start, dashboard)
+    page.page.get_by_role("button", name=button, exact=True).click()
+    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.sync()
+    holds(backend, proxy, text)
+    page.open("todos")
+    expect(page.todo(text)).to_contain_text("on the server")
+
+
+def test_field_by_field_with_an_edited_result(start, dashboard):
+    backend, proxy, page = play_until_the_conflict(start, dashboard)
+    page.page.get_by_role("button", name="Use the server’s for text").click()
+    result = page.page.get_by_label("Result: text")
+    expect(result).to_have_value("Buy organic eggs")
+    result.fill("Buy organic eggs (6)")
+    page.page.get_by_role("button", name="Use the result").click()
+    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.sync()
+    holds(backend, proxy, "Buy organic eggs (6)")
+
+
+def test_both_are_kept_as_two_todos(start, dashboard):
+    backend, proxy, page = play_until_the_conflict(start, dashboard)
+    page.page.get_by_role("button", name="Keep both").click()
+    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.sync()
+    assert sorted(row["text"] for row in backend.all()) == ["Buy eggs (6)", "Buy organic eggs"]
+
+
+def test_cancel_leaves_it_pending(start, dashboard):
+    backend, proxy, page = play_until_the_conflict(start, dashboard)
+    page.page.get_by_role("link", name="Not now").click()
+    expect(page.todo("Buy eggs (6)")).to_contain_text("needs you")
+    page.sync()
+    assert backend.get("eggs").json()["text"] == "Buy organic eggs"
+    assert proxy.operator("GET", "/conflicts")["total"] == 1
+
+
+def test_it_comes_back_when_the_server_changes_before_the_choice_arrives(start, dashboard):
+    backend, proxy, page = play_until_the_conflict(start, dashboard)
+    page.page.get_by_role("button", name="Keep mine", exact=True).click()
+    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    backend.update("eggs", {"text": "Buy free-range eggs"})
+    page.sync()
+    expect(page.page.locator(".conflict")).to_contain_text("Buy free-range eggs")
+    page.page.get_by_role("button", name="Keep mine", exact=True).click()
+    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.sync()
+    holds(backend, proxy, "Buy eggs (6)")

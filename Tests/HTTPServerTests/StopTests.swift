@@ -1,0 +1,86 @@
+import HTTPMessage
+import HTTPServer
+import HTTPTypes
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct StopTests {
+    private static let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+
+    @Test func `stopping answers who waits with 503 and cuts streams`() async throws {
+        let (started, starts) = AsyncStream.makeStream(of: Void.self)
+        let (gone, went) = AsyncStream.makeStream(of: Void.self)
+        let replies = Mutex<[Reply]>([])
+        let server = try RunningServer(
+            TestHandler { request in
+                if request.path == "/stream" {
+                    let stream = ByteStream()
+                    stream.onCancel { went.yield() }
+                    starts.yield()
+                    return .now(Response(head: HTTPResponse(status: .ok), stream: stream))
+                }
+                return .later { reply in
+                    replies.withLock { $0.append(reply) }
+                    starts.yield()
+                }
+            })
+        let waiting = (0..<20).map { _ in server.client() }
+        let streaming = (0..<20).map { _ in server.client() }
+        let idle = server.client()
+        idle.send("GET / HT")
+        for client in waiting { client.send(Self.get) }
+        for client in streaming {
+            client.send("GET /stream HTTP/1.1\r\nHost: h\r\n\r\n")
+        }
+        for await _ in started.prefix(40) {}
+        for client in streaming { #expect(client.head()?.status == 200) }
+        await server.server.stop()
+        for client in waiting {
+            let answer = client.answer()
+            #expect(answer?.status == 503)
+            #expect(answer?.value("Retry-After") == "1")
+            #expect(answer?.value("Connection") == "close")
+        }
+        for client in streaming { #expect(client.chunk() == nil) }
+        for await _ in gone.prefix(20) {}
+        let isClosed = idle.isClosed()
+        #expect(isClosed)
+        for reply in replies.withLock({ $0 }) { reply(.text("too late")) }
+        #expect(server.server.openRequests == 0)
+    }
+
+    @Test func `stopping twice, never started and under fire is safe`() async throws {
+        let unused = Server(
+            ServerConfiguration(addresses: [try ListenAddress("127.0.0.1:0")]),
+            handler: TestHandler.echo)
+        await unused.stop()
+        for _ in 0..<30 {
+            let held = Mutex<[Reply]>([])
+            let server = try RunningServer(
+                TestHandler { _ in
+                    .later { reply in
+                        held.withLock { held in
+                            held.append(reply)
+                            if held.count.isMultiple(of: 2) { held.removeFirst()(.text("one")) }
+                        }
+                    }
+                })
+            let clients = (0..<16).map { _ in server.client() }
+            for client in clients { client.send(Self.get + Self.get) }
+            async let first: Void = server.server.stop()
+            for reply in held.withLock({ $0 }) { reply(.text("two")) }
+            await server.server.stop()
+            await first
+        }
+    }
+
+    @Test func `a stopped server frees its port and does not start again`() async throws {
+        let server = try RunningServer(.echo)
+        let address = try ListenAddress("127.0.0.1:\(server.port)")
+        await server.server.stop()
+        #expect(throws: StartFailure.alreadyStarted) { try server.server.start() }
+        let next = Server(ServerConfiguration(addresses: [address]), handler: TestHandler.echo)
+        #expect(try next.start() == [address])
+        await next.stop()
+    }
+}

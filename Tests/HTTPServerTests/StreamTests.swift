@@ -1,0 +1,145 @@
+import HTTPMessage
+import HTTPServer
+import HTTPTypes
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct StreamTests {
+    /// A handler that answers `/plain` at once and everything else with a stream given to the test.
+    private static func streaming(
+        capacityBytes: Int = 1 << 20
+    ) -> (TestHandler, AsyncStream<ByteStream>) {
+        let (streams, started) = AsyncStream.makeStream(of: ByteStream.self)
+        let handler = TestHandler { request in
+            if request.path == "/plain" { return .now(.text("plain")) }
+            let stream = ByteStream(capacityBytes: capacityBytes)
+            started.yield(stream)
+            let fields: HTTPFields = [.contentType: "text/event-stream"]
+            return .now(
+                Response(head: HTTPResponse(status: .ok, headerFields: fields), stream: stream))
+        }
+        return (handler, streams)
+    }
+    private static let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+    private static let plain = "GET /plain HTTP/1.1\r\nHost: h\r\n\r\n"
+
+    @Test func `events arrive as they are written and the connection lives on`() async throws {
+        let (handler, streams) = Self.streaming()
+        let server = try RunningServer(handler)
+        let client = server.client()
+        client.send(Self.get)
+        for await stream in streams.prefix(1) {
+            let head = client.head()
+            #expect(head?.value("Transfer-Encoding") == "chunked")
+            #expect(head?.value("Content-Type") == "text/event-stream")
+            for index in 0..<200 {
+                let event = Array("data: \(index)\n\n".utf8)
+                #expect(stream.write(event))
+                #expect(client.chunk() == event)
+            }
+            stream.finish()
+            #expect(client.chunk() == [])
+        }
+        client.send(Self.plain)
+        #expect(client.answer()?.text == "plain")
+    }
+
+    @Test func `a long stream is whole`() async throws {
+        let (handler, streams) = Self.streaming(capacityBytes: 8 << 20)
+        let server = try RunningServer(handler)
+        let sent = (0..<(5 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
+        let client = server.client()
+        client.send(Self.get)
+        for await stream in streams.prefix(1) {
+            stream.write(Array(sent[..<1000]))
+            stream.write(Array(sent[1000...]))
+            stream.finish()
+        }
+        #expect(client.answer()?.body == sent)
+    }
+
+    @Test func `a stream to HEAD is cancelled, its head sent and the connection closed`()
+        async throws
+    {
+        let (handler, streams) = Self.streaming()
+        let server = try RunningServer(handler)
+        let client = server.client()
+        client.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n" + Self.plain)
+        #expect(client.answer(toHead: true)?.value("Content-Type") == "text/event-stream")
+        let isClosed = client.isClosed()
+        #expect(isClosed)
+        for await stream in streams.prefix(1) { #expect(!stream.write([1])) }
+    }
+
+    @Test func `an HTTP 1.0 client reads a stream until the connection closes`() async throws {
+        let (handler, streams) = Self.streaming()
+        let server = try RunningServer(handler)
+        let client = server.client()
+        client.send("GET / HTTP/1.0\r\n\r\n")
+        for await stream in streams.prefix(1) {
+            stream.write(Array("abc".utf8))
+            stream.finish()
+        }
+        #expect(client.head()?.value("Transfer-Encoding") == nil)
+        #expect(client.bytes(3) == Array("abc".utf8))
+        #expect(client.head() == nil)
+    }
+
+    @Test func `a stream can be a later reply`() async throws {
+        let (replies, replied) = AsyncStream.makeStream(of: Reply.self)
+        let server = try RunningServer(TestHandler { _ in .later { replied.yield($0) } })
+        let client = server.client()
+        client.send(Self.get)
+        let stream = ByteStream()
+        for await reply in replies.prefix(1) {
+            reply(Response(head: HTTPResponse(status: .ok), stream: stream))
+        }
+        stream.write([65])
+        stream.finish()
+        #expect(client.answer()?.text == "A")
+    }
+
+    @Test(arguments: [0, 3])
+    func `a writer hears at once that its idle client has gone`(written: Int) async throws {
+        let (handler, streams) = Self.streaming()
+        let server = try RunningServer(handler)
+        let (gone, went) = AsyncStream.makeStream(of: Void.self)
+        do {
+            let client = server.client()
+            client.send(Self.get)
+            for await stream in streams.prefix(1) {
+                stream.onCancel { went.yield() }
+                for _ in 0..<written { stream.write([65]) }
+            }
+            #expect(client.head()?.status == 200)
+            if written > 0 { #expect(client.chunk()?.first == 65) }
+        }
+        for await _ in gone.prefix(1) {}
+        #expect(server.exchange(Self.plain).answer?.text == "plain")
+    }
+
+    @Test func `120 idle streams cost no thread and each gets its bytes`() async throws {
+        let (handler, streams) = Self.streaming()
+        var limits = Limits()
+        limits.connections = 256
+        let server = try RunningServer(limits: limits, handler)
+        let before = ProcessThreads.count
+        let clients = (0..<120).map { _ in server.client() }
+        var open: [ByteStream] = []
+        for client in clients {
+            client.send(Self.get)
+            #expect(client.head()?.status == 200)
+        }
+        for await stream in streams.prefix(120) { open.append(stream) }
+        // Other tests run in this process, so the bound is far below one thread for each stream.
+        #expect(ProcessThreads.count < before + 60)
+        #expect(server.exchange(Self.plain).answer?.text == "plain")
+        for (index, stream) in open.enumerated() { stream.write(Array("event \(index)".utf8)) }
+        var events: Set<String> = []
+        for client in clients {
+            let chunk = client.chunk()
+            events.insert(String(decoding: chunk ?? [], as: UTF8.self))
+        }
+        #expect(events == Set((0..<120).map { "event \($0)" }))
+    }
+}

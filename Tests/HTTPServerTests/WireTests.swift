@@ -1,0 +1,228 @@
+import HTTPMessage
+import HTTPServer
+import HTTPTypes
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct WireTests {
+    @Test func `a connection is kept for the next request`() throws {
+        let server = try RunningServer(.echo)
+        let client = server.client()
+        for index in 0..<3 {
+            client.send("GET /\(index) HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(client.answer()?.text == "GET /\(index)\nauthority h\n")
+        }
+        #expect(server.refusals.isEmpty)
+    }
+
+    @Test func `pipelined requests are answered in order, waiting ones too`() async throws {
+        let (replies, replied) = AsyncStream.makeStream(of: Reply.self)
+        let server = try RunningServer(
+            TestHandler { request in
+                if request.path == "/later" { return .later { replied.yield($0) } }
+                return .now(.text(request.head.path ?? ""))
+            })
+        let client = server.client()
+        let line = " HTTP/1.1\r\nHost: h\r\n"
+        client.send(
+            "POST /1\(line)Content-Length: 3\r\n\r\nabcGET /later\(line)\r\nGET /3\(line)\r\n")
+        #expect(client.answer()?.text == "/1")
+        for await reply in replies.prefix(1) { reply(.text("/2")) }
+        #expect(client.answer()?.text == "/2")
+        #expect(client.answer()?.text == "/3")
+    }
+
+    @Test func `fields keep their order, repetition and bytes; Host becomes the authority`() throws
+    {
+        let server = try RunningServer(.echo)
+        let sent = "X-B: 2\r\nHost: a.example:81\r\nx-a:1\r\nX-B: 3\r\nCookie: a=\u{e9}; b\r\n"
+        let answer = server.exchange("REPORT /r HTTP/1.1\r\n\(sent)\r\n").answer
+        #expect(
+            answer?.text
+                == "REPORT /r\nauthority a.example:81\nX-B: 2\nx-a: 1\nX-B: 3\n"
+                + "Cookie: a=\u{e9}; b\n")
+    }
+
+    @Test(arguments: [
+        "/a%2Fb%20c?$filter=a%20eq%20'%2F'&x=1&x=2", "http://other.example/x?y=%26", "*",
+        "//x//..//y/./?", "/%", "/%0", "/?%0g", "/é?q=é", "/a+b;c=1?&&=&",
+    ])
+    func `the target reaches the handler raw`(target: String) throws {
+        let server = try RunningServer(.echo)
+        let answer = server.exchange("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n").answer
+        #expect(answer?.text == "GET \(target)\nauthority h\n")
+    }
+
+    @Test(arguments: [
+        ("GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", RefusalReason.repeatedField),
+        (
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx",
+            .repeatedField
+        ),
+        (
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\ncontent-length: 2\r\n\r\nxy",
+            .repeatedField
+        ),
+        ("GET / HTTP/1.1\r\nHost: a\r\nOrigin: null\r\nOrigin: null\r\n\r\n", .repeatedField),
+        (
+            "GET / HTTP/1.1\r\nHost: a\r\nContent-Type: a/b\r\nContent-type: a/b\r\n\r\n",
+            .repeatedField
+        ),
+        ("GET / HTTP/1.1\r\nHost: a\r\nIf-Match: \"1\"\r\nIf-Match: \"2\"\r\n\r\n", .repeatedField),
+        (
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            .lengthAndEncoding
+        ),
+        (
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+            .transferEncoding
+        ),
+        ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n", .transferEncoding),
+        (
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            .transferEncoding
+        ),
+        (
+            "POST / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            .transferEncoding
+        ),
+        ("GET / HTTP/1.1\r\nHost: a\r\nBad Name: 1\r\n\r\n", .fieldName),
+        ("GET / HTTP/1.1\r\nHost : a\r\n\r\n", .fieldName),
+        ("GET / HTTP/1.1\r\nHost: a\r\nN(1): 1\r\n\r\n", .fieldName),
+        ("GET / HTTP/1.1\r\nHost: a\r\nX: a\u{1}b\r\n\r\n", .fieldValue),
+        ("GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n", .fieldValue),
+        ("GET / HTTP/1.1\r\n\r\n", .missingHost),
+        ("GET /a%00b HTTP/1.1\r\nHost: a\r\n\r\n", .target),
+        ("GET /a?b=%00 HTTP/1.1\r\nHost: a\r\n\r\n", .target),
+        ("GET /a\u{0}b HTTP/1.1\r\nHost: a\r\n\r\n", .target),
+        ("GET /a\u{1F}b HTTP/1.1\r\nHost: a\r\n\r\n", .target),
+        ("GET /a\u{7F} HTTP/1.1\r\nHost: a\r\n\r\n", .target),
+        ("GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", .target),
+        ("G(T / HTTP/1.1\r\nHost: a\r\n\r\n", .method),
+        (
+            "GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: "X: 1\r\n", count: 64) + "\r\n",
+            .fieldCount
+        ),
+    ])
+    func `what could be read in two ways is refused and the connection closed`(
+        request: String, reason: RefusalReason
+    ) throws {
+        let server = try RunningServer(.echo)
+        let (answer, closed) = server.exchange(request)
+        #expect(answer?.status == reason.status.code)
+        #expect(answer?.text == "{\"error\":\"\(reason.sentence)\"}")
+        #expect(answer?.value("Content-Type") == "application/json; charset=utf-8")
+        #expect(answer?.value("Connection") == "close")
+        #expect(closed)
+        #expect(server.refusals == [reason])
+    }
+
+    @Test(arguments: [
+        ("GET / HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", 413),
+        ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+    ])
+    func `what libmicrohttpd refuses by itself is counted too`(
+        request: String, status: Int
+    ) throws {
+        let server = try RunningServer(.echo)
+        let (answer, closed) = server.exchange(request)
+        #expect(answer?.status == status)
+        #expect(closed)
+        #expect(server.refusals == [.unreadable])
+    }
+
+    @Test func `a target too long is 414, a head too long 431`() throws {
+        let server = try RunningServer(.echo)
+        let long = String(repeating: "a", count: 40_000)
+        let target = server.exchange("GET /\(long) HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(target.answer?.status == 414)
+        #expect(target.closed)
+        let head = server.exchange("GET / HTTP/1.1\r\nHost: a\r\nX: \(long)\r\n\r\n")
+        #expect(head.answer?.status == 431)
+        #expect(head.closed)
+        // A target of which no end was seen is not known as a request.
+        #expect(server.refusals == [.unreadable])
+    }
+
+    @Test func `bytes that are no request close the connection`() throws {
+        let server = try RunningServer(.echo)
+        for noise in ["\u{16}\u{3}\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n"] {
+            let (_, closed) = server.exchange(noise)
+            #expect(closed)
+        }
+        #expect(server.exchange("GET / HTTP/1.1\r\nHost: h\r\n\r\n").answer?.status == 200)
+    }
+
+    @Test func `a bare line feed ends a line and shifts nothing`() throws {
+        let server = try RunningServer(.echo)
+        let client = server.client()
+        client.send(
+            "POST /1 HTTP/1.1\nHost: h\nContent-Length: 4\n\nGET GET /2 HTTP/1.1\r\nHost: i\r\n\r\n"
+        )
+        #expect(
+            client.answer()?.text == "POST /1\nauthority h\nContent-Length: 4\nGET ")
+        #expect(client.answer()?.text == "GET /2\nauthority i\n")
+    }
+
+    @Test func `a sender of single bytes is understood`() throws {
+        let server = try RunningServer(.echo)
+        let client = server.client()
+        for byte in "PUT /s HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n".utf8 {
+            client.send([byte])
+        }
+        for byte in "3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nTrailer: t\r\n\r\n".utf8 {
+            client.send([byte])
+        }
+        #expect(
+            client.answer()?.text == "PUT /s\nauthority h\nTransfer-Encoding: chunked\nabcde")
+    }
+
+    @Test func `an HTTP 1.0 client is answered and its connection closed`() throws {
+        let server = try RunningServer(.echo)
+        let (answer, closed) = server.exchange("GET /old HTTP/1.0\r\n\r\n")
+        #expect(answer?.text == "GET /old\nauthority -\n")
+        #expect(closed)
+    }
+
+    @Test func `a handler sees the connection's own address and port`() throws {
+        let server = try RunningServer(
+            TestHandler { .now(.text("\($0.connection.localAddress) \($0.connection.localPort)")) })
+        let answer = server.exchange("GET / HTTP/1.1\r\nHost: h\r\n\r\n").answer
+        #expect(answer?.text == "127.0.0.1 \(server.port)")
+    }
+
+    @Test(arguments: [
+        "G", "GET / HTTP/1.1\r\nHost:", "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc",
+    ])
+    func `a request that does not end is cut off in time, a waiting one is not`(
+        start: String
+    ) async throws {
+        let (replies, replied) = AsyncStream.makeStream(of: Reply.self)
+        var limits = Limits()
+        limits.requestSeconds = 1
+        let server = try RunningServer(
+            limits: limits, TestHandler { _ in .later { replied.yield($0) } })
+        let waiting = server.client()
+        waiting.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        for await reply in replies.prefix(1) {
+            let client = server.client()
+            client.send(start)
+            let isClosed = client.isClosed()
+            #expect(isClosed)
+            reply(.text("patience"))
+        }
+        #expect(waiting.answer()?.text == "patience")
+    }
+
+    @Test func `a head that stalls is cut off after the idle time`() throws {
+        var limits = Limits()
+        limits.idleSeconds = 1
+        let server = try RunningServer(limits: limits, .echo)
+        let client = server.client()
+        client.send("GET / HTTP/1.1\r\nHost:")
+        let isClosed = client.isClosed()
+        #expect(isClosed)
+        #expect(server.refusals.isEmpty)
+    }
+}

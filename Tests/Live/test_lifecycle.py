@@ -1,0 +1,123 @@
+"""Starting, stopping and the ways both can fail: one clear sentence and the right exit code."""
+
+import os
+import signal
+import socket
+import stat
+import subprocess
+
+import pytest
+from conftest import BINARY, free_port, wait_until
+
+
+def run(*arguments, **options):
+    return subprocess.run(
+        [str(BINARY), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        stdin=subprocess.DEVNULL,
+        **options,
+    )
+
+
+def assert_one_sentence(finished, *words):
+    assert finished.returncode >= 2, finished
+    lines = [line for line in finished.stderr.splitlines() if line.strip()]
+    assert len(lines) == 1, finished.stderr
+    for word in words:
+        assert str(word) in lines[0], lines[0]
+    assert "0x" not in finished.stderr and "Fatal error" not in finished.stderr
+
+
+def test_ctrl_c_ends_within_two_seconds_and_loses_nothing(start):
+    proxy = start.proxy("http://127.0.0.1:9")
+    item = proxy.insert({"text": "keep me"})
+    assert proxy.program.stop(signal.SIGINT) < 2
+    assert proxy.program.process.returncode == 0, proxy.program.output
+    proxy.start()
+    assert proxy.get(item["id"]).json()["text"] == "keep me"
+
+
+def test_ctrl_c_ends_an_open_event_stream_too(start):
+    proxy = start.proxy("http://127.0.0.1:9")
+    proxy.session.get(
+        proxy.url + "/-/api/v1/events",
+        headers={"Authorization": f"Bearer {proxy.token}"},
+        stream=True,
+        timeout=5,
+    )
+    assert proxy.program.stop(signal.SIGINT) < 2
+    assert proxy.program.process.returncode == 0, proxy.program.output
+
+
+def test_a_port_in_use_is_one_sentence(start, tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        finished = run(
+            *("serve", "--backend", "http://127.0.0.1:9"),
+            *("--listen", f"127.0.0.1:{port}", "--data", tmp_path / "data"),
+        )
+    assert_one_sentence(finished, port, "in use")
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not os.path.exists("/proc"), reason="needs /proc")
+def test_a_data_folder_that_cannot_be_written_is_one_sentence():
+    # /proc refuses new folders even to root.
+    finished = run(
+        *("serve", "--backend", "http://127.0.0.1:9"),
+        *("--listen", f"127.0.0.1:{free_port()}", "--data", "/proc/understudy"),
+    )
+    assert_one_sentence(finished, "/proc/understudy")
+
+
+def test_a_second_process_on_the_same_data_folder_is_one_sentence(start, tmp_path):
+    proxy = start.proxy("http://127.0.0.1:9")
+    finished = run(
+        *("serve", "--backend", "http://127.0.0.1:9"),
+        *("--listen", f"127.0.0.1:{free_port()}", "--data", proxy.folder),
+    )
+    assert_one_sentence(finished, proxy.folder)
+
+
+def test_everything_in_the_data_folder_is_private(start):
+    proxy = start.proxy("http://127.0.0.1:9")
+    proxy.insert({"text": "private"})
+    for path in [proxy.folder, *proxy.folder.rglob("*")]:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode == (0o700 if path.is_dir() else 0o600), f"{path} {mode:o}"
+
+
+def test_the_demo_starts_with_todos_survives_restarts_and_starts_over_with_fresh(start, tmp_path):
+    ports = (free_port(), free_port())
+    arguments = [
+        *("demo", "--no-open", "--data", tmp_path / "demo"),
+        *("--listen", f"127.0.0.1:{ports[0]}", "--backend-listen", f"127.0.0.1:{ports[1]}"),
+    ]
+    from conftest import Tables
+
+    tables = Tables(f"http://127.0.0.1:{ports[0]}")
+
+    def rows():
+        try:
+            return tables.list()
+        except Exception:
+            return None
+
+    demo = start.program(*arguments)
+    wait_until(lambda: demo.alive() and rows() and len(rows()) >= 12, 15, "the sample todos")
+    assert f"http://127.0.0.1:{ports[0]}/-/" in demo.output
+    kept = tables.insert({"text": "survives"})
+    assert demo.stop(signal.SIGINT) < 2
+    assert demo.process.returncode == 0, demo.output
+
+    demo = start.program(*arguments)
+    wait_until(lambda: demo.alive() and rows(), 15, "the demo again")
+    assert tables.get(kept["id"]).json()["text"] == "survives"
+    demo.stop()
+
+    demo = start.program(*arguments, "--fresh")
+    wait_until(lambda: demo.alive() and rows() and len(rows()) >= 12, 15, "a fresh demo")
+    assert tables.get(kept["id"]).status_code == 404

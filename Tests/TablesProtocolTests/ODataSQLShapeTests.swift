@@ -1,0 +1,75 @@
+import TablesProtocol
+import Testing
+
+/// What SQLite makes of compiled queries, whatever they say.
+@Suite struct ODataSQLShapeTests {
+    @Test func `indexes serve what is asked most`() throws {
+        let database = try ODataDatabase(["a": "{}"])
+        #expect(try database.plan("complete eq false").contains("USING INDEX complete (<expr>=?)"))
+        #expect(try database.plan("complete eq 'x'").contains("USING INDEX complete (<expr>=?)"))
+        #expect(try database.plan("complete gt 5").contains("USING INDEX complete (<expr>>?)"))
+        #expect(try database.plan("complete lt 1.5").contains("USING INDEX complete (<expr><?)"))
+        #expect(
+            try database.plan("complete in ('x','y')").contains("USING INDEX complete (<expr>=?)"))
+        #expect(
+            try database.plan("updatedAt gt datetimeoffset'2020-01-01T00:00:00.0000001Z'")
+                .contains("stamps (stamp>?)"))
+    }
+
+    @Test func `long chains and lists run`() throws {
+        let database = try ODataDatabase(["a": #"{"s":"x2500","n":2500}"#])
+        let chain = (0...2_600).map { "n eq \($0)" }.joined(separator: " or ")
+        #expect(try database.ids(chain) == ["a"])
+        let list = (1_600..<2_600).map { "'x\($0)'" }.joined(separator: ",")
+        #expect(try database.ids("s in (\(list))") == ["a"])
+    }
+
+    @Test func `the deepest trees run`() throws {
+        let database = try ODataDatabase(["a": #"{"s":"a","n":1,"b":true}"#])
+        let depth = Limits.expressionDepth
+        func nested(_ count: Int, _ leaf: String, _ wrap: (String) -> String) -> String {
+            (0..<count).reduce(leaf) { text, _ in wrap(text) }
+        }
+        for (leaf, wrap) in [
+            ("b", { "not (\($0))" }), ("s", { "tolower(\($0))" }),
+            ("s", { "replace('a','b',\($0))" }),
+            ("s", { "substring('abc',0,length(\($0)))" }), ("n", { "(1 add \($0))" }),
+            ("n", { "-(\($0))" }),
+            ("n", { "(2 sub (1 mul \($0)))" }), ("b", { "(b and (b or \($0)))" }),
+            ("b", { "(true eq \($0))" }), ("b", { "(b ne not \($0))" }),
+            ("s", { "concat('a',\($0))" }),
+            ("b", { "(n eq 1 or s eq 'x' and (\($0)))" }), ("n", { "round(1 mod \($0))" }),
+            ("s", { "concat(s,concat(s,\($0)))" }),
+        ] as [(String, (String) -> String)] {
+            // As deep as the parser lets it be, as an operand and as a condition.
+            let deepest = (1...depth).map { nested($0, leaf, wrap) }.last { text in
+                (try? Expression(parsing: "(\(text)) eq null", generation: .mobileApps)) != nil
+            }
+            let text = try #require(deepest)
+            #expect(throws: Never.self, "\(text)") { try database.ids("(\(text)) eq null") }
+        }
+    }
+
+    @Test func `any tree runs, and not turns true and false around and leaves null`() throws {
+        let database = try ODataDatabase([
+            "a":
+                #"{"text":"a😀","complete":true,"a-b":1.5,"_x":null,"year":"2013-01-01T00:00:00.000Z"}"#,
+            "b": #"{"text":"\u0000","complete":0,"a-b":{"text":7},"X":"09:52:35.321","eq":[1]}"#,
+        ])
+        var seen: Set<Bool?> = []
+        for seed in UInt64(1)...1_500 {
+            var random = ODataRandom(seed: seed)
+            let generation = random.pick(Generation.allCases)
+            let tree = random.tree(Dialect(generation), generation, depth: 5)
+            for id in ["a", "b"] {
+                let value = try database.truth(tree, id: id)
+                let inverse = try database.truth(.unary(.not, tree), id: id)
+                #expect(inverse == value.map { !$0 }, "seed \(seed): \(tree)")
+                seen.insert(value)
+            }
+            let order = SQLCompiler(ItemSQLSchema()).ordering([Ordering(tree)])
+            #expect(order.text.hasSuffix("id"), "seed \(seed)")
+        }
+        #expect(seen == [true, false, nil])
+    }
+}
