@@ -41,19 +41,20 @@ private func nextStep(
     _ exchange: Exchange, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>?,
     _ version: UnsafePointer<CChar>?, _ bytes: UnsafeRawBufferPointer
 ) -> Exchange.Step {
-    guard case .head = exchange.phase else {
-        return unsafe bytes.isEmpty ? exchange.complete() : exchange.receive(bytes)
+    guard let note = unsafe note(of: connection) else {
+        return .cutOff(RefusalReason.unreadable.response)
     }
-    let note = unsafe understudy_socket_context(connection).map { pointer in
-        unsafe Unmanaged<ConnectionNote>.fromOpaque(pointer).takeUnretainedValue()
+    guard case .head = exchange.phase else {
+        guard unsafe bytes.isEmpty else { return unsafe exchange.receive(bytes) }
+        note.requestArrived()
+        return exchange.complete()
     }
     return exchange.begin(
         unsafe readHead(connection, fieldLimit: exchange.core.limits.headerFields),
         method: unsafe method.map { unsafe String(cString: $0) } ?? "",
         version: unsafe version.map { unsafe String(cString: $0) } ?? "",
         isTargetWhole: exchange.isTargetWhole(versionAt: UInt(bitPattern: version)),
-        connection: (note ?? ConnectionNote(descriptor: -1))
-            .connection(worker: exchange.core.workers.current))
+        connection: note.connection(worker: exchange.core.workers.current))
 }
 
 private func readHead(_ connection: OpaquePointer, fieldLimit: Int) -> RequestHeadReader {
@@ -87,6 +88,7 @@ func completedCallback(
     let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
     unsafe request?.pointee = nil
     let isSent = code == .REQUEST_TERMINATED_COMPLETED_OK || code == .REQUEST_TERMINATED_WITH_ERROR
+    unsafe note(of: connection)?.requestEnded()
     exchange.end(descriptor: unsafe understudy_socket(connection), isSent: isSent)
 }
 
@@ -100,12 +102,15 @@ func connectionCallback(
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     if code == .CONNECTION_NOTIFY_STARTED {
         let made = unsafe ConnectionNote(descriptor: understudy_socket(connection))
+        core.lookout.opened(made)
         unsafe note?.pointee = Unmanaged.passRetained(made).toOpaque()
-    } else {
-        if let kept = unsafe note?.pointee {
-            unsafe Unmanaged<ConnectionNote>.fromOpaque(kept).release()
-        }
+    } else if let kept = unsafe note?.pointee {
+        core.lookout.closed(unsafe Unmanaged<ConnectionNote>.fromOpaque(kept).takeRetainedValue())
         unsafe note?.pointee = nil
-        core.lookout.connectionClosed()
     }
+}
+
+private func note(of connection: OpaquePointer) -> ConnectionNote? {
+    guard let kept = unsafe understudy_socket_context(connection) else { return nil }
+    return unsafe Unmanaged<ConnectionNote>.fromOpaque(kept).takeUnretainedValue()
 }

@@ -12,6 +12,10 @@ public struct Limits: Sendable, Hashable {
     /// Seconds without a byte in either direction after which a connection closes. A suspended
     /// request does not count as idle.
     public var idleSeconds = 60
+    /// Seconds from a connection's start or its last answer until its next request has arrived
+    /// whole, the pause between included. It ends what ``idleSeconds`` does not: a client that
+    /// sends a byte now and then.
+    public var requestSeconds = 300
     /// Bytes of a refused request's body that are read and thrown away, so that its client can
     /// finish sending and read the refusal, before the connection is cut.
     public var discardedBodyBytes = 2 << 20

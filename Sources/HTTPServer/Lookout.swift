@@ -2,8 +2,9 @@ private import CMicroHTTPD
 import Glibc
 import Synchronization
 
-/// The server's one thread of its own: it accepts connections and notices clients that hang up while
-/// their stream is idle, which libmicrohttpd cannot since it does not watch suspended connections.
+/// The server's one thread of its own. It accepts connections; it notices clients that hang up while
+/// their stream is idle, which libmicrohttpd cannot since it does not watch suspended connections;
+/// and it cuts those whose request does not arrive in time.
 ///
 /// libmicrohttpd 0.9.75 could accept by itself, but its way to stop accepting
 /// (`MHD_quiesce_daemon`) races with its threads and then aborts the process.
@@ -25,10 +26,11 @@ final class Lookout: Sendable {
     private let events: EventSet
     private let bell: Bell
     private let connections = Atomic<Int>(0)
+    private let open = OpenConnections()
     private let isStopping = Atomic<Bool>(false)
     private let watched = Mutex(Watched())
 
-    /// Takes the sockets over; ``stop()`` closes them.
+    /// Takes the sockets over; ``closeSockets()`` closes them.
     init(_ sockets: [ListeningSocket], limits: Limits) throws(StartFailure) {
         self.sockets = sockets
         self.limits = limits
@@ -57,12 +59,18 @@ final class Lookout: Sendable {
     /// 3. Without room or without descriptors, switch the listeners off; a connection that closes
     ///    rings the bell, and with descriptors short the time-out tries again.
     /// 4. Cut the stream of each client that hung up.
+    /// 5. A few times in the time that a request may take, cut those that take longer.
     @available(*, noasync)
     func run(deliver: Deliver) {
         var isListening = true
         var isShort = false
         while !isStopping.load(ordering: .acquiring) {
-            let ready = events.wait(milliseconds: isShort ? limits.acceptRetryMilliseconds : -1)
+            open.cutOverdue(seconds: limits.requestSeconds)
+            let hasConnections = connections.load(ordering: .relaxed) > 0
+            let ready = events.wait(
+                milliseconds: isShort
+                    ? limits.acceptRetryMilliseconds
+                    : hasConnections ? limits.requestSeconds * 250 : -1)
             isShort = false
             for token in ready {
                 if token == Self.bellToken {
@@ -79,7 +87,7 @@ final class Lookout: Sendable {
         }
     }
 
-    /// Ends ``run(deliver:)``. The sockets are closed by ``close()`` once its thread has ended.
+    /// Ends ``run(deliver:)``. The sockets are closed by ``closeSockets()`` once its thread has ended.
     func stop() {
         isStopping.store(true, ordering: .releasing)
         bell.ring()
@@ -91,8 +99,16 @@ final class Lookout: Sendable {
         for socket in sockets { socket.close() }
     }
 
-    /// Says that a connection has closed.
-    func connectionClosed() {
+    /// Says that a connection has started.
+    func opened(_ note: ConnectionNote) { open.insert(note) }
+
+    /// Says that a connection has ended and its socket will be closed.
+    func closed(_ note: ConnectionNote) {
+        open.remove(note)
+        makeRoom()
+    }
+
+    private func makeRoom() {
         let before = connections.wrappingSubtract(1, ordering: .relaxed).oldValue
         if before >= limits.connections { bell.ring() }
     }
@@ -141,7 +157,7 @@ final class Lookout: Sendable {
                 }
             }
             connections.wrappingAdd(1, ordering: .relaxed)
-            if !deliver(descriptor, peer) { connectionClosed() }
+            if !deliver(descriptor, peer) { makeRoom() }
         }
         return true
     }

@@ -2,7 +2,7 @@ import HTTPMessage
 public import HTTPTypes
 
 /// Why the server itself turned a request away, before any handler saw it whole.
-public enum RefusalReason: String, Sendable, Hashable, CaseIterable {
+public enum RefusalReason: String, Error, Sendable, Hashable, CaseIterable {
     /// Host, Content-Length, Origin, Content-Type or If-Match came twice.
     case repeatedField
     /// Content-Length came together with Transfer-Encoding.

@@ -118,4 +118,3 @@ struct RequestHeadReader {
         }
     }
 }
-extension RefusalReason: Error {}

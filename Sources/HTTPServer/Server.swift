@@ -139,7 +139,12 @@ public final class Server: Sendable {
                 self.stop()
                 continuation.resume()
             }
-            if let thread { thread.detach() } else { continuation.resume() }
+            guard let thread else {
+                // No thread to be had: rather wait here than leave the server running.
+                self.stop()
+                return continuation.resume()
+            }
+            thread.detach()
         }
     }
 }

@@ -32,10 +32,14 @@ enum Limits {
     static let eventStreams = 32
     /// Seconds that a list of a table that was never pulled waits for its first pull.
     static let firstPullSeconds = 5
+    /// Seconds that a command waits for an answer of the operator API.
+    static let commandSeconds = 60
+    /// Milliseconds between two looks of a command at a run that is under way.
+    static let runPollMilliseconds = 200
     /// What `Retry-After` says when the backend is away or the disk is busy.
     static let retryAfterSeconds = 5
-    /// Seconds given to open requests and the operation in flight when stopping.
-    static let stopSeconds = 2
+    /// Time given to open requests and the operation in flight when stopping; then the process ends.
+    static let stopMilliseconds = 1800
     /// The longest time that can be asked for to be offline, in seconds: ten years.
     static let offlineSecondsMax: Int64 = 315_360_000
     /// The furthest back that samples go, in seconds.

@@ -1,1 +1,2 @@
-print("understudy")
+ThisProcess.keepFilesPrivate()
+await Understudy.runAsProcess()

@@ -12,6 +12,6 @@ public enum Limits {
     public static let pageRows = 50
     /// Rows in one answer to a third generation client.
     public static let datasyncPageRows = 100
-    /// The highest exponent of ten that is compared as a decimal; above it numbers compare by text.
-    public static let decimalExponent = 1_000_000
+    /// The highest exponent of ten whose value is compared; above it its digits are.
+    public static let decimalExponent = 1_000_000_000_000_000_000
 }

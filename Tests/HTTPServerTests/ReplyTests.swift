@@ -5,7 +5,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@Suite struct ReplyTests {
+@Suite(.timeLimit(.minutes(1))) struct ReplyTests {
     /// A handler that hands each reply and its path to the test.
     private static func waiting() -> (TestHandler, AsyncStream<(Reply, String)>) {
         let (replies, replied) = AsyncStream.makeStream(of: (Reply, String).self)

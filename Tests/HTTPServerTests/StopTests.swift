@@ -4,7 +4,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@Suite struct StopTests {
+@Suite(.timeLimit(.minutes(1))) struct StopTests {
     private static let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 
     @Test func `stopping answers who waits with 503 and cuts streams`() async throws {

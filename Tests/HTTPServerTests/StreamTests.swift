@@ -4,7 +4,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@Suite struct StreamTests {
+@Suite(.timeLimit(.minutes(1))) struct StreamTests {
     /// A handler that answers `/plain` at once and everything else with a stream given to the test.
     private static func streaming(
         capacityBytes: Int = 1 << 20

@@ -3,7 +3,7 @@ import HTTPServer
 import HTTPTypes
 import Testing
 
-@Suite struct WireTests {
+@Suite(.timeLimit(.minutes(1))) struct WireTests {
     @Test func `a connection is kept for the next request`() throws {
         let server = try RunningServer(.echo)
         let client = server.client()
@@ -190,6 +190,29 @@ import Testing
             TestHandler { .now(.text("\($0.connection.localAddress) \($0.connection.localPort)")) })
         let answer = server.exchange("GET / HTTP/1.1\r\nHost: h\r\n\r\n").answer
         #expect(answer?.text == "127.0.0.1 \(server.port)")
+    }
+
+    @Test(arguments: [
+        "G", "GET / HTTP/1.1\r\nHost:", "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc",
+    ])
+    func `a request that does not end is cut off in time, a waiting one is not`(
+        start: String
+    ) async throws {
+        let (replies, replied) = AsyncStream.makeStream(of: Reply.self)
+        var limits = Limits()
+        limits.requestSeconds = 1
+        let server = try RunningServer(
+            limits: limits, TestHandler { _ in .later { replied.yield($0) } })
+        let waiting = server.client()
+        waiting.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        for await reply in replies.prefix(1) {
+            let client = server.client()
+            client.send(start)
+            let isClosed = client.isClosed()
+            #expect(isClosed)
+            reply(.text("patience"))
+        }
+        #expect(waiting.answer()?.text == "patience")
     }
 
     @Test func `a head that stalls is cut off after the idle time`() throws {

@@ -14,6 +14,8 @@ struct ServeConfiguration: Sendable {
     var sync: SyncChoice
     /// The only tables there are, all pulled at every sync; nil for any.
     var tables: [TableName]?
+    /// Tables that every sync pulls even before a client asked for them.
+    var pulledTables: [TableName] = []
     /// What the guard compares with.
     var rules: GuardRules
     /// Take another backend for a folder that belongs to one.

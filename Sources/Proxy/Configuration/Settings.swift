@@ -1,4 +1,5 @@
 import HTTPServer
+import ReferenceBackend
 import SyncCore
 import TablesProtocol
 
@@ -12,8 +13,8 @@ enum Settings {
         name: "listen", allowed: "a loopback address with a port, such as 127.0.0.1:8080"
     ) { loopback($0) }
 
-    static let listenBackend = Setting<ListenAddress>(
-        name: "listen-backend", allowed: "a loopback address with a port, such as 127.0.0.1:8081"
+    static let backendListen = Setting<ListenAddress>(
+        name: "backend-listen", allowed: "a loopback address with a port, such as 127.0.0.1:8081"
     ) { loopback($0) }
 
     static let data = Setting<DataFolder>(
@@ -40,6 +41,11 @@ enum Settings {
     static let defaultGeneration = Setting<Generation>(
         name: "default-generation", allowed: "1, 2 or 3"
     ) { Int($0).flatMap(Generation.init(rawValue:)) }
+
+    static let flavour = Setting<BackendFlavour>(
+        name: "flavour",
+        allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))"
+    ) { BackendFlavour(rawValue: $0) }
 
     private static func loopback(_ text: String) -> ListenAddress? {
         guard let address = try? ListenAddress(text) else { return nil }

@@ -23,7 +23,6 @@ struct DataFolder: Sendable, Hashable {
     func open() throws(StartProblem) -> FolderLock {
         do {
             try Files.makeFolder(path)
-            try Files.makeFolder("\(path)/stores")
             try refuseForeign()
             switch try FolderLock.take("\(path)/lock") {
             case .held(let lock): return lock
@@ -39,6 +38,16 @@ struct DataFolder: Sendable, Hashable {
         } catch {
             throw StartProblem("\(error)")
         }
+    }
+
+    /// Removes what stores and the demo's backend keep; lock and token stay.
+    func empty() throws(StartProblem) {
+        do {
+            if Files.exists("\(path)/stores") { try Files.removeFolder("\(path)/stores") }
+        } catch {
+            throw StartProblem("\(error)")
+        }
+        for ending in ["", "-wal", "-shm"] { Files.remove("\(path)/backend.sqlite\(ending)") }
     }
 
     /// The file of an identity's store. Keys of identities are safe as names.

@@ -7,13 +7,13 @@ final class BackendBoard: Sendable {
     private let shown: Mutex<(isOnline: Bool, readsThrough: Bool)> = Mutex((false, true))
 
     /// Shows what the engine says.
-    func show(_ status: EngineStatus, _ settings: SyncSettings) {
+    func show(_ backend: BackendStatus, mode: EngineStatus.Mode, _ settings: SyncSettings) {
         let isReachable: Bool
-        switch status.backend.state {
+        switch backend.state {
         case .online, .degraded: isReachable = true
         case .offline, .signedOut, .portal, .notTables: isReachable = false
         }
-        let isOnline = isReachable && status.mode == .online
+        let isOnline = isReachable && mode == .online
         shown.withLock { $0 = (isOnline, settings.triggers.contains(.read)) }
     }
 

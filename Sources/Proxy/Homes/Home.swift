@@ -10,3 +10,11 @@ struct Home: Sendable {
     /// How the backend stands, as last told by the engine.
     let board: BackendBoard
 }
+
+extension Home {
+    /// Shows on the board how the engine sees the backend.
+    func refreshBoard() async {
+        board.show(
+            await engine.backendStatus, mode: await engine.mode, await engine.settings)
+    }
+}

@@ -36,7 +36,7 @@ extension OperatorAPI {
     func metrics() async -> Response {
         var statuses: [EngineStatus] = []
         for home in homes.all {
-            if let status = await home.engine.status() { statuses.append(status) }
+            if let status = try? await home.engine.status() { statuses.append(status) }
         }
         let text = Metrics(statuses: statuses, rejections: rejections.all).text
         return Response(

@@ -6,9 +6,7 @@ import TablesProtocol
 extension OperatorAPI {
     func status(_ call: OperatorCall) async throws(Problem) -> Response {
         let home = try home(call)
-        guard let status = await home.engine.status() else {
-            throw .unavailable("The store cannot be read now.")
-        }
+        let status = try await asking { () throws(StoreError) in try await home.engine.status() }
         let current = await home.engine.runs().first { $0.state == .running }
         return .json(
             .members(
@@ -59,15 +57,15 @@ extension OperatorAPI {
     }
 
     func settings(_ call: OperatorCall) async throws(Problem) -> Response {
-        .json(.settings(await (try home(call)).engine.currentSettings))
+        .json(.settings(await (try home(call)).engine.settings))
     }
 
     func changeSettings(_ call: OperatorCall) async throws(Problem) -> Response {
         let home = try home(call)
         let changed = try SettingsPatch(try call.body()).applied(
-            to: await home.engine.currentSettings)
+            to: await home.engine.settings)
         await home.engine.update(changed)
-        return .json(.settings(await home.engine.currentSettings))
+        return .json(.settings(await home.engine.settings))
     }
 
     func samples(_ call: OperatorCall) async throws(Problem) -> Response {

@@ -22,10 +22,11 @@ extension OperatorAPI {
         let table = try Self.table(call)
         let body = try call.body()
         let filter = try Self.filter(body["query"]?.string)
-        let run = await home.engine.pull(
+        let wait = try Self.wait(call)
+        let id = await home.engine.startPull(
             table, filter: filter, queryID: body["queryId"]?.string,
             reconcile: body["reconcile"]?.bool ?? false)
-        return .json(.run(run, identity: home.identity))
+        return try await outcome(of: id, home, wait)
     }
 
     func purge(_ call: OperatorCall) async throws(Problem) -> Response {
@@ -67,7 +68,9 @@ extension OperatorAPI {
 
     func run(_ call: OperatorCall) async throws(Problem) -> Response {
         let home = try home(call)
-        let run = try await find(call.parameter("id"), home)
+        guard let run = await home.engine.run(call.parameter("id")) else {
+            throw .notFound("There is no such run.")
+        }
         return .json(.run(run, identity: home.identity))
     }
 
@@ -81,20 +84,11 @@ extension OperatorAPI {
     private func outcome(
         of id: String, _ home: Home, _ wait: Duration
     ) async throws(Problem) -> Response {
-        if let run = await home.engine.result(of: id, timeout: wait) {
-            return .json(.run(run, identity: home.identity))
+        guard let run = await home.engine.result(of: id, timeout: wait) else {
+            throw .unavailable("The run is not known any more.")
         }
-        let run = try await find(id, home)
         return .json(
             .run(run, identity: home.identity), status: run.state == .running ? .accepted : .ok)
-    }
-
-    /// A run under way, or a kept one.
-    private func find(_ id: String, _ home: Home) async throws(Problem) -> Run {
-        if let run = await home.engine.runs().first(where: { $0.id == id }) { return run }
-        let kept = try await asking { () throws(StoreError) in try await home.store.run(id) }
-        guard let kept else { throw .notFound("There is no such run.") }
-        return kept
     }
 
     private static func wait(_ call: OperatorCall) throws(Problem) -> Duration {

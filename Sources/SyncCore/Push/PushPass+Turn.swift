@@ -65,7 +65,8 @@ extension PushPass {
             decision = Verdict.judge(subject, readBack: row, after: cause)
         }
         let failure = await blame(&decision, table)
-        let end = AttemptEnd(exchange)
+        var end = AttemptEnd(exchange)
+        end.error = end.error ?? failure?.reason
         return try await settle(
             marked, subject, decision, end, failure: failure,
             isWhole: isWhole(operation, exchange.answer))

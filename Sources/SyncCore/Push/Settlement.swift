@@ -16,17 +16,17 @@ struct Settlement {
         switch decision {
         case .applied(let row): return .applied(row: row, isWhole: isWhole)
         case .readBack:
-            return .unknown(reason: "The row has to be read back.", until: nil)
+            return .unknown(reason: "The row has to be read back.", until: now)
         case .sendAgain:
             return .waiting(
-                reason: "The backend never got it; it is sent again.", until: nil,
+                reason: "The backend never got it; it is sent again.", until: now,
                 maybeApplied: false)
         case .merge(_, let row):
             return .rebased(onto: row, reason: "Merged with the backend's changes to other fields.")
         case .conflict(let row, let reason, let policy): return conflict(row, reason, policy)
         case .quarantine(let reason):
             return .quarantined(reason: reason, maybeApplied: subject.maybeApplied)
-        case .signIn: return wait("Waits for somebody to sign in.", until: nil, maybeApplied: false)
+        case .signIn: return wait("Waits for somebody to sign in.", until: now, maybeApplied: false)
         case .later(let later): return self.later(later)
         }
     }
@@ -49,7 +49,7 @@ struct Settlement {
 
     private func later(_ later: Later) -> SettledOutcome {
         switch later.cause {
-        case .cancelled: return wait(later.reason, until: nil, maybeApplied: later.maybeApplied)
+        case .cancelled: return wait(later.reason, until: now, maybeApplied: later.maybeApplied)
         case .link:
             return wait(later.reason, until: backoff(attempts), maybeApplied: later.maybeApplied)
         case .busy(let wait):
@@ -66,7 +66,7 @@ struct Settlement {
         }
     }
 
-    private func wait(_ reason: String, until: Instant?, maybeApplied: Bool) -> SettledOutcome {
+    private func wait(_ reason: String, until: Instant, maybeApplied: Bool) -> SettledOutcome {
         maybeApplied || subject.maybeApplied
             ? .unknown(reason: reason, until: until)
             : .waiting(reason: reason, until: until, maybeApplied: false)

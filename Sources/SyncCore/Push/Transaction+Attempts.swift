@@ -1,17 +1,17 @@
 import GRDB
 
 extension Transaction {
-    /// How many of an operation's attempts failed by its own fault: an answer came that is not the
-    /// link's ("not now", or none at all).
+    /// How many of an operation's attempts failed by its own fault: an answer came, was no verdict,
+    /// and neither the link nor the backend as a whole was to blame.
     func ownFailures(of operation: TableOperation) throws -> Int {
         try Int.fetchOne(
             db,
             sql: """
                 SELECT count(*) FROM attempts
-                WHERE operation = ? AND number < ? AND reach IS NULL AND method <> 'GET'
-                  AND (status = 408 OR status BETWEEN 200 AND 399
-                    OR status >= 500 AND status NOT IN (502, 503, 504))
+                WHERE operation = ? AND outcome IN ('waiting', 'unknown')
+                  AND status IS NOT NULL AND status <> 401 AND error IS NULL
+                  AND NOT (method = 'GET' AND status = 200)
                 """,
-            arguments: [operation.seq, operation.attempts]) ?? 0
+            arguments: [operation.seq]) ?? 0
     }
 }

@@ -15,7 +15,7 @@ extension Columns {
                 scanner.skipSpace(bytes.span)
                 let position = scanner.position
                 let name = try scanner.string(bytes.span)
-                guard places.insert(name, at: columns.count) == nil else {
+                guard places.insert(name) == nil else {
                     throw JSONError(.duplicateName(name), at: position)
                 }
                 try scanner.expect(UInt8(ascii: ":"), bytes.span)

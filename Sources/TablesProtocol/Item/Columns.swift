@@ -35,7 +35,7 @@ public struct Columns: Sendable {
         var kept: [Column] = []
         var places = NameTable()
         for column in columns {
-            if let place = places.insert(column.name, at: kept.count) {
+            if let place = places.insert(column.name) {
                 kept[place].value = column.value
             } else {
                 kept.append(column)

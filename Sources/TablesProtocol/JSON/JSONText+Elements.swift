@@ -14,7 +14,7 @@ extension JSONText {
                 scanner.skipSpace(bytes.span)
                 let start = scanner.position
                 try scanner.skipValue(bytes.span)
-                let text = try JSONScanner.text(bytes, start..<scanner.position)
+                let text = try JSONScanner.text(bytes.span, start..<scanner.position)
                 elements.append(JSONText(trusted: text))
             } while try scanner.take(UInt8(ascii: ","), bytes.span)
             try scanner.expect(UInt8(ascii: "]"), bytes.span)

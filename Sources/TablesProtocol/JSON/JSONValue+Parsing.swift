@@ -75,7 +75,7 @@ extension JSONValue {
                     scanner.skipSpace(bytes.span)
                     let position = scanner.position
                     let name = try scanner.string(bytes.span)
-                    if names == .areUnique, places.insert(name, at: members.count) != nil {
+                    if names == .areUnique, places.insert(name) != nil {
                         throw JSONError(.duplicateName(name), at: position)
                     }
                     try scanner.expect(UInt8(ascii: ":"), bytes.span)

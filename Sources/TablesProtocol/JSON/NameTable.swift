@@ -1,5 +1,5 @@
-/// The names of one object with their places, compared byte for byte as JSON does (Swift's strings
-/// compare by canonical equivalence).
+/// The names of one object and their places, counted from 0, compared byte for byte as JSON does
+/// (Swift's strings compare by canonical equivalence).
 struct NameTable {
     private struct Name: Hashable {
         let text: String
@@ -13,23 +13,22 @@ struct NameTable {
     private var names: [String] = []
     private var places: [Name: Int] = [:]
 
-    /// Adds a name with its place; the place of the same name when it was there already.
-    mutating func insert(_ name: String, at place: Int) -> Int? {
-        guard names.count < Self.few else { return insertHashed(name, at: place) }
-        if names.isEmpty { names.reserveCapacity(Self.few) }
-        if let index = names.firstIndex(where: { $0.hasSameBytes(as: name) }) {
-            return index
-        }
-        names.append(name)
-        return nil
+    /// The place of a name; nil when it was not added.
+    func place(of name: String) -> Int? {
+        places.isEmpty
+            ? names.firstIndex { $0.hasSameBytes(as: name) } : places[Name(text: name)]
     }
 
-    private mutating func insertHashed(_ name: String, at place: Int) -> Int? {
-        if places.isEmpty {
-            for (index, name) in names.enumerated() { places[Name(text: name)] = index }
+    /// Adds a name at the next place; the place of the same name when it was there already.
+    mutating func insert(_ name: String) -> Int? {
+        if let place = place(of: name) { return place }
+        if names.isEmpty { names.reserveCapacity(Self.few) }
+        names.append(name)
+        if !places.isEmpty {
+            places[Name(text: name)] = names.count - 1
+        } else if names.count > Self.few {
+            for (place, name) in names.enumerated() { places[Name(text: name)] = place }
         }
-        if let known = places[Name(text: name)] { return known }
-        places[Name(text: name)] = place
         return nil
     }
 }

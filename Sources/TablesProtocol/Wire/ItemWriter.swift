@@ -2,7 +2,7 @@
 struct ItemWriter {
     private let generation: Generation
     private let names: Names
-    private let select: [Expression.Column]?
+    private let selection: Selection?
 
     /// - Parameters:
     ///   - properties: the system properties that are shown; besides those in the select they
@@ -12,13 +12,10 @@ struct ItemWriter {
         generation: Generation, properties: Set<SystemProperty>, select: [Expression.Column]? = nil
     ) {
         self.generation = generation
-        switch generation {
-        case .mobileServices:
-            let asked = SystemProperty.allCases.filter(properties.contains)
-            self.select = select.map { $0 + asked.map(Expression.Column.system) }
-        case .mobileApps, .datasync: self.select = select
-        }
         names = Names(generation: generation, shown: properties)
+        let asked = SystemProperty.allCases.filter(properties.contains)
+        let besides = generation == .mobileServices ? asked.map(Expression.Column.system) : []
+        selection = select.map { Selection($0 + besides, in: generation) }
     }
 
     /// The JSON text `,"name":` of each system property that is shown, made once for all items.
@@ -40,15 +37,12 @@ struct ItemWriter {
     }
 
     /// Whether the written items carry their version.
-    var showsVersion: Bool {
-        guard generation == .mobileApps, let select else { return names.version != nil }
-        return select.contains(.system(.version))
-    }
+    var showsVersion: Bool { selection?.showsVersion ?? (names.version != nil) }
 
     /// Appends one item as a JSON object.
     func write(_ item: Item, to bytes: inout [UInt8]) {
-        if let select {
-            write(item, select, to: &bytes)
+        if let selection {
+            write(item, selection, to: &bytes)
             return
         }
         // The system properties come last: where a user's column of another generation has the
@@ -58,56 +52,44 @@ struct ItemWriter {
         item.columns.appendMembers(to: &bytes)
         if let name = names.createdAt {
             bytes += name
-            write(item.createdAt ?? item.updatedAt, to: &bytes)
+            write(.createdAt, of: item, to: &bytes)
         }
         if let name = names.updatedAt {
             bytes += name
-            write(item.updatedAt, to: &bytes)
+            write(.updatedAt, of: item, to: &bytes)
         }
         if let name = names.version {
             bytes += name
-            bytes.appendJSONString(item.version)
+            write(.version, of: item, to: &bytes)
         }
         if let name = names.deleted {
             bytes += name
-            bytes += (item.deleted ? "true" : "false").utf8
+            write(.deleted, of: item, to: &bytes)
         }
         bytes.append(UInt8(ascii: "}"))
     }
 
-    private func write(_ item: Item, _ select: [Expression.Column], to bytes: inout [UInt8]) {
+    private func write(_ item: Item, _ selection: Selection, to bytes: inout [UInt8]) {
         let columns = item.columns.all
-        var written = NameTable()
-        var separator = UInt8(ascii: "{")
-        for column in select {
-            guard let name = column.selectedName(in: generation), written.insert(name, at: 0) == nil
-            else {
-                continue
+        bytes.append(UInt8(ascii: "{"))
+        for (index, entry) in selection.entries.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            bytes += entry.prefix
+            switch entry.column {
+            case .id: write(item.id, to: &bytes)
+            case .system(let property): write(property, of: item, to: &bytes)
+            case .user: bytes += entry.value(in: columns).text.utf8
             }
-            bytes.append(separator)
-            separator = UInt8(ascii: ",")
-            bytes.appendJSONString(name)
-            bytes.append(UInt8(ascii: ":"))
-            write(column, name, item, columns, to: &bytes)
         }
-        if separator == UInt8(ascii: "{") { bytes.append(separator) }
         bytes.append(UInt8(ascii: "}"))
     }
 
-    private func write(
-        _ column: Expression.Column, _ name: String, _ item: Item, _ columns: [Columns.Column],
-        to bytes: inout [UInt8]
-    ) {
-        switch column {
-        case .id: write(item.id, to: &bytes)
-        case .system(.createdAt): write(item.createdAt ?? item.updatedAt, to: &bytes)
-        case .system(.updatedAt): write(item.updatedAt, to: &bytes)
-        case .system(.version): bytes.appendJSONString(item.version)
-        case .system(.deleted): bytes += (item.deleted ? "true" : "false").utf8
-        case .user:
-            let exact = columns.first { $0.name.hasSameBytes(as: name) }
-            let found = exact ?? columns.first { $0.name.lowercased() == name.lowercased() }
-            bytes += (found?.value ?? .null).text.utf8
+    private func write(_ property: SystemProperty, of item: Item, to bytes: inout [UInt8]) {
+        switch property {
+        case .createdAt: write(item.createdAt ?? item.updatedAt, to: &bytes)
+        case .updatedAt: write(item.updatedAt, to: &bytes)
+        case .version: bytes.appendJSONString(item.version)
+        case .deleted: bytes += (item.deleted ? "true" : "false").utf8
         }
     }
 
@@ -126,15 +108,5 @@ struct ItemWriter {
         bytes.append(UInt8(ascii: "\""))
         instant.appendText(to: &bytes)
         bytes.append(UInt8(ascii: "\""))
-    }
-}
-
-extension Expression.Column {
-    /// The member that a select of the column gives: of a path, its first name.
-    fileprivate func selectedName(in generation: Generation) -> String? {
-        switch self {
-        case .id, .system: name(in: generation)
-        case .user(let path): path.first
-        }
     }
 }

@@ -17,8 +17,7 @@ extension TablesAnswer {
         }
         // The Community Toolkit takes any body of a 409 for the server's item.
         if case .conflict = error, client == .toolkit {
-            fields[.contentType] = nil
-            return Response(status: status, headerFields: fields)
+            return Response(status: status, headerFields: bodilessFields)
         }
         var bytes: [UInt8] = []
         let sentence = error.sentence(in: generation)

@@ -6,8 +6,7 @@ extension TablesAnswer {
     /// version with 304, but in the second generation, whose servers never do.
     public func render(item: Item, status: HTTPResponse.Status = .ok) -> Response {
         if isKnown(item) {
-            var fields = baseFields
-            fields[.contentType] = nil
+            var fields = bodilessFields
             fields[.eTag] = ETag.quote(item.version)
             return Response(status: .notModified, headerFields: fields)
         }
@@ -25,9 +24,7 @@ extension TablesAnswer {
 
     /// Answers a deletion: 204 without body or ETag, which SDKs of every generation accept.
     public func renderDeleted() -> Response {
-        var fields = baseFields
-        fields[.contentType] = nil
-        return Response(status: .noContent, headerFields: fields)
+        Response(status: .noContent, headerFields: bodilessFields)
     }
 
     /// Answers an undeletion with the whole item: 201 in the second generation, else 200.

@@ -53,9 +53,9 @@ extension TablesAnswer {
 
 extension TableCall {
     /// The query of the next page: the client's own, `$skip` advanced by what was returned and
-    /// `$top`, where it came, lowered by it. Nil for anything but a list.
+    /// `$top`, where it came, lowered by it. Nil when `$top` is used up, and for anything but a list.
     func nextQuery(after returned: Int) -> String? {
-        guard case .list(let query) = verb else { return nil }
+        guard case .list(let query) = verb, query.top ?? .max > returned else { return nil }
         var pairs: [String] = []
         var hasTop = false
         for parameter in origin.parameters {
@@ -64,7 +64,7 @@ extension TableCall {
             case .top:
                 guard !hasTop, let top = query.top else { continue }
                 hasTop = true
-                pairs.append("$top=\(max(0, top - returned))")
+                pairs.append("$top=\(top - returned)")
             case .filter, .orderBy, .select, .inlineCount, .count, .includeDeleted,
                 .systemProperties, nil:
                 pairs.append(parameter.raw)

@@ -26,23 +26,38 @@ public struct TablesAnswer: Sendable {
 
     var generation: Generation { client.generation }
 
-    /// The header fields of every answer: type of the body, server, no caching. Never an ETag, which
-    /// SDKs take for the item's version, but on single items.
+    /// The header fields of every answer with a body: its type, the server, no caching. Never an
+    /// ETag, which SDKs take for the item's version, but on single items.
     var baseFields: HTTPFields {
-        var fields: HTTPFields = [:]
         switch generation {
-        case .mobileServices: fields[.contentType] = "application/json"
-        case .mobileApps, .datasync: fields[.contentType] = "application/json; charset=utf-8"
+        case .mobileServices: Self.mobileServicesFields
+        case .mobileApps: Self.mobileAppsFields
+        case .datasync: Self.datasyncFields
         }
-        fields[.cacheControl] = "no-cache"
-        switch generation {
-        case .mobileServices: fields[.serverVersion] = "understudy"
-        case .mobileApps:
-            fields[.serverVersion] = "understudy"
-            fields[.expires] = "0"
-            fields[.pragma] = "no-cache"
-        case .datasync: break
-        }
+    }
+
+    /// The header fields of an answer without a body.
+    var bodilessFields: HTTPFields {
+        var fields = baseFields
+        fields[.contentType] = nil
         return fields
     }
+
+    private static let mobileServicesFields: HTTPFields = {
+        var fields: HTTPFields = [.contentType: "application/json", .cacheControl: "no-cache"]
+        fields[.serverVersion] = "understudy"
+        return fields
+    }()
+
+    private static let mobileAppsFields: HTTPFields = {
+        var fields = datasyncFields
+        fields[.expires] = "0"
+        fields[.pragma] = "no-cache"
+        fields[.serverVersion] = "understudy"
+        return fields
+    }()
+
+    private static let datasyncFields: HTTPFields = [
+        .contentType: "application/json; charset=utf-8", .cacheControl: "no-cache",
+    ]
 }

@@ -1,0 +1,60 @@
+import ArgumentParser
+import HTTPServer
+import Logging
+import ReferenceBackend
+
+/// `understudy backend`: a complete tables backend for trying things out.
+struct Backend: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the reference backend, to try things out.",
+        discussion: "With --faults, PUT /-/faults makes it slow, wrong or absent.")
+
+    @Option(help: "Where to listen; a loopback address. (default: 127.0.0.1:8081)")
+    var listen: String?
+
+    @Option(help: "The data folder. (default: understudy-backend in ~/.local/share)")
+    var data: String?
+
+    @Option(
+        help: """
+            Which server it answers like: \
+            \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", ")). (default: 2)
+            """)
+    var flavour: String?
+
+    @Flag(help: "Serve PUT /-/faults and GET /-/effects.")
+    var faults = false
+
+    @Flag(help: "Begin with a dozen sample todos.")
+    var samples = false
+
+    func run() async throws {
+        let environment = ThisProcess.environment
+        let sources = Sources(
+            flags: [
+                Settings.listen.name: listen.map { [$0] } ?? [],
+                Settings.data.name: data.map { [$0] } ?? [],
+                Settings.flavour.name: flavour.map { [$0] } ?? [],
+            ], environment: environment)
+        let address: ListenAddress
+        let folder: DataFolder
+        var options: BackendOptions
+        do {
+            address =
+                try sources.value(Settings.listen) ?? ListenAddress(host: "127.0.0.1", port: 8081)
+            folder =
+                try sources.value(Settings.data)
+                ?? DataFolder.standard(name: "understudy-backend", environment: environment)
+            options = BackendOptions(flavour: try sources.value(Settings.flavour) ?? .mobileApps)
+        } catch let problem as ConfigurationProblem {
+            throw problem.startProblem
+        }
+        options.servesFaults = faults
+        let lock = try folder.open()
+        defer { lock.release() }
+        let backend = try RunningBackend.start(
+            address, file: "\(folder.path)/backend.sqlite", options: options, samples: samples)
+        ThisProcess.say("The reference backend listens at http://\(backend.address)/tables/")
+        try await Lifetime(services: [backend.service], log: Logger.ofProcess()).run()
+    }
+}

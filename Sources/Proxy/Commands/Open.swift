@@ -1,0 +1,21 @@
+import ArgumentParser
+import TablesProtocol
+
+/// `understudy open`.
+struct Open: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Open the dashboard, signed in by a link that is good once, for 30 minutes.")
+
+    @Flag(help: "Only print the link.")
+    var printOnly = false
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let link = try await options.withOperator { try await $0.post("/links") }
+        options.show(link) { [$0["url"]?.string ?? ""] }
+        if !printOnly, !options.json, Browser.hasDisplay, let url = link["url"]?.string {
+            _ = Browser.open(url)
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import ArgumentParser
+import TablesProtocol
+
+/// `understudy paths`.
+struct Paths: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Where everything is kept.")
+
+    @OptionGroup var options: ClientOptions
+
+    func run() throws {
+        let folder = try options.folder()
+        let paths = [
+            ("data", folder.path), ("stores", "\(folder.path)/stores"),
+            ("token", folder.tokenFile), ("lock", "\(folder.path)/lock"),
+        ]
+        let answer = JSONValue.object(paths.map { .init($0.0, .string($0.1)) })
+        options.show(answer) { _ in
+            paths.map { $0.0 + String(repeating: " ", count: 8 - $0.0.count) + $0.1 }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import TablesProtocol
+
+/// `understudy pull TABLE`.
+struct Pull: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Pull one table.")
+
+    @Argument(help: "The table.")
+    var table: String
+
+    @Option(help: "Only what fits, such as \"$filter=complete eq false\".")
+    var query: String?
+
+    @Option(help: "Names the incremental token; without it everything is pulled.")
+    var queryID: String?
+
+    @Flag(help: "Let go of rows that the backend no longer has.")
+    var reconcile = false
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        var body: [JSONValue.Member] = [.init("reconcile", .bool(reconcile))]
+        if let query { body.append(.init("query", .string(query))) }
+        if let queryID { body.append(.init("queryId", .string(queryID))) }
+        let request = JSONValue.object(body)
+        let run = try await options.withOperator { client in
+            try await Sync.finished(
+                try await client.post(
+                    "/tables/\(PercentCoding.encode(table))/pull", [("wait", "0")], request),
+                client)
+        }
+        options.show(run, Words.run)
+        try Sync.throwResult(run)
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+
+/// The options that `serve` and `demo` share. Each can be set as an environment variable too:
+/// `--allow-host` is `UNDERSTUDY_ALLOW_HOST`; the flag wins.
+struct ServeOptions: ParsableArguments {
+    @Option(help: "Where to listen; a loopback address. (default: 127.0.0.1:8080)")
+    var listen: String?
+
+    @Option(help: "The data folder. (default: in ~/.local/share)")
+    var data: String?
+
+    @Option(help: "auto, or manual: only when somebody says so. (default: auto)")
+    var sync: String?
+
+    @Option(help: ArgumentHelp("The only tables there are; repeat it.", valueName: "name"))
+    var table: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Another name with port that clients use, such as 10.0.2.2:8080.",
+            valueName: "name:port"))
+    var allowHost: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Another page's origin that may call /tables.", valueName: "origin"))
+    var allowOrigin: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Generation of clients without a mark: 1, 2 or 3. (default: 2)",
+            valueName: "generation"))
+    var defaultGeneration: String?
+
+    @Flag(help: "Take this backend for a data folder that belongs to another one.")
+    var rebind = false
+
+    /// The flags by the names of their settings.
+    var flags: [String: [String]] {
+        [
+            Settings.listen.name: listen.map { [$0] } ?? [],
+            Settings.data.name: data.map { [$0] } ?? [],
+            Settings.sync.name: sync.map { [$0] } ?? [], Settings.table.name: table,
+            Settings.allowHost.name: allowHost, Settings.allowOrigin.name: allowOrigin,
+            Settings.defaultGeneration.name: defaultGeneration.map { [$0] } ?? [],
+        ]
+    }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import TablesProtocol
+
+/// `understudy sync`.
+struct Sync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Push what is queued, then pull all tables.")
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let run = try await options.withOperator { client in
+            try await Self.finished(try await client.post("/sync", [("wait", "0")]), client)
+        }
+        options.show(run, Words.run)
+        try Self.throwResult(run)
+    }
+
+    /// Waits for the end of a run.
+    static func finished(_ run: JSONValue, _ client: OperatorClient) async throws -> JSONValue {
+        var run = run
+        while run["state"]?.string == "running", let id = run["id"]?.string {
+            try await Task.sleep(for: .milliseconds(Limits.runPollMilliseconds))
+            run = try await client.get("/runs/\(PercentCoding.encode(id))")
+        }
+        return run
+    }
+
+    /// Ends with the code that fits a run.
+    static func throwResult(_ run: JSONValue) throws {
+        switch run["state"]?.string {
+        case "offline": throw ExitStatus.offline
+        case "failed", "signIn", "cancelled": throw ExitStatus.error
+        default:
+            try Status.throwOpen(
+                conflicts: run["push"]?["conflicts"]?.integer,
+                quarantined: run["push"]?["quarantined"]?.integer)
+            if run["state"]?.string == "completeWithErrors" { throw ExitStatus.error }
+        }
+    }
+}

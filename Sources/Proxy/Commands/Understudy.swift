@@ -1,0 +1,51 @@
+import ArgumentParser
+
+/// The program: every command is a file of this folder.
+struct Understudy: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "understudy",
+        abstract: "Stands in for an Azure Mobile Apps backend while it cannot be reached.",
+        discussion: """
+            Exit codes: 0 done, 1 error, 2 wrong use or no start possible, 3 backend offline, \
+            4 conflicts open, 5 quarantined operations open, 6 not running.
+            """,
+        version: Version.text,
+        groupedSubcommands: [
+            CommandGroup(name: "Run", subcommands: [Demo.self, Serve.self, Backend.self]),
+            CommandGroup(
+                name: "Look",
+                subcommands: [
+                    Open.self, Status.self, Queue.self, Conflicts.self, History.self, Paths.self,
+                ]),
+            CommandGroup(
+                name: "Act",
+                subcommands: [
+                    Sync.self, Push.self, Pull.self, Purge.self, Offline.self, Online.self,
+                ]),
+        ])
+
+    /// Parses the command line, runs the command, ends the process with the code that fits.
+    static func runAsProcess() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let problem as StartProblem {
+            ThisProcess.say("understudy: \(problem.sentence)")
+            ThisProcess.end(problem.exitCode.rawValue)
+        } catch let status as ExitStatus {
+            ThisProcess.end(status.rawValue)
+        } catch {
+            let text = fullMessage(for: error)
+            if exitCode(for: error).isSuccess {
+                ThisProcess.print(text)
+                ThisProcess.end(ExitStatus.ok.rawValue)
+            }
+            ThisProcess.say(text)
+            ThisProcess.end(ExitStatus.usage.rawValue)
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import HTTPClient
+import HTTPMessage
+import HTTPServer
+import Logging
+import SyncCore
+import TablesProtocol
+
+/// Builds the whole graph of a proxy: data folder, stores, engines, guard, routes, server. The only
+/// place where the rooms meet; everything is handed what it needs.
+struct Composition {
+    let configuration: ServeConfiguration
+    let log: Logger
+    private let clock = SystemClock()
+
+    /// Makes a composition.
+    init(_ configuration: ServeConfiguration, log: Logger) {
+        self.configuration = configuration
+        self.log = log
+    }
+
+    /// Opens what must be open and starts listening; nothing is left behind when it fails.
+    /// - Throws: ``StartProblem`` with the one sentence that says why.
+    func start(_ lock: FolderLock) async throws(StartProblem) -> RunningProxy {
+        let workers = ServerConfiguration.cores
+        let transport = try makeTransport()
+        let home = try makeHome(transport, workers: workers + 1)
+        let homes = Homes([home])
+        if configuration.rebind { try await rebind(home) }
+        let access = try makeAccess()
+        let work = BackgroundWork()
+        let feed = EventFeed()
+        let rejections = RejectionLog(now: clock.now)
+        let routes = makeRoutes(
+            homes: homes, transport: transport, access: access, work: work, feed: feed,
+            rejections: rejections, slowLane: SlowLane(worker: workers))
+        watch(home, feed: feed, work: work)
+        let server = Server(
+            ServerConfiguration(addresses: addresses(), workers: workers), handler: routes)
+        let bound = try listen(server)
+        do {
+            try configuration.folder.writeAddress("http://\(bound)")
+        } catch {
+            await server.stop()
+            throw StartProblem("\(error)")
+        }
+        return RunningProxy(
+            address: "\(bound)", folder: configuration.folder, lock: lock, homes: homes,
+            access: access, work: work, feed: feed, server: server, transport: transport)
+    }
+
+    private func makeTransport() throws(StartProblem) -> CurlTransport {
+        do {
+            return try CurlTransport(
+                ClientConfiguration(userAgent: "understudy/\(Version.text)"))
+        } catch {
+            throw StartProblem(error.message, .error)
+        }
+    }
+
+    private func makeHome(
+        _ transport: CurlTransport, workers: Int
+    ) throws(StartProblem) -> Home {
+        let store: Store
+        do {
+            store = try Store(
+                at: try configuration.folder.storeFile(Homes.anonymous),
+                identity: Homes.anonymous, clock: clock, ids: SystemIDSource(), workers: workers,
+                tables: configuration.tables.map(Set.init))
+        } catch let error as StoreError {
+            throw StartProblem(error.description)
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("\(error)")
+        }
+        let engine = SyncEngine(
+            store: store, transport: transport,
+            backend: BackendConfiguration(address: configuration.backend),
+            settings: syncSettings, clock: clock, log: log)
+        return Home(
+            identity: Homes.anonymous, store: store, engine: engine, board: BackendBoard())
+    }
+
+    private var syncSettings: SyncSettings {
+        let triggers: Set<Trigger> =
+            switch configuration.sync {
+            case .auto: Set(Trigger.allCases)
+            case .manual: [.manual]
+            }
+        return SyncSettings(triggers: triggers, tables: configuration.tables ?? configuration.pulledTables)
+    }
+
+    private func rebind(_ home: Home) async throws(StartProblem) {
+        do {
+            try await home.engine.rebind()
+        } catch {
+            throw StartProblem("\(error)")
+        }
+    }
+
+    private func makeAccess() throws(StartProblem) -> OperatorAccess {
+        let kept = KeptSessions(file: "\(configuration.folder.path)/sessions")
+        return OperatorAccess(
+            token: try configuration.folder.operatorToken(secret: ThisProcess.secret),
+            sessions: kept.load(), now: clock.now, secret: ThisProcess.secret, persist: kept.save)
+    }
+
+    private func makeRoutes(
+        homes: Homes, transport: CurlTransport, access: OperatorAccess, work: BackgroundWork,
+        feed: EventFeed, rejections: RejectionLog, slowLane: SlowLane
+    ) -> Routes {
+        Routes(
+            gate: Guard(rules: configuration.rules, access: access), rejections: rejections,
+            tables: TablesRoutes(
+                homes: homes, defaultGeneration: configuration.defaultGeneration,
+                tables: configuration.tables.map(Set.init), work: work, slowLane: slowLane,
+                now: clock.now),
+            operatorAPI: OperatorAPI(
+                homes: homes, access: access, rejections: rejections, feed: feed, work: work,
+                slowLane: slowLane, startedAt: clock.now(), now: clock.now),
+            passThrough: PassThrough(
+                backend: configuration.backend, transport: transport, homes: homes,
+                defaultGeneration: configuration.defaultGeneration, work: work))
+    }
+
+    /// Leads the store's events to the pages, and the engine's state to the answers of `/tables`.
+    private func watch(_ home: Home, feed: EventFeed, work: BackgroundWork) {
+        @Sendable func refresh() {
+            work.start { await home.refreshBoard() }
+        }
+        home.store.onEvents { events in
+            feed.publish(events)
+            if events.contains(where: { $0.kind == .status || $0.kind == .run }) { refresh() }
+        }
+        refresh()
+    }
+
+    private func addresses() -> [ListenAddress] {
+        let main = configuration.listen
+        guard main.host == "127.0.0.1", main.port != 0,
+            let second = try? ListenAddress(host: "::1", port: main.port, isOptional: true)
+        else { return [main] }
+        return [main, second]
+    }
+
+    private func listen(_ server: Server) throws(StartProblem) -> ListenAddress {
+        do {
+            guard let first = try server.start().first else {
+                throw StartProblem("There is no address to listen on.")
+            }
+            return first
+        } catch let failure as StartFailure {
+            throw StartProblem(failure.description)
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("\(error)")
+        }
+    }
+}

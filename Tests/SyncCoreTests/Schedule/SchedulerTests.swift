@@ -1,0 +1,158 @@
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+@Suite struct SchedulerTests {
+    private let random = SeededRandom(1)
+    private let wall = Instant(milliseconds: 1_700_000_000_000)
+    private let down = Prover.Failure(state: .offline, reason: "Connection refused")
+    private let due = Scheduler.Outlook(hasDue: true)
+    private let idle = Scheduler.Outlook()
+
+    private func scheduler(_ triggers: Set<Trigger> = [.manual, .afterWrites, .reconnect])
+        -> Scheduler
+    {
+        let settings = SyncSettings(
+            triggers: triggers, interval: .seconds(60), debounce: .seconds(1))
+        return Scheduler(settings: settings, url: "http://b", now: .zero, wall: wall)
+    }
+
+    @Test func `work found at the start is pushed at once`() {
+        var scheduler = scheduler()
+        #expect(scheduler.next(now: .zero, outlook: due) == .run(.push))
+    }
+
+    @Test func `writes are pushed after a moment of quiet, but not put off for ever`() {
+        var scheduler = scheduler()
+        for tenth in 0..<120 {
+            let now = Duration.milliseconds(tenth * 100)
+            scheduler.wake(.write, now: now)
+            let step = scheduler.next(now: now, outlook: due)
+            #expect(step == (tenth < 100 ? .wait(until: min(now + .seconds(1), .seconds(10))) : .run(.push)))
+            if step == .run(.push) { return }
+        }
+        Issue.record("never pushed")
+    }
+
+    @Test func `a person's action does not wait for quiet`() {
+        var scheduler = scheduler()
+        scheduler.wake(.write, now: .zero)
+        scheduler.wake(.action, now: .zero)
+        #expect(scheduler.next(now: .zero, outlook: due) == .run(.push))
+    }
+
+    @Test func `with the manual trigger alone nothing happens unasked`() {
+        var scheduler = scheduler([.manual])
+        scheduler.wake(.write, now: .zero)
+        #expect(scheduler.next(now: .seconds(100), outlook: due) == .wait(until: nil))
+        scheduler.failed(down, now: .zero, wall: wall, random: random)
+        #expect(scheduler.next(now: .seconds(100), outlook: due) == .wait(until: nil))
+        scheduler.wish(.sync)
+        #expect(scheduler.next(now: .seconds(100), outlook: due) == .run(.sync))
+    }
+
+    @Test func `the interval syncs at the start and then in its rhythm`() {
+        var scheduler = scheduler([.manual, .interval])
+        #expect(scheduler.next(now: .zero, outlook: idle) == .run(.sync))
+        #expect(scheduler.next(now: .seconds(1), outlook: idle) == .wait(until: .seconds(60)))
+        #expect(scheduler.next(now: .seconds(60), outlook: idle) == .run(.sync))
+    }
+
+    @Test func `a waiting operation wakes the schedule when it is due`() {
+        var scheduler = scheduler()
+        let outlook = Scheduler.Outlook(hasDue: false, untilNext: .seconds(7))
+        #expect(scheduler.next(now: .seconds(3), outlook: outlook) == .wait(until: .seconds(10)))
+    }
+
+    @Test func `a backend out of reach is probed, ever less often, and then all is synced`() {
+        var scheduler = scheduler()
+        var now = Duration.zero
+        for failures in 1...12 {
+            scheduler.failed(down, now: now, wall: wall, random: random)
+            #expect(scheduler.backend.state == .offline)
+            guard case .wait(let until?) = scheduler.next(now: now, outlook: due) else {
+                // The jitter may be nothing.
+                #expect(scheduler.next(now: now, outlook: due) == .probe)
+                continue
+            }
+            let cap = min(Duration.seconds(20), .seconds(1 << (failures - 1)))
+            #expect(until - now <= cap)
+            now = until
+            #expect(scheduler.next(now: now, outlook: due) == .probe)
+        }
+        #expect(scheduler.reached(now: now, wall: wall))
+        #expect(scheduler.backend.state == .online)
+        #expect(scheduler.next(now: now, outlook: due) == .run(.sync))
+        let isAway = scheduler.reached(now: now, wall: wall)
+        #expect(!isAway)
+    }
+
+    @Test func `Retry-After wins over the probe's own wait`() {
+        var scheduler = scheduler()
+        var failure = down
+        failure.retryAfter = .seconds(300)
+        scheduler.failed(failure, now: .zero, wall: wall, random: random)
+        #expect(scheduler.next(now: .seconds(299), outlook: due) == .wait(until: .seconds(300)))
+        #expect(scheduler.backend.nextTry == wall.advanced(by: .seconds(300)))
+    }
+
+    @Test func `a hint that the backend answers makes the probe due`() {
+        var scheduler = scheduler()
+        var failure = down
+        failure.retryAfter = .seconds(300)
+        scheduler.failed(failure, now: .zero, wall: wall, random: random)
+        scheduler.wake(.reachable, now: .seconds(5))
+        #expect(scheduler.next(now: .seconds(5), outlook: due) == .probe)
+    }
+
+    @Test func `signed out waits for a sign-in, not for the queue`() {
+        var scheduler = scheduler()
+        let failure = Prover.Failure(state: .signedOut, reason: "sign in")
+        scheduler.failed(failure, now: .zero, wall: wall, random: random)
+        #expect(scheduler.next(now: .seconds(30), outlook: due) == .wait(until: .seconds(60)))
+        scheduler.wake(.signedIn, now: .seconds(31))
+        #expect(scheduler.next(now: .seconds(31), outlook: due) == .run(.sync))
+    }
+
+    @Test func `offline mode holds everything and ends by itself`() {
+        var scheduler = scheduler()
+        scheduler.setMode(.offline(until: nil), until: nil, now: .zero)
+        #expect(scheduler.next(now: .seconds(999), outlook: due) == .wait(until: nil))
+        scheduler.setMode(.offline(until: wall), until: .seconds(1000), now: .seconds(999))
+        #expect(scheduler.next(now: .seconds(999), outlook: due) == .wait(until: .seconds(1000)))
+        #expect(scheduler.next(now: .seconds(1000), outlook: due) == .run(.sync))
+        #expect(scheduler.mode == .online)
+    }
+
+    @Test func `a read table is pulled, but not with every read`() throws {
+        var scheduler = scheduler([.manual, .read])
+        let table = try #require(TableName("todoitem"))
+        for second in 0..<10 { scheduler.wake(.read(table), now: .seconds(second)) }
+        let wish = Scheduler.Wish.pull(PullRequest(table: table))
+        #expect(scheduler.next(now: .seconds(9), outlook: idle) == .run(wish))
+        #expect(scheduler.next(now: .seconds(9), outlook: idle) == .wait(until: nil))
+    }
+
+    @Test func `due work that nobody touches for half a minute is a stall`() {
+        var scheduler = scheduler()
+        #expect(scheduler.next(now: .zero, outlook: due) == .run(.push))
+        #expect(!scheduler.isStalled(now: .seconds(30), outlook: due, patience: .zero))
+        #expect(scheduler.isStalled(now: .seconds(31), outlook: due, patience: .zero))
+        #expect(!scheduler.isStalled(now: .seconds(31), outlook: due, patience: .seconds(60)))
+        #expect(!scheduler.isStalled(now: .seconds(31), outlook: idle, patience: .zero))
+        scheduler.progressed(now: .seconds(31))
+        #expect(!scheduler.isStalled(now: .seconds(60), outlook: due, patience: .zero))
+        scheduler.failed(down, now: .seconds(60), wall: wall, random: random)
+        #expect(!scheduler.isStalled(now: .seconds(500), outlook: due, patience: .zero))
+    }
+
+    @Test func `the same wish twice is one run`() {
+        var scheduler = scheduler()
+        scheduler.wish(.sync)
+        scheduler.wish(.sync)
+        #expect(scheduler.next(now: .zero, outlook: idle) == .run(.sync))
+        #expect(scheduler.next(now: .zero, outlook: idle) == .wait(until: nil))
+    }
+}

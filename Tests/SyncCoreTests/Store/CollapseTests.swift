@@ -1,0 +1,78 @@
+import Testing
+
+@testable import SyncCore
+
+@Suite struct CollapseTests {
+    struct Case: Sendable, CustomStringConvertible {
+        let pending: OperationKind
+        let state: OperationState
+        let reached: Bool
+        let new: OperationKind
+        var description: String { "\(pending)/\(state)\(reached ? "/reached" : "") + \(new)" }
+    }
+
+    static let states: [(OperationState, Bool)] = [
+        (.queued, false), (.queued, true), (.sending, true), (.waiting, false), (.waiting, true),
+        (.unknown, true), (.conflict, false), (.quarantined, false), (.quarantined, true),
+    ]
+
+    static let cases = OperationKind.allCases.flatMap { pending in
+        states.flatMap { state, reached in
+            OperationKind.allCases.map {
+                Case(pending: pending, state: state, reached: reached, new: $0)
+            }
+        }
+    }
+
+    /// The matrix as the rules state it, written a second time and apart from the code.
+    static func expected(_ it: Case) -> CollapseDecision {
+        if it.pending == .delete {
+            switch it.new {
+            case .delete: return .nothing
+            case .insert, .undelete: return it.reached ? .successor : .change(to: .update)
+            case .update: return it.reached ? .refuse(.gone) : .change(to: .update)
+            case .replace: return it.reached ? .refuse(.gone) : .change(to: .replace)
+            }
+        }
+        if it.new == .insert { return .refuse(.alreadyExists) }
+        if it.new == .undelete { return .nothing }
+        if it.reached { return .successor }
+        if it.new == .delete {
+            let isMade = it.pending == .insert || it.pending == .undelete
+            return isMade && it.state != .conflict ? .cancel : .change(to: .delete)
+        }
+        if it.pending == .undelete { return .successor }
+        if it.pending == .insert { return .change(to: .insert) }
+        return .change(to: it.pending == .update && it.new == .update ? .update : .replace)
+    }
+
+    @Test(arguments: cases)
+    func `each pair is decided as the matrix says`(_ it: Case) {
+        let pending = Collapse.Pending(
+            kind: it.pending, state: it.state, mayHaveReached: it.reached)
+        #expect(Collapse.decide(pending: pending, new: it.new) == Self.expected(it))
+    }
+
+    @Test(arguments: OperationKind.allCases)
+    func `without a pending operation a write is one of its own`(_ new: OperationKind) {
+        #expect(Collapse.decide(pending: nil, new: new) == .append)
+    }
+
+    @Test(arguments: cases.filter(\.reached))
+    func `what may have reached the backend is never changed`(_ it: Case) {
+        let pending = Collapse.Pending(
+            kind: it.pending, state: it.state, mayHaveReached: true)
+        switch Collapse.decide(pending: pending, new: it.new) {
+        case .change, .cancel, .append: Issue.record("changed in place: \(it)")
+        case .successor, .nothing, .refuse: break
+        }
+    }
+
+    @Test(arguments: [OperationKind.insert, .update, .delete])
+    func `the strict queue refuses what follows a delete as the SDKs do`(_ new: OperationKind) {
+        let pending = Collapse.Pending(kind: .delete, state: .queued, mayHaveReached: false)
+        #expect(
+            Collapse.decide(pending: pending, new: new, strictSDK: true)
+                == .refuse(.strictSDK(pending: .delete, new: new)))
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import GRDB
+import Synchronization
+import Testing
+import TablesProtocol
+
+@testable import SyncCore
+
+/// A store in a folder of its own, with a clock that the test moves and ids from a seed.
+final class StoreFixture: Sendable {
+    final class Clock: StoreClock {
+        private let milliseconds = Mutex<Int64>(1_700_000_000_000)
+        func now() -> Instant { Instant(milliseconds: milliseconds.withLock { $0 }) }
+        func advance(milliseconds by: Int64) { milliseconds.withLock { $0 += by } }
+    }
+
+    final class SeededIDs: IDSource {
+        private let state: Mutex<UInt64>
+        init(_ seed: UInt64) { state = Mutex(seed) }
+        func next() -> UInt64 {
+            state.withLock { state in
+                state &+= 0x9E37_79B9_7F4A_7C15
+                var word = state
+                word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+                word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+                return word ^ (word >> 31)
+            }
+        }
+    }
+
+    let folder: String
+    let clock = Clock()
+    let store: Store
+    let todo: TableName
+
+    init(strictSDK: Bool = false, tables: Set<TableName>? = nil, seed: UInt64 = 1) throws {
+        folder = NSTemporaryDirectory() + "understudy-store-" + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        store = try Store(
+            at: folder + "/store.sqlite", identity: "anonymous", clock: clock,
+            ids: SeededIDs(seed), workers: 2, tables: tables, strictSDK: strictSDK)
+        todo = try #require(TableName("todoitem"))
+    }
+
+    deinit {
+        // What a failed removal leaves behind is only a folder among the temporary ones.
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    var path: String { folder + "/store.sqlite" }
+
+    /// Opens the same file again, as after a crash: the first store is not closed.
+    func reopened() throws -> Store {
+        try Store(
+            at: path, identity: "anonymous", clock: clock, ids: SeededIDs(99), workers: 1)
+    }
+
+    func write(
+        _ action: LocalWrite.Action, ifMatch: IfMatch = .absent, bodyVersion: String? = nil,
+        table: TableName? = nil
+    ) async -> WriteOutcome {
+        clock.advance(milliseconds: 1)
+        return await store.submit(
+            LocalWrite(
+                table: table ?? todo, action: action, ifMatch: ifMatch, bodyVersion: bodyVersion))
+    }
+
+    @discardableResult
+    func insert(_ id: String, _ columns: String = #"{"text":"milk"}"#) async throws -> Item {
+        let body = ItemBody(id: try ItemID(id), columns: try Columns(parsing: columns))
+        return try #require(await write(.insert(body)).item)
+    }
+
+    @discardableResult
+    func update(_ id: String, _ columns: String) async throws -> Item {
+        try #require(
+            await write(.update(try ItemID(id), try Columns(parsing: columns))).item)
+    }
+
+    @discardableResult
+    func delete(_ id: String) async throws -> WriteOutcome { await write(.delete(try ItemID(id))) }
+
+    /// Rows as the backend sends them, applied as a pull does.
+    @discardableResult
+    func pull(_ rows: RemoteRow..., asOf change: Int64 = .max) async throws -> [AppliedRow] {
+        clock.advance(milliseconds: 1)
+        let todo = todo
+        return try await store.write { transaction in
+            let table = try transaction.makeTable(todo)
+            return try rows.map { try transaction.apply($0, to: table, asOf: change) }
+        }
+    }
+
+    /// Sends the first due operation and commits an outcome for it.
+    @discardableResult
+    func push(_ outcome: @escaping @Sendable (TableOperation) -> SettledOutcome) async throws
+        -> OperationState
+    {
+        let operation = try #require(try await send())
+        return try await settle(operation.seq, outcome(operation))
+    }
+
+    func send() async throws -> TableOperation? {
+        clock.advance(milliseconds: 1)
+        return try await store.write { transaction in
+            guard
+                let next = try transaction.due(
+                    upTo: try transaction.bookend(), limit: 1
+                ).first
+            else { return nil }
+            return try transaction.markSending(
+                next, AttemptStart(method: "POST", target: "/tables/todoitem", body: nil))
+        }
+    }
+
+    @discardableResult
+    func settle(_ seq: Int64, _ outcome: SettledOutcome) async throws -> OperationState {
+        clock.advance(milliseconds: 1)
+        return try await store.write {
+            try $0.settle(seq, outcome, attempt: AttemptEnd(status: 200, response: "{}"))
+        }
+    }
+
+    /// As a server worker, which is a thread of its own.
+    func get(_ id: ItemID, includeDeleted: Bool = false) -> GetOutcome {
+        store.get(todo, id, includeDeleted: includeDeleted, worker: 0)
+    }
+
+    func list(_ query: TableQuery, table: TableName? = nil, worker: Int = 0) -> ListOutcome {
+        store.list(table ?? todo, query, generation: .mobileApps, worker: worker)
+    }
+
+    func listUnhurried(_ query: TableQuery) -> ListOutcome {
+        store.listUnhurried(todo, query, generation: .mobileApps)
+    }
+
+    func row(_ id: String) async throws -> ItemRow? {
+        let todo = todo
+        let id = try ItemID(id)
+        return try await store.read { transaction in
+            guard let table = try transaction.table(todo) else { return nil }
+            return try transaction.row(table, exactly: id)
+        }
+    }
+
+    /// The item's open operations, first to last.
+    func chain(_ id: String) async throws -> [TableOperation] {
+        let row = try await row(id)
+        return try await store.read { try $0.chain(of: row) }
+    }
+
+    func remote(
+        _ id: String, _ columns: String, version: String, updatedAt: String? = nil,
+        deleted: Bool = false
+    ) throws -> RemoteRow {
+        RemoteRow(
+            id: try ItemID(id), columns: try Columns(parsing: columns),
+            updatedAt: updatedAt ?? "2024-01-01T00:00:00.\(version.count)Z", version: version,
+            deleted: deleted)
+    }
+}
+
+extension WriteOutcome {
+    /// The item that a client is told about, if any.
+    var item: Item? {
+        switch self {
+        case .inserted(let item), .updated(let item), .deleted(let item), .undeleted(let item),
+            .gone(let item), .preconditionFailed(let item), .versionConflict(let item),
+            .alreadyExists(let item):
+            item
+        case .missing, .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly,
+            .busy, .failed:
+            nil
+        }
+    }
+
+    /// The case's name.
+    var name: String { String(describing: self).prefix { $0 != "(" }.description }
+}
