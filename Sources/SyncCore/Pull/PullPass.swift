@@ -147,6 +147,9 @@ struct PullPass: Sendable {
                 for row in rows {
                     counts.add(try transaction.apply(row, to: record, asOf: change))
                 }
+                if counts.applied + counts.deleted > 0 {
+                    try transaction.emit(.item, table: record.name)
+                }
                 if record.paging != plan.paging {
                     record.paging = plan.paging
                     try transaction.save(record)

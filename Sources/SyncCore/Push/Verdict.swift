@@ -76,6 +76,9 @@ enum Verdict {
     }
 
     private static func collision(_ subject: PushSubject, _ row: RemoteRow?) -> PushDecision {
+        if subject.kind == .insert, subject.itemID.kind == .integer {
+            return .quarantine(reason: "The backend says that such an item exists.")
+        }
         // A row without a version may be the echo of what was sent.
         guard subject.kind != .insert, let row, row.version != nil, row.id == subject.itemID else {
             return .readBack

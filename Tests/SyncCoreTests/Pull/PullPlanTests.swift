@@ -99,6 +99,8 @@ import Testing
         #expect(plan.hasUntimedRows)
         #expect(plan.next().filter == nil)
         #expect(plan.next().orderBy == "id")
+        #expect(plan.next().skip == 0)
+        #expect(!plan.isAtEnd)
     }
 
     @Test func `the same changes under a moving table are all seen`() {
