@@ -120,7 +120,8 @@ import Testing
         _ = await world.engine.sync()
         try await world.update("a", #"{"text":"mine"}"#)
         #expect(await world.engine.purge(world.todo) == .refusedPending(1))
-        #expect(await world.engine.purge(world.todo, force: true) == .purged(items: 3, discarded: 1))
+        #expect(
+            await world.engine.purge(world.todo, force: true) == .purged(items: 3, discarded: 1))
         #expect(try await world.local("a") == nil)
         #expect(try await world.row("a") == nil)
         #expect(try await world.store.ledger().balances)

@@ -175,7 +175,8 @@ struct PullPass: Sendable {
         let removes = state.collectsIDs
         let token = state.token
         state.report.deleted += try await store.write { transaction in
-            var record = try transaction.table(request.table) ?? transaction.makeTable(request.table)
+            var record =
+                try transaction.table(request.table) ?? transaction.makeTable(request.table)
             let removed =
                 removes ? try transaction.removeUnseen(seen, from: record, asOf: begun) : 0
             if request.filter == nil { record.isComplete = true }

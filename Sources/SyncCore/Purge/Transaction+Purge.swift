@@ -34,7 +34,8 @@ extension Transaction {
         let states = OperationState.open.map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
         let seqs = try Int64.fetchAll(
             db,
-            sql: "SELECT seq FROM operations WHERE table_id = ? AND state IN (\(states)) ORDER BY seq",
+            sql:
+                "SELECT seq FROM operations WHERE table_id = ? AND state IN (\(states)) ORDER BY seq",
             arguments: [table.id])
         return try seqs.compactMap { try operation(seq: $0) }
     }

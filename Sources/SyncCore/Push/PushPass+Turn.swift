@@ -22,7 +22,9 @@ extension PushPass {
                 guard step.goesOn, !cancel.isSet else { break }
                 hasMerged = hasMerged || step.isMerge
                 let seq = operation.seq
-                guard let again = try await store.read({ try $0.operation(seq: seq) }) else { break }
+                guard let again = try await store.read({ try $0.operation(seq: seq) }) else {
+                    break
+                }
                 operation = again
             }
         } catch {

@@ -35,7 +35,8 @@ enum Verdict {
         case .unavailable(let status, let wait):
             let reason =
                 status == 429
-                ? "The backend asks for fewer requests." : "The backend is not available (\(status))."
+                ? "The backend asks for fewer requests."
+                : "The backend is not available (\(status))."
             let later = Later(
                 cause: .busy(retryAfter: wait), maybeApplied: status != 429, reason: reason)
             return .later(later)
