@@ -87,7 +87,8 @@ struct Composition {
             case .auto: Set(Trigger.allCases)
             case .manual: [.manual]
             }
-        return SyncSettings(triggers: triggers, tables: configuration.tables ?? configuration.pulledTables)
+        return SyncSettings(
+            triggers: triggers, tables: configuration.tables ?? configuration.pulledTables)
     }
 
     private func rebind(_ home: Home) async throws(StartProblem) {
