@@ -101,6 +101,9 @@ import Testing
             QueryParameter.split(text[...]), generation: .mobileServices)
         #expect(again == query)
         #expect(Expression.keyset(after: "yesterday", id: "1") == nil)
+        let numbered = Expression.keyset(after: "2014-03-01T08:00:00Z", id: "7", kind: .integer)
+        #expect(
+            try numbered?.text(dialect: .v3, names: .mobileApps).hasSuffix("(id gt 7))") == true)
     }
 
     @Test(arguments: Generation.allCases)

@@ -161,4 +161,22 @@ import Testing
         #expect(parsed.includeDeleted)
         #expect(parsed.count == (generation == .datasync))
     }
+
+    @Test func `no query string crashes the splitter`() {
+        let pieces = [
+            "&", "?", "=", "%", "%2", "%41", "%FF", "+", "'", "%27", "$top", "__x", "é", "\u{0}",
+            "1",
+        ]
+        for seed in UInt64(1)...5_000 {
+            var random = ODataRandom(seed: seed)
+            let text = (0..<Int.random(in: 0..<12, using: &random)).map { _ in random.pick(pieces) }
+                .joined()
+            do {
+                let parameters = try QueryParameter.split(text[...])
+                _ = try TableQuery.parse(parameters, generation: random.pick(Generation.allCases))
+            } catch {
+                #expect((0...text.utf8.count).contains(error.position), "seed \(seed): \(text)")
+            }
+        }
+    }
 }

@@ -30,12 +30,12 @@ extension Schema {
 
         CREATE VIEW MS_TableOperations_items AS
           SELECT CAST(id AS TEXT) AS id, json_object('itemId', itemId, 'table', "table",
-            'tableKind', tableKind, 'properties', properties) AS columns, created_at,
+            'tableKind', tableKind, 'properties', properties || '') AS columns, created_at,
             created_at AS stamp, 'AAAAAAAAAAA=' AS version, 0 AS deleted
           FROM MS_TableOperations;
         CREATE VIEW MS_TableOperationErrors_items AS
           SELECT id, json_object('operationId', operationId, 'tableKind', tableKind, 'properties',
-            properties) AS columns, created_at, created_at AS stamp, 'AAAAAAAAAAA=' AS version,
+            properties || '') AS columns, created_at, created_at AS stamp, 'AAAAAAAAAAA=' AS version,
             0 AS deleted
           FROM MS_TableOperationErrors;
         CREATE VIEW MS_TableConfig_items AS

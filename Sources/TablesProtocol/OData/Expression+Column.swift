@@ -13,18 +13,22 @@ extension Expression {
         /// Names of the id and of system properties match in any case, since the databases behind
         /// the real servers compare column names so.
         public init(path: [String], in generation: Generation) {
-            if path.count == 1, let name = path.first {
-                if name.lowercased() == "id" {
-                    self = .id
-                    return
-                }
-                if let property = SystemProperty(named: name, in: generation) {
-                    self = .system(property)
-                    return
+            let reserved = path.count == 1 ? Self.reserved[generation] : nil
+            self = reserved?[path[0].lowercased()] ?? .user(path: path)
+        }
+
+        /// The columns that are no user's, by their names in lower case.
+        private static let reserved: [Generation: [String: Column]] = {
+            var reserved: [Generation: [String: Column]] = [:]
+            for generation in Generation.allCases {
+                reserved[generation] = ["id": .id]
+                for property in SystemProperty.allCases {
+                    guard let name = property.name(in: generation) else { continue }
+                    reserved[generation]?[name.lowercased()] = .system(property)
                 }
             }
-            self = .user(path: path)
-        }
+            return reserved
+        }()
 
         /// The column's name on the wire; nil where the generation does not have the property.
         public func name(in generation: Generation) -> String? {

@@ -4,17 +4,22 @@ extension Expression {
     ///
     /// - Parameters:
     ///   - updatedAt: the row's own text, which is sent back as it came, to its last digit.
-    ///   - id: the row's id; a GUID's text as well is sent as a string.
+    ///   - id: the row's id, sent as a string, a GUID as well; as a number if the ids are integers.
     /// - Returns: nil if the text is no date.
-    public static func keyset(after updatedAt: String, id: String) -> Expression? {
+    public static func keyset(after updatedAt: String, id: String, kind: IDKind = .string)
+        -> Expression?
+    {
         guard let literal = InstantLiteral(updatedAt) else { return nil }
         let column = Expression.column(.system(.updatedAt))
         let time = Expression.literal(.instant(literal))
+        let last: Literal =
+            kind == .integer
+            ? Int64(id).map { .number(NumberLiteral($0)) } ?? .string(id) : .string(id)
         let tie = Expression.logical(
             .and,
             [
                 .binary(.equal, column, time),
-                .binary(.greaterThan, .column(.id), .literal(.string(id))),
+                .binary(.greaterThan, .column(.id), .literal(last)),
             ])
         return .logical(.or, [.binary(.greaterThan, column, time), tie])
     }

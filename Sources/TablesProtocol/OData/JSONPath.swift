@@ -6,16 +6,20 @@ enum JSONPath {
     /// SQLite 3.40 knows no escape inside of `"…"`, hence no path to a key with a quote, a
     /// backslash or a control character; no option can name one either.
     static func constant(_ path: [String]) -> String? {
-        var text = "$"
+        var text: [UInt8] = Array("'$".utf8)
         for name in path {
-            guard
-                name.utf8.allSatisfy({
-                    $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
-                })
-            else { return nil }
-            text += ".\"\(name)\""
+            text += ".\"".utf8
+            for byte in name.utf8 {
+                switch byte {
+                case 0..<0x20, UInt8(ascii: "\""), UInt8(ascii: "\\"): return nil
+                case UInt8(ascii: "'"): text += "''".utf8
+                default: text.append(byte)
+                }
+            }
+            text.append(UInt8(ascii: "\""))
         }
-        return "'\(text.replacing("'", with: "''"))'"
+        text.append(UInt8(ascii: "'"))
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// An identifier in double quotes.

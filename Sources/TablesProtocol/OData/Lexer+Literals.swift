@@ -72,7 +72,8 @@ extension Lexer {
     /// A bare GUID at the position, which is then passed.
     mutating func bareGUID() -> String? {
         let end = position + 36
-        guard end <= bytes.count, Self.isGUID(bytes[position..<end]) else { return nil }
+        guard peek(8) == UInt8(ascii: "-"), end <= bytes.count, Self.isGUID(bytes[position..<end])
+        else { return nil }
         if end < bytes.count, Self.continuesIdentifier(bytes[end]) { return nil }
         defer { position = end }
         return text(position..<end)

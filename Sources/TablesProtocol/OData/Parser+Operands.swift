@@ -80,7 +80,7 @@ extension Parser {
     /// A function; its name may be in any case, and hold the dotless ı that `I` becomes on a
     /// device set to Turkish.
     private mutating func call(_ word: String, at position: Int) throws(ODataError) -> Node {
-        let name = word.lowercased().replacing("\u{131}", with: "i")
+        let name = String(word.lowercased().map { $0 == "\u{131}" ? "i" : $0 })
         if name == "cast" { return try cast(at: position) }
         guard
             let function = name == "substringof"

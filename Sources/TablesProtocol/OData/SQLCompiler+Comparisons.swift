@@ -4,19 +4,14 @@ extension SQLCompiler {
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) -> SQLFragment {
         if operation.isArithmetic { return .null }
-        switch (left, right) {
-        case (.literal(.null), .literal(.null)):
-            return nullTest(operation, left)
-        case (.literal, .literal):
-            break
-        case (.literal, _):
+        if right == .literal(.null) { return nullTest(operation, left) }
+        if left == .literal(.null) { return nullTest(operation, right) }
+        if case .literal(let literal) = right {
+            if case .column(.id) = left, let fragment = idComparison(operation, literal) {
+                return fragment
+            }
+        } else if case .literal = left {
             return comparison(operation.mirrored, right, left)
-        case (_, .literal(.null)):
-            return nullTest(operation, left)
-        case (.column(.id), .literal(let literal)):
-            if let fragment = idComparison(operation, literal) { return fragment }
-        default:
-            break
         }
         switch domain(kind(of: left), kind(of: right)) {
         case .json: return jsonComparison(operation, left, right)

@@ -23,7 +23,7 @@ public struct SQLCompiler: Sendable {
         self.spelling = spelling
     }
 
-    /// The condition that `$filter` stands for: 1, 0 or null.
+    /// The condition that `$filter` stands for: 1, 0 or null. Its text may stand beside `AND`.
     public func filter(_ expression: Expression) -> SQLFragment {
         condition(expression)
     }

@@ -10,15 +10,15 @@ extension TableQuery {
         _ parameters: [QueryParameter], generation: Generation
     ) throws(ODataError) -> TableQuery {
         var query = TableQuery()
-        var seen: Set<QueryOption> = []
+        var seen: [QueryOption] = []
         for parameter in parameters {
             guard let option = QueryOption(name: parameter.name, generation: generation) else {
                 try refuseReserved(parameter.name, generation)
                 continue
             }
-            if seen.insert(option).inserted {
-                try query.take(option, parameter, generation)
-            }
+            if seen.contains(option) { continue }
+            seen.append(option)
+            try query.take(option, parameter, generation)
         }
         return query
     }

@@ -131,6 +131,10 @@ final class StoreFixture: Sendable {
         store.list(table ?? todo, query, generation: .mobileApps, worker: worker)
     }
 
+    func listUnhurried(_ query: TableQuery) -> ListOutcome {
+        store.listUnhurried(todo, query, generation: .mobileApps)
+    }
+
     func row(_ id: String) async throws -> ItemRow? {
         let todo = todo
         let id = try ItemID(id)
