@@ -50,6 +50,7 @@ extension Transaction {
             for name in before.changedNames(from: entry.after ?? Columns()) {
                 columns[name] = before[name] ?? .null
             }
+            if columns.isEmpty { return nil }
         case (let before?, nil):
             let last = try chain(of: row).last
             let isPendingDelete = last?.kind == .delete && last?.mayHaveReached == false

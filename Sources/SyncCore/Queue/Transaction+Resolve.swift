@@ -20,17 +20,23 @@ extension Transaction {
         let server = ServerSide(shadowOf: row)
         switch resolution {
         case .mine:
-            try send(row.visible, &operation, &row, over: server, "Kept mine.")
+            // The row stays; what the decision takes away is the backend's.
+            try send(
+                row.visible, &operation, &row, over: server, "Kept mine.",
+                before: server.isLive ? server.columns : nil)
         case .merged:
             guard server.isLive, !row.deleted, let theirs = server.columns else {
                 return .refused(reason: "A deletion cannot be merged: keep mine or the server's.")
             }
             let merge = ThreeWayMerge(
                 base: operation.baseRow, mine: row.columns, server: theirs)
-            try send(merge.proposed, &operation, &row, over: server, "Kept the merge.")
+            try send(
+                merge.proposed, &operation, &row, over: server, "Kept the merge.",
+                before: row.visible)
         case .edited(let columns):
             try send(
-                try respell(columns, in: table), &operation, &row, over: server, "Kept an edit.")
+                try respell(columns, in: table), &operation, &row, over: server, "Kept an edit.",
+                before: row.visible)
         case .server:
             try giveUp(
                 &operation, &row, for: server, by: .person, reason: "Kept the server's.",
@@ -49,30 +55,30 @@ extension Transaction {
 
     /// Makes the item these columns (nil: deleted) and the operation what reaches that from the
     /// backend's row.
+    /// - Parameter before: what undoing the decision brings back.
     private func send(
         _ columns: Columns?, _ operation: inout TableOperation, _ row: inout ItemRow,
-        over server: ServerSide, _ summary: String
+        over server: ServerSide, _ summary: String, before: Columns?
     ) throws {
-        let before = row.visible
         let successors = try successors(of: operation.seq)
         if let columns {
-            operation.kind = .replace
-            operation.payload = columns
+            operation.kind = .update
+            operation.baseRow = nil
+            operation.payload = Self.whole(columns, over: server.columns)
         }
         try requeue(&operation, summary)
         try rebase(&row, [operation] + successors, onto: server, holds: false)
-        if var rebased = try self.operation(seq: operation.seq) {
-            // A whole row is how it was decided, not how it is sent.
-            if rebased.state.isOpen, rebased.kind == .replace {
-                rebased.kind = .update
-                rebased.take(columns ?? row.columns)
-                try save(&rebased)
-            }
-            operation = rebased
-        }
+        operation = try self.operation(seq: operation.seq) ?? operation
         try record(
             .resolved, actor: .person, operation, before: before, after: row.visible,
             summary: summary, undoable: true)
+    }
+
+    /// Every column, with null for those that only the backend has.
+    private static func whole(_ columns: Columns, over theirs: Columns?) -> Columns {
+        var whole = columns
+        for name in theirs?.names ?? [] where whole[name] == nil { whole[name] = .null }
+        return whole
     }
 
     private func insertCopy(

@@ -89,7 +89,8 @@ import Testing
         func row(_ n: Int) throws -> RemoteRow {
             RemoteRow(id: try ItemID("a"), columns: try Columns(parsing: "{\"n\":\(n)}"))
         }
-        #expect(try await fixture.pull(row(1), row(1), row(2)) == [.inserted, .unchanged, .updated])
+        #expect(
+            try await fixture.pull(row(1), row(1), row(2)) == [.inserted, .unchanged, .updated])
     }
 
     @Test func `removing leaves a tombstone or, for a purge, nothing, and spares local changes`()

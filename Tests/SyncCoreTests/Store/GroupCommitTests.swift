@@ -96,7 +96,8 @@ import Testing
         #expect(try await fixture.store.ledger().balances)
     }
 
-    @Test func `the engine's transaction is finished although its task is cancelled`() async throws {
+    @Test func `the engine's transaction is finished although its task is cancelled`() async throws
+    {
         let store = fixture.store
         let todo = fixture.todo
         let task = Task {

@@ -56,7 +56,9 @@ import Testing
     }
 
     @Test func `what a write changed is seen by every worker at once`() async throws {
-        for worker in 0..<2 { #expect(try page("$filter=fresh eq 1", worker: worker).items.isEmpty) }
+        for worker in 0..<2 {
+            #expect(try page("$filter=fresh eq 1", worker: worker).items.isEmpty)
+        }
         try await fixture.update("r005", #"{"Fresh":1}"#)
         for worker in 0..<2 {
             #expect(try page("$filter=fresh eq 1", worker: worker).items.count == 1)
@@ -100,7 +102,8 @@ import Testing
             throw Unexpected()
         }
         #expect(failed.items.count == 1)
-        #expect(failed.items[0].columns["properties"]?.string?.contains(#""table":"todoitem""#) == true)
+        #expect(
+            failed.items[0].columns["properties"]?.string?.contains(#""table":"todoitem""#) == true)
     }
 }
 

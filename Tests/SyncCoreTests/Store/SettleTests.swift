@@ -8,7 +8,8 @@ import Testing
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    @Test func `success makes the backend's answer the row and closes the operation`() async throws {
+    @Test func `success makes the backend's answer the row and closes the operation`() async throws
+    {
         let item = try await fixture.insert("a", #"{"text":"x"}"#)
         let answer = try fixture.remote("a", #"{"text":"x","made":1}"#, version: "s1")
         #expect(try await fixture.push { _ in .applied(row: answer, isWhole: true) } == .done)
@@ -69,7 +70,8 @@ import Testing
         #expect(try await fixture.store.ledger().balances)
     }
 
-    @Test func `an insert after a delete that was sent becomes undelete and update where rows stay`()
+    @Test
+    func `an insert after a delete that was sent becomes undelete and update where rows stay`()
         async throws
     {
         try await fixture.pull(fixture.remote("a", #"{"x":1}"#, version: "v1"))
@@ -85,7 +87,9 @@ import Testing
         #expect(try await fixture.store.ledger().balances)
     }
 
-    @Test func `an insert after a delete stays an insert where the backend has no row`() async throws {
+    @Test func `an insert after a delete stays an insert where the backend has no row`()
+        async throws
+    {
         try await fixture.pull(fixture.remote("a", #"{"x":1}"#, version: "v1"))
         try await fixture.delete("a")
         let sent = try #require(try await fixture.send())
@@ -125,7 +129,8 @@ import Testing
 
     @Test func `a conflict keeps all three rows and stays one when mine is edited`() async throws {
         try await fixture.conflict()
-        let first = try #require(try await fixture.store.conflicts(after: nil, limit: 9).items.first)
+        let first = try #require(
+            try await fixture.store.conflicts(after: nil, limit: 9).items.first)
         #expect(first.base?.text == #"{"x":1,"y":1,"z":1}"#)
         #expect(first.mine?.text == #"{"x":2,"y":1,"z":2}"#)
         #expect(first.server?.text == #"{"x":1,"y":3,"z":3}"#)

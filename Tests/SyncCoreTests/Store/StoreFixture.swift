@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import Synchronization
-import Testing
 import TablesProtocol
+import Testing
 
 @testable import SyncCore
 
