@@ -3,9 +3,14 @@ import HTTPTypes
 import TablesProtocol
 
 extension Answerer {
-    /// One row as the whole body.
-    func item(_ status: Int, _ row: Row) -> Response {
-        var response = json(status, Array(rowWriter.text(row, select: nil).utf8))
+    /// One row as the whole body; `showing` are system properties that need not be asked for.
+    func item(
+        _ status: Int, _ row: Row, select: [String]? = nil, showing: Set<SystemProperty> = []
+    ) -> Response {
+        var writer = rowWriter
+        writer.asked.formUnion(showing)
+        let names = select.map { Set($0.map { $0.lowercased() }) }
+        var response = json(status, Array(writer.text(row, select: names).utf8))
         addValidators(&response, row, ifAsked: true)
         return response
     }

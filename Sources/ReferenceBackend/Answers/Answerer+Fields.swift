@@ -15,6 +15,11 @@ extension Answerer {
             fields.set("x-zumo-server-version", "node-3.0.0")
         case .dotnet:
             fields.set("x-zumo-server-version", "net-1.0.0.0")
+            if call.method == .get {
+                fields[.cacheControl] = "no-cache"
+                fields.set("Expires", "0")
+                fields.set("Pragma", "no-cache")
+            }
         case .mobileApps, .datasync, .toolkit: break
         }
         return fields
@@ -46,7 +51,7 @@ extension Answerer {
     var rowWriter: RowWriter {
         RowWriter(
             profile: profile, stamps: options.stamps, declared: declared, seen: seen,
-            idKind: idKind, asked: RowWriter.asked(call, profile))
+            idKind: idKind, asked: (try? RowWriter.asked(call, profile)) ?? [])
     }
 }
 

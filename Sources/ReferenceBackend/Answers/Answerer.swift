@@ -25,7 +25,7 @@ struct Answerer {
     private func plain(_ outcome: Outcome) -> Response {
         switch outcome {
         case .list(let page): list(page)
-        case .found(let row): item(200, row)
+        case .found(let row): found(row)
         case .notModified(let row): bodiless(304, row)
         case .inserted(let row, let sent): inserted(row, sent)
         case .changed(let row, let sent): changed(200, row, sent)
@@ -38,6 +38,12 @@ struct Answerer {
         case .gone(let id): refused(missing(410, id))
         case .refused(let refusal): refused(refusal)
         }
+    }
+
+    /// `$select` works on one item too on the first generation and on .NET.
+    private func found(_ row: Row) -> Response {
+        let selects = profile.flavour == .mobileServices || profile.flavour == .dotnet
+        return item(200, row, select: selects ? ListQuery.select(call) : nil)
     }
 
     private func inserted(_ row: Row, _ sent: Columns) -> Response {
@@ -61,8 +67,8 @@ struct Answerer {
         guard case .post(let status) = profile.undelete else { return item(200, row) }
         guard profile.generation == .mobileServices else { return item(status, row) }
         var echo = row
-        echo.columns = Columns([Columns.Column("__deleted", .bool(false))])
-        return item(status, echo)
+        echo.columns = Columns()
+        return item(status, echo, showing: [.deleted])
     }
 
     private func exists(_ row: Row, _ sent: [UInt8]) -> Response {

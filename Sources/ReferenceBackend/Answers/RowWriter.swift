@@ -8,7 +8,7 @@ struct RowWriter {
     let seen: [TableOptions.Column]
     let idKind: IDKind
     /// The system properties that a first generation client asked for.
-    let asked: Set<SystemProperty>
+    var asked: Set<SystemProperty>
 
     /// The row as a client that asks for it sees it; `select` holds names in lower case.
     func text(_ row: Row, select: Set<String>?) -> String {
@@ -73,7 +73,8 @@ struct RowWriter {
 
 extension RowWriter {
     /// The system properties in a request's `__systemproperties`.
-    static func asked(_ call: Call, _ profile: Profile) -> Set<SystemProperty> {
+    /// - Throws: a refusal for a name that is none.
+    static func asked(_ call: Call, _ profile: Profile) throws(Refusal) -> Set<SystemProperty> {
         guard profile.generation == .mobileServices,
             let text = call.parameter(anyCase: "__systemproperties")
         else { return [] }
@@ -82,9 +83,10 @@ extension RowWriter {
             let name = part.filter { $0 != " " }
             if name == "*" { return Set(SystemProperty.allCases) }
             let full = name.hasPrefix("__") ? name : "__" + name
-            if let property = SystemProperty(named: full, in: .mobileServices) {
-                asked.insert(property)
+            guard let property = SystemProperty(named: full, in: .mobileServices) else {
+                throw Refusal(400, "The value '\(name)' is not a supported system property.")
             }
+            asked.insert(property)
         }
         return asked
     }

@@ -4,24 +4,32 @@ import TablesProtocol
 struct ColumnRules {
     /// The columns known so far.
     let known: [TableOptions.Column]
+    /// Whether no others can be added.
+    let isFixed: Bool
     /// How the flavour decides.
     let profile: Profile
     /// The columns that this write adds to the table.
     private(set) var new: [TableOptions.Column] = []
 
-    init(known: [TableOptions.Column], profile: Profile) {
+    init(known: [TableOptions.Column], isFixed: Bool, profile: Profile) {
         self.known = known
+        self.isFixed = isFixed
         self.profile = profile
     }
 
     /// The columns as they are stored. The Node server's tables are typed: a value becomes one of
-    /// the column's type, and a column that begins with null does not come into being.
+    /// the column's type, and a column that begins with null does not come into being. Where columns
+    /// are fixed, .NET of the second generation refuses others and the third leaves them out.
     mutating func keep(_ columns: Columns) throws(Refusal) -> Columns {
         var kept: [Columns.Column] = []
         for column in columns.all {
             let name = column.name.lowercased()
             let old = (known + new).first { $0.name.lowercased() == name }
             if let refusal = refusal(column) { throw refusal }
+            if isFixed, old == nil {
+                guard profile.flavour == .dotnet else { continue }
+                throw Refusal(400, "Could not find member '\(column.name)' on the object.")
+            }
             guard let type = old?.type ?? Self.type(column.value) else {
                 if !profile.isNode { kept.append(column) }
                 continue

@@ -53,6 +53,29 @@ extension Exchange {
         }
     }
 
+    /// The columns with those that are missing at the default of their type, on the servers whose
+    /// items are objects of a class.
+    func withDefaults(_ columns: Columns, _ table: TableRecord) -> Columns {
+        guard hasFixedColumns(table) else { return columns }
+        var whole = columns
+        for column in table.options.columns where columns[column.name] == nil {
+            switch column.type {
+            case .string: whole[column.name] = .null
+            case .boolean: whole[column.name] = .bool(false)
+            case .number: whole[column.name] = .integer(0)
+            }
+        }
+        return whole
+    }
+
+    /// Whether only the declared columns exist.
+    private func hasFixedColumns(_ table: TableRecord) -> Bool {
+        switch profile.flavour {
+        case .dotnet, .datasync, .toolkit: !table.options.columns.isEmpty
+        case .mobileServices, .mobileApps, .node: false
+        }
+    }
+
     /// Checks a new id as the flavour does.
     func check(id: String, _ table: TableOptions) throws(Refusal) {
         if profile.generation == .mobileServices, table.idKind == .integer {
@@ -71,7 +94,8 @@ extension Exchange {
 
     /// The columns as the table keeps them; on the Node server each column has a type.
     func kept(_ columns: Columns, _ table: inout TableRecord) throws(Refusal) -> Columns {
-        var rules = ColumnRules(known: table.knownColumns, profile: profile)
+        var rules = ColumnRules(
+            known: table.knownColumns, isFixed: hasFixedColumns(table), profile: profile)
         let kept = try rules.keep(columns)
         table.seenColumns += rules.new
         return kept

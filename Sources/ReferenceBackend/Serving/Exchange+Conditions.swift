@@ -5,7 +5,9 @@ extension Exchange {
     /// The outcome of a write whose condition does not hold; nil when it does.
     ///
     /// A version in the body counts only where no If-Match came, and then gives 409.
-    func mismatch(_ row: Row, _ sent: Sent?) -> Outcome? {
+    func mismatch(_ row: Row, _ sent: Sent?, _ table: TableRecord) -> Outcome? {
+        // Tables with integer ids have no version to compare.
+        if table.options.idKind == .integer { return nil }
         let field = call.field(.ifMatch)
         if profile.isNode, let field {
             return nodeAccepts(field, row) ? nil : .preconditionFailed(row)
@@ -34,7 +36,9 @@ extension Exchange {
 
     /// The outcome of an update or replace of a deleted item; nil when it may go on.
     func refuseDeleted(_ row: Row) -> Outcome? {
-        guard row.deleted, !(profile.includesDeletedByID && includesDeleted) else { return nil }
+        let includes =
+            profile.includesDeletedByID && includesDeleted && profile.flavour != .datasync
+        guard row.deleted, !includes else { return nil }
         switch profile.writeDeleted {
         case .missing: return .missing(id: row.id)
         case .gone: return .gone(id: row.id)

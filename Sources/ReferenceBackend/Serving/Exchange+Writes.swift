@@ -11,7 +11,7 @@ extension Exchange {
         if let id = sent.id { try check(id: id, options) }
         // The name is checked before the table comes into being, so that a refusal leaves nothing.
         var table = try table(name, creating: true)
-        let columns = try kept(sent.columns, &table)
+        let columns = withDefaults(try kept(sent.columns, &table), table)
         let id = newID(sent, &table)
         if let old = try Items.find(database, table, id) {
             return .exists(old, sent: call.request.body)
@@ -40,7 +40,7 @@ extension Exchange {
         guard var row = try Items.find(database, table, id) else { return .missing(id: id) }
         let undeletes = profile.undelete == .patch && sent.deleted == false && row.deleted
         if !undeletes, let outcome = refuseDeleted(row) { return outcome }
-        if let outcome = mismatch(row, sent) { return outcome }
+        if let outcome = mismatch(row, sent, table) { return outcome }
         let columns = try kept(sent.columns, &table)
         if let outcome = try withoutColumns(row, sent, columns, undeletes) { return outcome }
         row.columns.merge(columns)
@@ -70,9 +70,9 @@ extension Exchange {
         if let refusal = idMismatch(sent, id) { throw refusal }
         guard var row = try Items.find(database, table, id) else { return .missing(id: id) }
         if let outcome = refuseDeleted(row) { return outcome }
-        if let outcome = mismatch(row, sent) { return outcome }
+        if let outcome = mismatch(row, sent, table) { return outcome }
         let wasDeleted = row.deleted
-        row.columns = try kept(sent.columns, &table)
+        row.columns = withDefaults(try kept(sent.columns, &table), table)
         row.deleted = sent.deleted ?? false
         advance(&row, to: stamp(&table))
         try Items.update(database, table, row)
@@ -86,8 +86,8 @@ extension Exchange {
         var table = try table(name)
         guard var row = try Items.find(database, table, id) else { return .missing(id: id) }
         if row.deleted, let outcome = deletedTwice(row) { return outcome }
-        if let outcome = mismatch(row, nil) { return outcome }
-        if table.options.softDelete {
+        if let outcome = mismatch(row, nil, table) { return outcome }
+        if table.options.softDelete, table.options.idKind == .string {
             row.deleted = true
             advance(&row, to: stamp(&table))
             try Items.update(database, table, row)
@@ -111,7 +111,7 @@ extension Exchange {
             }
         }
         guard var row = try Items.find(database, table, id) else { return .missing(id: id) }
-        if let outcome = mismatch(row, nil) { return outcome }
+        if let outcome = mismatch(row, nil, table) { return outcome }
         row.deleted = false
         advance(&row, to: stamp(&table))
         try Items.update(database, table, row)

@@ -21,6 +21,7 @@ struct Exchange {
     /// Does what the request asks for.
     func outcome() throws -> Outcome {
         do {
+            if profile.generation == .mobileServices { try checkParameters() }
             switch call.route {
             case .table(let name): return try onTable(name)
             case .item(let name, let id): return try onItem(name, id)

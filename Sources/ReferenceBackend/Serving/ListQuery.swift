@@ -90,7 +90,8 @@ struct ListQuery {
         return text == "allpages"
     }
 
-    private static func select(_ call: Call) -> [String]? {
+    /// The names in `$select`; nil for all columns.
+    static func select(_ call: Call) -> [String]? {
         guard let text = call.parameter("$select") else { return nil }
         let names = text.split(separator: ",").map { $0.filter { $0 != " " } }
         return names.isEmpty || names == ["*"] ? nil : names
