@@ -80,4 +80,18 @@ import Testing
         #expect(throws: deep) { try JSONText(validating: "[" + fits + "]") }
         #expect(throws: deep) { try JSONValue(parsing: String(repeating: "[", count: 1_000_000)) }
     }
+
+    @Test func `cuts an array into its elements`() throws {
+        let bytes = Array(" [ 1.10 , {\"a\": [1]},\"]\" ] ".utf8)
+        #expect(
+            try JSONText.elements(ofArray: bytes).map(\.text) == ["1.10", "{\"a\": [1]}", "\"]\""])
+        #expect(try JSONText.elements(ofArray: Array("[]".utf8)).isEmpty)
+        for (text, position) in [("{}", 0), ("[1,]", 3), ("[1]x", 3), ("[1", 2), ("", 0)] {
+            #expect {
+                try JSONText.elements(ofArray: Array(text.utf8))
+            } throws: {
+                ($0 as? JSONError)?.position == position
+            }
+        }
+    }
 }
