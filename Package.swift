@@ -86,7 +86,8 @@ let package = Package(
         .testTarget(
             name: "SyncCoreTests",
             dependencies: [
-                "SyncCore", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes, grdb,
+                "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage",
+                httpTypes, grdb, logging,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -5,7 +5,6 @@ extension SyncEngine {
     /// Runs the schedule until the task is cancelled; the bookkeeping of a request in flight is
     /// finished first. A watchdog starts the loop anew, and says so, when due work is not touched.
     public func run() async {
-        await recover()
         while !Task.isCancelled {
             let isStalled = await withTaskGroup(of: Bool.self) { group in
                 group.addTask {
@@ -20,15 +19,6 @@ extension SyncEngine {
             guard isStalled else { continue }
             log.error("sync stalled and was started again")
             warnings = ["Syncing stood still and was started again at \(clock.now().text)."]
-        }
-    }
-
-    /// What was on its way when the process ended is of unknown fate.
-    private func recover() async {
-        do {
-            try await store.write { try $0.recover() }
-        } catch {
-            log.error("queue not recovered", metadata: ["error": "\(error)"])
         }
     }
 

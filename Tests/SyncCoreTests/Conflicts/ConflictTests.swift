@@ -1,0 +1,187 @@
+import ReferenceBackend
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+@Suite struct ConflictTests {
+    /// A world in which item `a` was changed on both sides; text overlaps, `other` is theirs alone.
+    private func collided(
+        mine: String = #"{"text":"mine"}"#, theirs: String? = #"{"text":"theirs","other":1}"#
+    ) async throws -> World {
+        let world = try World()
+        try await world.insert("a", #"{"text":"base","other":0,"rank":1}"#)
+        _ = await world.engine.push()
+        if let theirs {
+            try await world.elsewhere("PATCH", "a", theirs)
+        } else {
+            try await world.elsewhere("DELETE", "a")
+        }
+        try await world.update("a", mine)
+        return world
+    }
+
+    private func conflict(_ world: World) async throws -> ConflictDetail {
+        let page = try await world.store.conflicts(after: nil, limit: 10)
+        return try #require(page.items.first)
+    }
+
+    @Test func `changes to different columns are merged and sent once more`() async throws {
+        let world = try await collided(mine: #"{"rank":2}"#)
+        let run = await world.engine.push()
+        #expect(run.state == .complete, "\(run)")
+        let row = try #require(try await world.remote("a"))
+        #expect(row.columns["rank"]?.text == "2")
+        #expect(row.columns["text"] == .string("theirs"))
+        #expect(try await world.local("a")?.columns["text"] == .string("theirs"))
+        #expect(world.writes == ["POST ", "PATCH /a", "PATCH /a"])
+    }
+
+    @Test func `overlapping changes become a conflict with base, mine and theirs`() async throws {
+        let world = try await collided()
+        let run = await world.engine.push()
+        #expect(run.state == .completeWithErrors)
+        #expect(run.push?.conflicts == 1)
+        let found = try await conflict(world)
+        #expect(found.base.map { Columns(stored: $0.text)["text"] } == .string("base"))
+        #expect(found.mine.map { Columns(stored: $0.text)["text"] } == .string("mine"))
+        #expect(found.server.map { Columns(stored: $0.text)["text"] } == .string("theirs"))
+        #expect(try await world.local("a")?.columns["text"] == .string("mine"))
+        // Nothing more is sent before somebody decides.
+        world.transport.forget()
+        _ = await world.engine.push()
+        #expect(world.writes.isEmpty)
+    }
+
+    @Test(arguments: ["mine", "server", "edited"])
+    func `each resolution does what it says`(choice: String) async throws {
+        let world = try await collided()
+        _ = await world.engine.push()
+        let found = try await conflict(world)
+        let resolution: Resolution =
+            switch choice {
+            case "mine": .mine
+            case "server": .server
+            default: .edited(Columns(stored: #"{"text":"both","other":1,"rank":1}"#))
+            }
+        let outcome = try await world.store.resolve(
+            found.id, revision: found.revision, resolution)
+        guard case .done = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        let run = await world.engine.push()
+        #expect(run.state == .complete, "\(run)")
+        let expected = choice == "mine" ? "mine" : choice == "server" ? "theirs" : "both"
+        #expect(try await world.remote("a")?.columns["text"] == .string(expected))
+        #expect(try await world.local("a")?.columns["text"] == .string(expected))
+        #expect(try await world.local("a")?.columns["other"]?.text == "1")
+        #expect(try await world.open().isEmpty)
+    }
+
+    @Test func `keeping both makes a second item`() async throws {
+        let world = try await collided()
+        _ = await world.engine.push()
+        let found = try await conflict(world)
+        _ = try await world.store.resolve(found.id, revision: found.revision, .both)
+        let run = await world.engine.push()
+        #expect(run.state == .complete, "\(run)")
+        let texts = try await world.backend.items(in: world.todo).map { $0.columns["text"] }
+        #expect(Set(texts) == [.string("mine"), .string("theirs")])
+    }
+
+    @Test func `a row that changes again before the choice arrives is a conflict again`()
+        async throws
+    {
+        let world = try await collided()
+        _ = await world.engine.push()
+        let found = try await conflict(world)
+        _ = try await world.store.resolve(found.id, revision: found.revision, .mine)
+        try await world.elsewhere("PATCH", "a", #"{"text":"again"}"#)
+        _ = await world.engine.push()
+        let next = try await conflict(world)
+        #expect(next.server.map { Columns(stored: $0.text)["text"] } == .string("again"))
+        #expect(try await world.remote("a")?.columns["text"] == .string("again"))
+    }
+
+    @Test(arguments: [ConflictPolicy.client, .server, .merge])
+    func `a table's policy decides at once`(policy: ConflictPolicy) async throws {
+        let world = try await collided()
+        _ = try await world.store.updateTable(world.todo) { $0.conflictPolicy = policy }
+        let run = await world.engine.push()
+        #expect(run.state == .complete, "\(run)")
+        let expected = policy == .server ? "theirs" : "mine"
+        #expect(try await world.remote("a")?.columns["text"] == .string(expected))
+        #expect(try await world.remote("a")?.columns["other"]?.text == "1")
+        #expect(try await world.open().isEmpty)
+        #expect(try await world.store.ledger().balances)
+    }
+
+    @Test(arguments: ["mine", "server"])
+    func `an update of an item deleted elsewhere is for a person to decide`(choice: String)
+        async throws
+    {
+        let world = try await collided(theirs: nil)
+        _ = await world.engine.push()
+        let found = try await conflict(world)
+        #expect(found.serverDeleted)
+        _ = try await world.store.resolve(
+            found.id, revision: found.revision, choice == "mine" ? .mine : .server)
+        for _ in 0..<3 { _ = await world.engine.push() }
+        #expect(try await world.open().isEmpty)
+        if choice == "mine" {
+            #expect(try await world.remote("a")?.deleted == false)
+            #expect(try await world.remote("a")?.columns["text"] == .string("mine"))
+        } else {
+            #expect(try await world.remote("a")?.deleted == true)
+            #expect(try await world.local("a") == nil)
+        }
+    }
+
+    @Test func `a delete of an item changed elsewhere is a conflict too`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        _ = await world.engine.push()
+        try await world.elsewhere("PATCH", "a", #"{"text":"theirs"}"#)
+        try await world.delete("a")
+        _ = await world.engine.push()
+        let found = try await conflict(world)
+        #expect(found.mineDeleted)
+        _ = try await world.store.resolve(found.id, revision: found.revision, .server)
+        #expect(try await world.local("a")?.columns["text"] == .string("theirs"))
+    }
+
+    @Test func `a delete of what is gone already is done`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        _ = await world.engine.push()
+        try await world.elsewhere("DELETE", "a")
+        try await world.delete("a")
+        let run = await world.engine.push()
+        #expect(run.state == .complete, "\(run)")
+        #expect(try await world.open().isEmpty)
+    }
+
+    @Test func `an insert of an id that is taken by another is a conflict with the stored row`()
+        async throws
+    {
+        var options = BackendOptions(flavour: .node)
+        options.tables = [try #require(TableName("todoitem")): TableOptions()]
+        let world = try World(options)
+        try await world.elsewhere("POST", nil, #"{"id":"a","text":"theirs"}"#)
+        try await world.insert("a", #"{"text":"mine"}"#)
+        _ = await world.engine.push()
+        let found = try await conflict(world)
+        #expect(found.server.map { Columns(stored: $0.text)["text"] } == .string("theirs"))
+    }
+
+    @Test func `a write without If-Match is sent so where the table says it may win`() async throws {
+        let world = try await collided()
+        _ = try await world.store.updateTable(world.todo) { $0.unconditionalPolicy = .client }
+        let run = await world.engine.push()
+        #expect(run.state == .complete)
+        #expect(try await world.remote("a")?.columns["text"] == .string("mine"))
+        #expect(world.transport.sent.last { $0.head.method == .patch }?.head.headerFields[.ifMatch] == nil)
+    }
+}

@@ -1,0 +1,191 @@
+import HTTPMessage
+import ReferenceBackend
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+@Suite struct PullTests {
+    private static func answer(_ status: Int) -> Response {
+        Response(status: .init(code: status), body: Array(#"{"error":"no"}"#.utf8))
+    }
+
+    private func fill(_ world: World, _ count: Int) async throws {
+        for number in 0..<count {
+            try await world.elsewhere(
+                "POST", nil, #"{"id":"r\#(1000 + number)","text":"\#(number)"}"#)
+        }
+    }
+
+    private func localCount(_ world: World) async throws -> Int {
+        try await world.store.tables().first { $0.name == "todoitem" }?.items ?? 0
+    }
+
+    @Test func `a first pull takes all, the next only what changed`() async throws {
+        let world = try World()
+        try await fill(world, 120)
+        let run = await world.engine.pull(world.todo)
+        #expect(run.state == .complete, "\(run)")
+        #expect(run.pull.first?.applied == 120)
+        #expect(try await localCount(world) == 120)
+        #expect(try await world.store.tables().first?.isComplete == true)
+        world.clock.advance(by: .seconds(60))
+        try await world.elsewhere("PATCH", "r1005", #"{"text":"new"}"#)
+        try await world.elsewhere("DELETE", "r1006")
+        let next = await world.engine.pull(world.todo)
+        #expect(next.pull.first?.applied == 1)
+        #expect(next.pull.first?.deleted == 1)
+        #expect((next.pull.first?.received ?? 99) < 20)
+        #expect(try await world.local("r1005")?.columns["text"] == .string("new"))
+        #expect(try await world.local("r1006") == nil)
+    }
+
+    static let stamps: [BackendOptions.Stamps] = [
+        .increasing, .ties(everyMilliseconds: 100_000), .subMillisecond, .none,
+    ]
+
+    @Test(arguments: stamps, BackendFlavour.allCases)
+    func `every way of stamping is pulled whole`(
+        stamps: BackendOptions.Stamps, flavour: BackendFlavour
+    ) async throws {
+        var options = BackendOptions(flavour: flavour)
+        options.stamps = stamps
+        let world = try World(options)
+        for number in 0..<130 { try await world.seed("r\(1000 + number)", #"{"text":"\#(number)"}"#) }
+        let run = await world.engine.pull(world.todo)
+        #expect(run.state == .complete, "\(run)")
+        #expect(try await localCount(world) == 130)
+        let again = await world.engine.pull(world.todo)
+        #expect(again.pull.first?.applied == 0, "\(again)")
+    }
+
+    @Test func `a table whose filter is refused is paged by skipping, and that is remembered`()
+        async throws
+    {
+        let world = try World()
+        try await fill(world, 120)
+        world.transport.decide { request, _ in
+            request.head.path?.contains("%20or%20") == true ? .instead(Self.answer(500)) : nil
+        }
+        let run = await world.engine.pull(world.todo)
+        #expect(run.state == .complete, "\(run)")
+        #expect(try await localCount(world) == 120)
+        #expect(try await world.store.tables().first?.paging == .skipInTies)
+        world.clock.advance(by: .seconds(60))
+        world.transport.forget()
+        _ = await world.engine.pull(world.todo)
+        #expect(!world.transport.targets.contains { $0.contains("%20or%20") })
+    }
+
+    @Test func `a pull that is cut short goes on where it was`() async throws {
+        let world = try World()
+        try await fill(world, 200)
+        world.transport.decide { _, number in number >= 3 ? .notSent : nil }
+        let cut = await world.engine.pull(world.todo)
+        #expect(cut.state == .offline, "\(cut)")
+        let had = try await localCount(world)
+        #expect((50..<200).contains(had))
+        #expect(try await world.store.tables().first?.isComplete == false)
+        world.transport.decide { _, _ in nil }
+        let (store, engine) = try world.reborn()
+        let run = await engine.pull(world.todo)
+        #expect(run.state == .complete)
+        #expect((run.pull.first?.applied ?? 0) == 200 - had)
+        #expect(try await store.tables().first?.isComplete == true)
+    }
+
+    @Test func `rows with local changes keep them, and the backend's row is laid beside`()
+        async throws
+    {
+        let world = try World()
+        try await fill(world, 3)
+        _ = await world.engine.pull(world.todo)
+        world.clock.advance(by: .seconds(60))
+        try await world.elsewhere("PATCH", "r1001", #"{"other":"theirs"}"#)
+        try await world.update("r1001", #"{"text":"mine"}"#)
+        // The push fails, the pull goes on.
+        world.transport.once(.instead(Self.answer(400))) { $0.head.method == .patch }
+        let run = await world.engine.pull(world.todo)
+        #expect(run.pull.first?.skippedDirty == 1, "\(run)")
+        #expect(try await world.local("r1001")?.columns["text"] == .string("mine"))
+    }
+
+    @Test func `a page that is older than a push outcome does not undo it`() async throws {
+        let world = try World()
+        try await fill(world, 1)
+        _ = await world.engine.pull(world.todo)
+        world.clock.advance(by: .seconds(5))
+        let gate = Gate()
+        // The page is read at the backend, then waits; meanwhile an update is pushed.
+        world.transport.once(.held(gate)) { $0.head.path?.contains("orderby") == true }
+        let pass = PullPass(
+            store: world.store, remote: try world.remote(), request: PullRequest(table: world.todo),
+            pageRows: 50, cancel: CancelFlag(), log: .init(label: "test"), progress: { _ in })
+        async let end = pass.run()
+        await gate.reached()
+        try await world.update("r1000", #"{"text":"pushed"}"#)
+        _ = await world.engine.push()
+        gate.open()
+        _ = await end
+        #expect(try await world.local("r1000")?.columns["text"] == .string("pushed"))
+    }
+
+    @Test func `a stuck operation does not keep its table from being pulled`() async throws {
+        let world = try World()
+        try await world.insert("mine")
+        try await fill(world, 5)
+        world.transport.decide { request, _ in
+            request.head.method == .post ? .instead(Self.answer(400)) : nil
+        }
+        let run = await world.engine.sync()
+        #expect(run.state == .completeWithErrors)
+        #expect(run.pull.first?.applied == 5)
+        #expect(try await localCount(world) == 6)
+    }
+
+    @Test func `a reconcile removes what the backend deleted for good`() async throws {
+        var options = BackendOptions()
+        options.dynamicTable = TableOptions(softDelete: false)
+        let world = try World(options)
+        try await fill(world, 60)
+        _ = await world.engine.pull(world.todo)
+        try await world.elsewhere("DELETE", "r1010")
+        world.clock.advance(by: .seconds(60))
+        _ = await world.engine.pull(world.todo)
+        #expect(try await world.local("r1010") != nil)
+        try await world.insert("fresh")
+        let run = await world.engine.pull(world.todo, reconcile: true)
+        #expect(run.pull.first?.deleted == 1, "\(run)")
+        #expect(try await world.local("r1010") == nil)
+        #expect(try await world.row("r1010")?.deleted == true)
+        #expect(try await world.local("fresh") != nil)
+    }
+
+    @Test func `a filtered pull has a token for each query id and filter`() async throws {
+        let world = try World()
+        try await fill(world, 20)
+        let first = await world.engine.pull(world.todo, filter: "text eq '3'", queryID: "q")
+        #expect(first.pull.first?.applied == 1)
+        #expect(try await world.store.tables().first?.isComplete == false)
+        world.clock.advance(by: .seconds(60))
+        let same = await world.engine.pull(world.todo, filter: "text eq '3'", queryID: "q")
+        #expect(same.pull.first?.received == 0)
+        let other = await world.engine.pull(world.todo, filter: "text eq '4'", queryID: "q")
+        #expect(other.pull.first?.applied == 1)
+    }
+
+    @Test func `a table that the backend does not have is told and does not stop the others`()
+        async throws
+    {
+        var options = BackendOptions()
+        options.unknownTable = .notFound
+        let world = try World(options)
+        try await fill(world, 3)
+        let missing = try #require(TableName("missing"))
+        await world.engine.update(SyncSettings(triggers: [.manual], tables: [missing, world.todo]))
+        let run = await world.engine.sync()
+        #expect(run.state == .completeWithErrors, "\(run)")
+        #expect(run.pull.contains { $0.table == "todoitem" && $0.applied == 3 })
+    }
+}

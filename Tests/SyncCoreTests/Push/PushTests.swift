@@ -1,0 +1,299 @@
+import HTTPMessage
+import HTTPTypes
+import ReferenceBackend
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+@Suite struct PushTests {
+    private static let page = Response(
+        status: .ok, headerFields: [.contentType: "text/html"],
+        body: Array("<html>Sign in to the Wi-Fi</html>".utf8))
+
+    private static func answer(_ status: Int) -> Response {
+        Response(status: .init(code: status), body: Array(#"{"error":"no"}"#.utf8))
+    }
+
+    @Test func `an insert, an update and a delete reach the backend once each`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        try await world.insert("b")
+        let run = await world.engine.push()
+        #expect(run.state == .complete, "\(run)")
+        #expect(run.push?.applied == 2)
+        try await world.update("a", #"{"text":"bread"}"#)
+        try await world.delete("b")
+        _ = await world.engine.push()
+        #expect(try await world.remote("a")?.columns["text"] == .string("bread"))
+        #expect(try await world.remote("b")?.deleted == true)
+        #expect(try await world.backend.effectCount(world.todo, "a") == 2)
+        #expect(try await world.backend.effectCount(world.todo, "b") == 2)
+        #expect(try await world.open().isEmpty)
+        let local = try #require(try await world.local("a"))
+        #expect(local.version == (try await world.remote("a"))?.version)
+    }
+
+    @Test func `an update sends the changed columns, the version and the operation's id`()
+        async throws
+    {
+        let world = try World()
+        try await world.insert("a")
+        _ = await world.engine.push()
+        let version = try #require(try await world.remote("a")?.version)
+        try await world.update("a", #"{"text":"bread","rank":1}"#)
+        let id = try #require(try await world.open().first?.id)
+        _ = await world.engine.push()
+        let patch = try #require(world.transport.sent.last { $0.head.method == .patch })
+        #expect(String(decoding: patch.body, as: UTF8.self) == #"{"text":"bread"}"#)
+        #expect(patch.head.headerFields[.ifMatch] == "\"\(version)\"")
+        #expect(patch.head.headerFields[HTTPField.Name("Idempotency-Key") ?? .eTag] == id)
+        #expect(patch.head.path == "/tables/todoitem/a")
+    }
+
+    @Test(arguments: ["insert", "update", "delete"], [0, 1, 2])
+    func `a lost answer never makes a write take effect twice`(kind: String, loss: Int)
+        async throws
+    {
+        let faults: [FaultyTransport.Fault] = [
+            .answerLost, .answered(Self.page), .answered(Self.answer(500)),
+        ]
+        let world = try World()
+        if kind != "insert" {
+            try await world.insert("a")
+            _ = await world.engine.push()
+        }
+        let before = kind == "insert" ? 0 : 1
+        switch kind {
+        case "insert": try await world.insert("a")
+        case "update": try await world.update("a", #"{"text":"bread"}"#)
+        default: try await world.delete("a")
+        }
+        world.transport.once(faults[loss]) { $0.head.method != .get }
+        _ = await world.engine.push()
+        #expect(try await world.open().first?.state == .unknown)
+        world.clock.advance(by: .seconds(20))
+        let run = await world.engine.push()
+        #expect(run.state == .complete, "\(run)")
+        #expect(try await world.backend.effectCount(world.todo, "a") == before + 1)
+        #expect(try await world.open().isEmpty)
+        let ledger = try await world.store.ledger()
+        #expect(ledger.balances)
+    }
+
+    @Test func `a write that never left is sent again without being read back`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        world.transport.once(.notSent) { $0.head.method == .post }
+        let run = await world.engine.push()
+        #expect(run.state == .complete, "\(run)")
+        #expect(try await world.open().first?.state == .waiting)
+        #expect(try await world.open().first?.maybeApplied == false)
+        world.clock.advance(by: .seconds(20))
+        world.transport.forget()
+        _ = await world.engine.push()
+        #expect(!world.transport.targets.contains { $0.contains("id%20eq") })
+        #expect(try await world.backend.effectCount(world.todo, "a") == 1)
+    }
+
+    @Test func `a duplicate delivery is one effect`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        world.transport.once(.twice) { $0.head.method == .post }
+        let run = await world.engine.push()
+        #expect(run.push?.applied == 1)
+        #expect(try await world.backend.effectCount(world.todo, "a") == 1)
+    }
+
+    @Test func `one refused operation holds back only its own item`() async throws {
+        let world = try World()
+        for id in ["a", "b", "c"] { try await world.insert(id) }
+        world.transport.once(.instead(Self.answer(400))) { $0.head.method == .post }
+        let run = await world.engine.push()
+        #expect(run.state == .completeWithErrors)
+        #expect(run.push?.quarantined == 1)
+        #expect(run.push?.applied == 2)
+        let open = try await world.open()
+        #expect(open.map(\.itemID) == ["a"])
+        #expect(open.first?.state == .quarantined)
+        #expect(open.first?.reason?.contains("400") == true)
+    }
+
+    @Test func `an operation that fails by itself is quarantined after ten times`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        try await world.insert("b")
+        world.transport.decide { request, _ in
+            request.head.method == .post && String(decoding: request.body, as: UTF8.self).contains(#""a""#)
+                ? .instead(Self.answer(500)) : nil
+        }
+        for _ in 0..<9 {
+            _ = await world.engine.push()
+            #expect(try await world.open().map(\.state) == [.unknown])
+            world.clock.advance(by: .seconds(700))
+        }
+        _ = await world.engine.push()
+        #expect(try await world.open().map(\.state) == [.quarantined])
+        #expect(try await world.remote("b") != nil)
+    }
+
+    @Test func `nothing is sent to a backend that does not answer with a list`() async throws {
+        let cases: [(Response, BackendStatus.State)] = [
+            (Self.page, .portal), (Self.answer(503), .degraded), (Self.answer(404), .notTables),
+            (Self.answer(401), .signedOut),
+        ]
+        for (answer, state) in cases {
+            let world = try World()
+            try await world.insert("a")
+            world.transport.decide { _, _ in .instead(answer) }
+            let run = await world.engine.push()
+            #expect(run.state == (state == .signedOut ? .signIn : .offline))
+            #expect(world.writes.isEmpty)
+            #expect(await world.engine.backendStatus.state == state)
+            #expect(try await world.open().first?.attempts == 0)
+            world.transport.decide { _, _ in nil }
+            #expect(await world.engine.push().push?.applied == 1)
+        }
+    }
+
+    @Test func `an expired sign-in holds the queue back without a mark on it`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        try await world.insert("b")
+        world.transport.once(.instead(Self.answer(401))) { $0.head.method == .post }
+        let run = await world.engine.push()
+        #expect(run.state == .signIn)
+        #expect(world.writes.count == 1)
+        #expect(try await world.open().count == 2)
+        let again = await world.engine.push()
+        #expect(again.push?.applied == 2, "\(again)")
+    }
+
+    @Test func `a queue without its identity's token waits for sign-in`() async throws {
+        let world = try World(credential: { .missing })
+        try await world.insert("a")
+        let run = await world.engine.push()
+        #expect(run.state == .signIn)
+        #expect(world.transport.sent.isEmpty)
+        #expect(await world.engine.backendStatus.state == .signedOut)
+    }
+
+    @Test func `too many requests stop the push and are obeyed`() async throws {
+        let world = try World()
+        for id in ["a", "b", "c", "d"] { try await world.insert(id) }
+        var fields = HTTPFields()
+        fields[.retryAfter] = "120"
+        let busy = Response(status: .tooManyRequests, headerFields: fields)
+        world.transport.decide { request, _ in request.head.method == .post ? .instead(busy) : nil }
+        let run = await world.engine.push()
+        #expect(run.state == .offline)
+        #expect(world.writes.count == 3)
+        let first = try #require(try await world.open().first)
+        #expect(first.state == .waiting)
+        #expect(!first.maybeApplied)
+        let wait = try #require(first.nextAttemptAt).milliseconds - world.clock.now().milliseconds
+        #expect((110_000...120_000).contains(wait))
+    }
+
+    @Test func `an edit while its insert is on its way is sent after it`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        let gate = Gate()
+        world.transport.once(.held(gate)) { $0.head.method == .post }
+        async let run = world.engine.push()
+        await gate.reached()
+        try await world.update("a", #"{"text":"bread"}"#)
+        #expect(try await world.local("a")?.columns["text"] == .string("bread"))
+        gate.open()
+        _ = await run
+        #expect(try await world.local("a")?.columns["text"] == .string("bread"))
+        let after = await world.engine.push()
+        #expect(after.state == .complete)
+        #expect(try await world.remote("a")?.columns["text"] == .string("bread"))
+        #expect(try await world.open().isEmpty)
+        #expect(try await world.backend.effectCount(world.todo, "a") == 2)
+    }
+
+    @Test func `a delete while its insert is on its way leaves nothing behind`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        let gate = Gate()
+        world.transport.once(.held(gate)) { $0.head.method == .post }
+        async let run = world.engine.push()
+        await gate.reached()
+        try await world.delete("a")
+        gate.open()
+        _ = await run
+        _ = await world.engine.push()
+        #expect(try await world.remote("a")?.deleted == true)
+        #expect(try await world.open().isEmpty)
+    }
+
+    @Test func `operations on different items go out side by side, on one in order`() async throws {
+        let world = try World(settings: SyncSettings(triggers: [.manual], parallelism: 8))
+        for number in 0..<40 { try await world.insert("i\(number)") }
+        let run = await world.engine.push()
+        #expect(run.push?.applied == 40)
+        #expect(try await world.backend.items(in: world.todo).count == 40)
+        #expect(try await world.backend.effects().count == 40)
+    }
+
+    @Test func `a cancelled push books the request in flight and leaves the rest`() async throws {
+        let world = try World()
+        for id in ["a", "b", "c"] { try await world.insert(id) }
+        let gate = Gate()
+        world.transport.once(.held(gate)) { $0.head.method == .post }
+        async let ended = world.engine.push()
+        await gate.reached()
+        let id = try #require(await world.engine.runs().first?.id)
+        #expect(await world.engine.cancel(run: id))
+        gate.open()
+        let run = await ended
+        #expect(run.state == .cancelled)
+        #expect(run.push?.applied == 1)
+        #expect(try await world.open().count == 2)
+        #expect(try await world.operations([.done]).map(\.itemID) == ["a"])
+    }
+
+    @Test func `a second request for a run joins the one under way`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        let gate = Gate()
+        world.transport.once(.held(gate)) { $0.head.method == .post }
+        async let first = world.engine.push()
+        await gate.reached()
+        async let second = world.engine.push()
+        gate.open()
+        let (one, other) = await (first, second)
+        #expect(one.id == other.id)
+    }
+
+    @Test func `a process that ends with a request on its way resumes by reading the row back`()
+        async throws
+    {
+        let world = try World()
+        try await world.insert("a")
+        let gate = Gate()
+        world.transport.once(.held(gate)) { $0.head.method == .post }
+        async let lost = world.engine.push()
+        await gate.reached()
+        let (store, engine) = try world.reborn()
+        let open = try await store.operations(OperationFilter(), after: nil, limit: 10).items
+        #expect(open.map(\.state) == [.unknown])
+        let run = await engine.push()
+        #expect(run.push?.applied == 1, "\(run)")
+        #expect(try await world.backend.effectCount(world.todo, "a") == 1)
+        gate.open()
+        _ = await lost
+    }
+
+    @Test func `offline mode sends nothing`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        await world.engine.setMode(.offline(until: nil))
+        let run = await world.engine.sync()
+        #expect(run.state == .offline)
+        #expect(world.transport.sent.isEmpty)
+    }
+}

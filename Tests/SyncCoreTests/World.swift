@@ -1,0 +1,166 @@
+import Foundation
+import HTTPMessage
+import HTTPTypes
+import Logging
+import ReferenceBackend
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+/// A backend, a faulty way to it, a store and an engine over them, on time that stands still.
+final class World: Sendable {
+    let folder: String
+    let clock = ManualClock()
+    let random: SeededRandom
+    let backend: ReferenceBackend
+    let flavour: BackendFlavour
+    let transport: FaultyTransport
+    let store: Store
+    let engine: SyncEngine
+    let todo: TableName
+
+    init(
+        _ options: BackendOptions = BackendOptions(flavour: .mobileApps), seed: UInt64 = 1,
+        settings: SyncSettings = SyncSettings(triggers: [.manual], parallelism: 1),
+        generation: BackendConfiguration.GenerationChoice = .auto,
+        credential: @escaping @Sendable () -> Credential = { .none }
+    ) throws {
+        folder = NSTemporaryDirectory() + "understudy-engine-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let (clock, random) = (clock, SeededRandom(seed))
+        self.random = random
+        flavour = options.flavour
+        todo = try #require(TableName("todoitem"))
+        // The backend's clock moves with every look, so that its stamps do.
+        backend = try ReferenceBackend(
+            options: options,
+            clock: {
+                clock.advance(by: .milliseconds(1))
+                return clock.now()
+            }, random: random)
+        transport = FaultyTransport(InProcessTransport(backend))
+        store = try Store(
+            at: folder + "/store.sqlite", identity: "anonymous", clock: clock, ids: random,
+            workers: 1)
+        engine = SyncEngine(
+            store: store, transport: transport,
+            backend: BackendConfiguration(
+                address: try #require(BackendAddress("http://backend:1")),
+                generation: generation),
+            settings: settings, clock: clock, random: random, log: Logger(label: "test"),
+            credential: credential)
+    }
+
+    deinit {
+        // What a failed removal leaves behind is only a folder among the temporary ones.
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// The same store in another process: opened anew, with an engine of its own.
+    func reborn(address: String = "http://backend:1") throws -> (Store, SyncEngine) {
+        let store = try Store(
+            at: folder + "/store.sqlite", identity: "anonymous", clock: clock, ids: random,
+            workers: 1)
+        let engine = SyncEngine(
+            store: store, transport: transport,
+            backend: BackendConfiguration(address: try #require(BackendAddress(address))),
+            settings: SyncSettings(triggers: [.manual]), clock: clock, random: random,
+            log: Logger(label: "test"))
+        return (store, engine)
+    }
+
+    // MARK: The local side
+
+    @discardableResult
+    func write(_ action: LocalWrite.Action, ifMatch: IfMatch = .absent) async -> WriteOutcome {
+        await store.submit(LocalWrite(table: todo, action: action, ifMatch: ifMatch))
+    }
+
+    func insert(_ id: String, _ columns: String = #"{"text":"milk","rank":1}"#) async throws {
+        let body = ItemBody(id: try ItemID(id), columns: Columns(stored: columns))
+        guard case .inserted = await write(.insert(body)) else {
+            throw Failure("insert of \(id)")
+        }
+    }
+
+    func update(_ id: String, _ columns: String) async throws {
+        let outcome = await write(.update(try ItemID(id), Columns(stored: columns)))
+        guard case .updated = outcome else { throw Failure("update of \(id): \(outcome)") }
+    }
+
+    func delete(_ id: String) async throws {
+        guard case .deleted = await write(.delete(try ItemID(id))) else {
+            throw Failure("delete of \(id)")
+        }
+    }
+
+    struct Failure: Error { init(_ what: String) {} }
+
+    /// The local item as a client sees it; nil when there is none or a tombstone.
+    func local(_ id: String) async throws -> Item? {
+        let item = try await row(id)
+        return item?.deleted == true ? nil : item
+    }
+
+    func row(_ id: String) async throws -> Item? {
+        let (todo, id) = (todo, try ItemID(id))
+        return try await store.read { transaction in
+            try transaction.table(todo).flatMap { try transaction.item($0, id) }
+        }
+    }
+
+    func operations(_ states: Set<OperationState> = Set(OperationState.allCases)) async throws
+        -> [OperationSummary]
+    {
+        try await store.operations(OperationFilter(states: states), after: nil, limit: 100).items
+    }
+
+    func open() async throws -> [OperationSummary] { try await operations(OperationState.open) }
+
+    // MARK: The backend's side
+
+    /// Somebody else's write at the backend.
+    @discardableResult
+    func elsewhere(_ method: String, _ id: String?, _ body: String? = nil) async throws -> Int {
+        var path = "/tables/todoitem"
+        if let id { path += "/\(id)" }
+        let direct = InProcessTransport(backend)
+        let response = try await direct.send(.tables(method, path, body))
+        return response.head.status.code
+    }
+
+    /// Puts a row into the backend as its flavour takes it.
+    func seed(_ id: String, _ columns: String) async throws {
+        var columns = Columns(stored: columns)
+        columns["id"] = .string(id)
+        var request = Request.tables("POST", "/tables/todoitem", columns.text)
+        let zumo = try #require(HTTPField.Name("ZUMO-API-VERSION"))
+        switch flavour {
+        case .mobileServices: request.head.headerFields[zumo] = nil
+        case .mobileApps, .node, .dotnet: break
+        case .datasync, .toolkit: request.head.headerFields[zumo] = "3.0.0"
+        }
+        let response = try await InProcessTransport(backend).send(request)
+        guard response.head.status.code == 201 else { throw Failure("seed of \(id)") }
+    }
+
+    func remote(_ id: String) async throws -> Item? {
+        try await backend.items(in: todo).first { $0.id.text == id }
+    }
+
+    /// The backend spoken to directly, as a pass speaks to it.
+    func remote() throws -> Remote {
+        Remote(
+            transport: transport, address: try #require(BackendAddress("http://backend:1")),
+            generation: .mobileApps, credential: .none, clock: clock)
+    }
+
+    /// What the requests that changed something were, without the reads.
+    var writes: [String] {
+        transport.targets.filter { !$0.hasPrefix("GET") }.map {
+            $0.replacingOccurrences(of: "/tables/todoitem", with: "")
+        }
+    }
+}
