@@ -1,6 +1,6 @@
 """What was acknowledged is there, once, whatever dies."""
 
-from conftest import wait_until
+from programs import wait_until
 
 
 def test_two_hundred_offline_writes_survive_kill_nine_and_arrive_exactly_once(start):
