@@ -31,7 +31,7 @@ export function todosView(main) {
   async function load() {
     try {
       const answer = await operator.get(
-        `/tables/${table}/items` + query({ filter: showCompleted ? null : "not (complete eq true)", orderby: "createdAt desc", top: limit }),
+        `/tables/${table}/items` + query({ filter: showCompleted ? null : "complete eq false or complete eq null", orderby: "createdAt desc", top: limit }),
       );
       rows = answer.items;
       next = answer.next;
