@@ -99,7 +99,8 @@ let package = Package(
         .testTarget(
             name: "ProxyTests",
             dependencies: [
-                "Proxy", "TestSupport", "HTTPMessage", "TablesProtocol", "SyncCore", httpTypes,
+                "Proxy", "TestSupport", "HTTPMessage", "HTTPServer", "TablesProtocol", "SyncCore",
+                "ReferenceBackend", httpTypes, logging,
             ],
             swiftSettings: settings),
         .testTarget(

@@ -58,6 +58,10 @@ public final class ByteStream: Sendable {
         wake?()
     }
 
+    /// Whether the stream is torn and holds no byte: a server that has not sent the head yet closes
+    /// the connection without one.
+    public var isTornEmpty: Bool { state.withLock { $0.isFailed && $0.pending.isEmpty } }
+
     /// What a reader finds.
     public enum Chunk: Sendable, Equatable {
         case bytes([UInt8])

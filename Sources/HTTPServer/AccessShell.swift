@@ -42,6 +42,7 @@ struct AccessShell {
         case .none:
             if case .stream(let unsent) = response.body { unsent.cancel() }
             return queue(OutgoingResponse(headOnly: response.head), closing)
+        case .streamed(let stream) where stream.isTornEmpty: return false
         case .streamed(let stream):
             let feed = StreamFeed(stream, connection: unsafe ConnectionHandle(connection))
             guard exchange.core.suspensions.enter(feed) else {

@@ -18,24 +18,15 @@ struct Composition {
         self.log = log
     }
 
-    /// Opens what must be open and starts listening; nothing is left behind when it fails.
+    /// Builds everything over a transport and starts listening; nothing is left behind when it
+    /// fails.
     /// - Throws: ``StartProblem`` with the one sentence that says why.
     func start(_ lock: FolderLock) async throws(StartProblem) -> RunningProxy {
-        let workers = ServerConfiguration.cores
         let transport = try makeTransport()
-        let home = try makeHome(transport, workers: workers + 1)
-        let homes = Homes([home])
-        if configuration.rebind { try await rebind(home) }
-        let access = try makeAccess()
-        let work = BackgroundWork()
-        let feed = EventFeed()
-        let rejections = RejectionLog(now: clock.now)
-        let routes = makeRoutes(
-            homes: homes, transport: transport, access: access, work: work, feed: feed,
-            rejections: rejections, slowLane: SlowLane(worker: workers))
-        watch(home, feed: feed, work: work)
+        let house = try await assemble(transport, workers: ServerConfiguration.cores)
         let server = Server(
-            ServerConfiguration(addresses: addresses(), workers: workers), handler: routes)
+            ServerConfiguration(addresses: addresses, workers: ServerConfiguration.cores),
+            handler: house.routes)
         let bound = try listen(server)
         do {
             try configuration.folder.writeAddress("http://\(bound)")
@@ -44,8 +35,40 @@ struct Composition {
             throw StartProblem("\(error)")
         }
         return RunningProxy(
-            address: "\(bound)", folder: configuration.folder, lock: lock, homes: homes,
-            access: access, work: work, feed: feed, server: server, transport: transport)
+            address: "\(bound)", house: house, folder: configuration.folder, lock: lock,
+            server: server, transport: transport)
+    }
+
+    /// Builds everything that needs no socket.
+    /// - Parameters:
+    ///   - transport: leads to the backend.
+    ///   - workers: threads that will call the routes, each with a reader of its own.
+    func assemble(
+        _ transport: any HTTPTransport, workers: Int
+    ) async throws(StartProblem) -> House {
+        let slowLane = SlowLane(worker: workers)
+        let home = try makeHome(transport, workers: workers + 1)
+        if configuration.rebind { try await rebind(home) }
+        let homes = Homes([home])
+        let access = try makeAccess()
+        let work = BackgroundWork()
+        let feed = EventFeed()
+        let rejections = RejectionLog(now: clock.now)
+        watch(home, feed: feed, work: work)
+        let tables = TablesRoutes(
+            homes: homes, defaultGeneration: configuration.defaultGeneration,
+            tables: configuration.tables.map(Set.init), work: work, slowLane: slowLane,
+            now: clock.now)
+        let operatorAPI = OperatorAPI(
+            homes: homes, access: access, rejections: rejections, feed: feed, work: work,
+            slowLane: slowLane, startedAt: clock.now(), now: clock.now)
+        let passThrough = PassThrough(
+            backend: configuration.backend, transport: transport, homes: homes,
+            defaultGeneration: configuration.defaultGeneration, work: work)
+        let routes = Routes(
+            gate: Guard(rules: configuration.rules, access: access), rejections: rejections,
+            tables: tables, operatorAPI: operatorAPI, passThrough: passThrough)
+        return House(routes: routes, homes: homes, access: access, work: work, feed: feed)
     }
 
     private func makeTransport() throws(StartProblem) -> CurlTransport {
@@ -58,7 +81,7 @@ struct Composition {
     }
 
     private func makeHome(
-        _ transport: CurlTransport, workers: Int
+        _ transport: any HTTPTransport, workers: Int
     ) throws(StartProblem) -> Home {
         let store: Store
         do {
@@ -87,7 +110,8 @@ struct Composition {
             case .auto: Set(Trigger.allCases)
             case .manual: [.manual]
             }
-        return SyncSettings(triggers: triggers, tables: configuration.tables ?? configuration.pulledTables)
+        return SyncSettings(
+            triggers: triggers, tables: configuration.tables ?? configuration.pulledTables)
     }
 
     private func rebind(_ home: Home) async throws(StartProblem) {
@@ -105,24 +129,6 @@ struct Composition {
             sessions: kept.load(), now: clock.now, secret: ThisProcess.secret, persist: kept.save)
     }
 
-    private func makeRoutes(
-        homes: Homes, transport: CurlTransport, access: OperatorAccess, work: BackgroundWork,
-        feed: EventFeed, rejections: RejectionLog, slowLane: SlowLane
-    ) -> Routes {
-        Routes(
-            gate: Guard(rules: configuration.rules, access: access), rejections: rejections,
-            tables: TablesRoutes(
-                homes: homes, defaultGeneration: configuration.defaultGeneration,
-                tables: configuration.tables.map(Set.init), work: work, slowLane: slowLane,
-                now: clock.now),
-            operatorAPI: OperatorAPI(
-                homes: homes, access: access, rejections: rejections, feed: feed, work: work,
-                slowLane: slowLane, startedAt: clock.now(), now: clock.now),
-            passThrough: PassThrough(
-                backend: configuration.backend, transport: transport, homes: homes,
-                defaultGeneration: configuration.defaultGeneration, work: work))
-    }
-
     /// Leads the store's events to the pages, and the engine's state to the answers of `/tables`.
     private func watch(_ home: Home, feed: EventFeed, work: BackgroundWork) {
         @Sendable func refresh() {
@@ -135,7 +141,8 @@ struct Composition {
         refresh()
     }
 
-    private func addresses() -> [ListenAddress] {
+    /// 127.0.0.1 gets [::1] with the same port beside it, where that is free.
+    private var addresses: [ListenAddress] {
         let main = configuration.listen
         guard main.host == "127.0.0.1", main.port != 0,
             let second = try? ListenAddress(host: "::1", port: main.port, isOptional: true)

@@ -3,7 +3,7 @@ import Glibc
 /// A TCP client that sends exactly the bytes it is given.
 final class RawClient {
     private let descriptor: CInt
-    private var buffered: [UInt8] = []
+    private var buffered: ArraySlice<UInt8> = []
     private var isTimedOut = false
 
     /// An answer as it stood on the wire.
@@ -73,42 +73,35 @@ final class RawClient {
     /// Tells the server that no more bytes come, still reading.
     func closeSending() { _ = shutdown(descriptor, CInt(SHUT_WR)) }
 
-    /// One more piece of what the server sends; nil at its end, after a reset or ten seconds.
-    func piece() -> [UInt8]? {
-        if !buffered.isEmpty {
-            defer { buffered = [] }
-            return buffered
-        }
+    /// Reads more when all is used up; false at the connection's end, after a reset or ten seconds.
+    private func fill() -> Bool {
+        if !buffered.isEmpty { return true }
         var bytes = [UInt8](repeating: 0, count: 64 * 1024)
         let count = unsafe recv(descriptor, &bytes, bytes.count, 0)
         isTimedOut = count < 0 && errno == EAGAIN
-        return count > 0 ? Array(bytes[..<count]) : nil
-    }
-
-    private func byte() -> UInt8? {
-        if buffered.isEmpty {
-            guard let more = piece() else { return nil }
-            buffered = more.reversed()
-        }
-        return buffered.popLast()
+        if count > 0 { buffered = bytes[..<count] }
+        return count > 0
     }
 
     /// One line without its CRLF; nil when the connection ends first.
     func line() -> String? {
         var bytes: [UInt8] = []
-        while let next = byte() {
+        while fill() {
+            let next = buffered.removeFirst()
             if next == 0x0A { return String(decoding: bytes.dropLast(), as: UTF8.self) }
             bytes.append(next)
         }
         return nil
     }
 
+    /// Exactly `count` bytes; nil when the connection ends first.
     func bytes(_ count: Int) -> [UInt8]? {
         var result: [UInt8] = []
-        result.reserveCapacity(count)
         while result.count < count {
-            guard let next = byte() else { return nil }
-            result.append(next)
+            guard fill() else { return nil }
+            let part = buffered.prefix(count - result.count)
+            result += part
+            buffered = buffered.dropFirst(part.count)
         }
         return result
     }
@@ -153,5 +146,5 @@ final class RawClient {
     }
 
     /// Whether the server closed the connection, having sent nothing more.
-    func isClosed() -> Bool { byte() == nil && !isTimedOut }
+    func isClosed() -> Bool { !fill() && !isTimedOut }
 }

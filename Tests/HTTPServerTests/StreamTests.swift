@@ -58,6 +58,20 @@ import Testing
         #expect(client.answer()?.body == sent)
     }
 
+    @Test func `a stream that is torn before a byte closes the connection without a head`() throws {
+        let server = try RunningServer(
+            TestHandler { _ in
+                let stream = ByteStream()
+                stream.fail()
+                return .now(Response(head: HTTPResponse(status: .ok), stream: stream))
+            })
+        let client = server.client()
+        client.send(Self.get)
+        #expect(client.head() == nil)
+        let isClosed = client.isClosed()
+        #expect(isClosed)
+    }
+
     @Test func `a stream to HEAD is cancelled, its head sent and the connection closed`()
         async throws
     {

@@ -2,6 +2,7 @@ import HTTPMessage
 import HTTPTypes
 import ReferenceBackend
 import TablesProtocol
+import TestSupport
 import Testing
 
 /// A client of a backend in process.
@@ -60,18 +61,5 @@ struct Client {
             let rows = json.array ?? json["results"]?.array ?? json["items"]?.array ?? []
             return rows.compactMap { $0["id"]?.string ?? $0["id"]?.integer.map(String.init) }
         }
-    }
-}
-
-/// A generator that gives the same numbers for the same seed (SplitMix64).
-struct SeededRandom: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
     }
 }

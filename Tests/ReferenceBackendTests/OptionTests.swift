@@ -112,6 +112,19 @@ import Testing
         #expect(try Client(options).send("POST", "/tables/t", "{}").status == 404)
     }
 
+    @Test func `a second generation table may number its items too`() throws {
+        var options = BackendOptions()
+        options.dynamicTable = TableOptions(idKind: .integer)
+        let client = try Client(options)
+        let made = try client.send("POST", "/tables/t", #"{"text":"x"}"#)
+        #expect(made.json["id"]?.integer == 1)
+        #expect(made.field("ETag") == #""MQ==""#)
+        let stale = try client.send("PATCH", "/tables/t/1", "{}", ["If-Match": #""no""#])
+        #expect(stale.status == 412)
+        #expect(try client.send("DELETE", "/tables/t/1").status == 204)
+        #expect(try client.send("GET", "/tables/t?__includeDeleted=true").ids == ["1"])
+    }
+
     @Test func `page size, highest top and put are options`() throws {
         var options = BackendOptions()
         options.pageRows = 2

@@ -24,7 +24,9 @@ enum Words {
                         + "\(text(table["pending"])) pending\(complete)"))
         }
         lines.append(row("Last sync", status["lastSync"]?.string ?? "never"))
-        for warning in status["warnings"]?.array ?? [] { lines.append(row("Warning", text(warning))) }
+        for warning in status["warnings"]?.array ?? [] {
+            lines.append(row("Warning", text(warning)))
+        }
         return lines.filter { !$0.isEmpty }
     }
 

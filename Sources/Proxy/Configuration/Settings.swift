@@ -6,7 +6,8 @@ import TablesProtocol
 /// Every setting of `serve`, `demo` and `backend`, in one place.
 enum Settings {
     static let backend = Setting<BackendAddress>(
-        name: "backend", allowed: "an http or https address such as https://example.azurewebsites.net"
+        name: "backend",
+        allowed: "an http or https address such as https://example.azurewebsites.net"
     ) { BackendAddress($0) }
 
     static let listen = Setting<ListenAddress>(

@@ -7,7 +7,8 @@ enum PercentCoding {
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%") {
-                guard let high = rest.popFirst().flatMap(hex), let low = rest.popFirst().flatMap(hex)
+                guard let high = rest.popFirst().flatMap(hex),
+                    let low = rest.popFirst().flatMap(hex)
                 else { return nil }
                 bytes.append(high << 4 | low)
             } else if plusIsSpace, byte == UInt8(ascii: "+") {

@@ -37,7 +37,8 @@ struct TargetPath: Sendable, Hashable {
         if text == "." || text == ".." {
             throw Malformed(sentence: "The path holds a dot segment.")
         }
-        if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0 == "\\" || $0 == "\u{7F}" }) {
+        if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0 == "\\" || $0 == "\u{7F}" })
+        {
             throw Malformed(sentence: "The path holds a control character or a backslash.")
         }
         return text

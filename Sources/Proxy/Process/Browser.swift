@@ -4,7 +4,8 @@ import Glibc
 enum Browser {
     /// Whether there is a display to show it on.
     static var hasDisplay: Bool {
-        ThisProcess.environment("DISPLAY") != nil || ThisProcess.environment("WAYLAND_DISPLAY") != nil
+        ThisProcess.environment("DISPLAY") != nil
+            || ThisProcess.environment("WAYLAND_DISPLAY") != nil
     }
 
     /// Opens `url` with the desktop's own opener; false when there is none.

@@ -54,11 +54,13 @@ extension TablesRoutes {
         case .storageFull: scene.error(.storageFull)
         case .readOnly:
             scene.error(
-                .unavailable("The store cannot be written.", retryAfterSeconds: Limits.retryAfterSeconds))
+                .unavailable(
+                    "The store cannot be written.", retryAfterSeconds: Limits.retryAfterSeconds))
         case .busy:
             scene.error(
                 .unavailable(
-                    "Too many writes wait for the disk.", retryAfterSeconds: Limits.retryAfterSeconds))
+                    "Too many writes wait for the disk.",
+                    retryAfterSeconds: Limits.retryAfterSeconds))
         case .failed(let sentence): scene.error(.failed(sentence))
         }
     }

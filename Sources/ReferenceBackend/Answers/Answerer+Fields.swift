@@ -29,7 +29,7 @@ extension Answerer {
     /// only to a client that asked for it.
     func addValidators(_ response: inout Response, _ row: Row, ifAsked: Bool) {
         let isAsked = !ifAsked || profile.generation != .mobileServices || rowWriter.asks(.version)
-        if isAsked, idKind == .string {
+        if isAsked, table?.isPlain(profile.generation) != true {
             response.head.headerFields[.eTag] = ETag.quote(row.version)
         }
         if profile.generation == .datasync, options.stamps != .none {
@@ -50,8 +50,8 @@ extension Answerer {
     /// What writes rows for this request.
     var rowWriter: RowWriter {
         RowWriter(
-            profile: profile, stamps: options.stamps, declared: declared, seen: seen,
-            idKind: idKind, asked: (try? RowWriter.asked(call, profile)) ?? [])
+            profile: profile, stamps: options.stamps, table: table,
+            asked: (try? RowWriter.asked(call, profile)) ?? [])
     }
 }
 

@@ -10,12 +10,8 @@ struct Answerer {
     let profile: Profile
     /// What the backend was started with.
     let options: BackendOptions
-    /// The columns that the table was declared with.
-    let declared: [TableOptions.Column]
-    /// The columns that writes added.
-    let seen: [TableOptions.Column]
-    /// What the table's ids are.
-    let idKind: IDKind
+    /// The table, where the request reached one.
+    let table: TableRecord?
 
     /// The response.
     func response(_ outcome: Outcome) -> Response {

@@ -4,9 +4,8 @@ import TablesProtocol
 struct RowWriter {
     let profile: Profile
     let stamps: BackendOptions.Stamps
-    let declared: [TableOptions.Column]
-    let seen: [TableOptions.Column]
-    let idKind: IDKind
+    /// The table; nil where the request reached none, and then there are no rows.
+    let table: TableRecord?
     /// The system properties that a first generation client asked for.
     var asked: Set<SystemProperty>
 
@@ -26,15 +25,17 @@ struct RowWriter {
     func asks(_ property: SystemProperty) -> Bool { asked.contains(property) }
 
     private func members(_ row: Row, _ shows: (SystemProperty) -> Bool) -> [Columns.Column] {
-        let id = Columns.Column(
-            "id", idKind == .integer ? .integer(Int64(row.id) ?? 0) : .string(row.id))
-        let system = idKind == .integer ? [] : systemMembers(row, shows)
+        let number = table?.options.idKind == .integer ? Int64(row.id) : nil
+        let id = Columns.Column("id", number.map(JSONText.integer) ?? .string(row.id))
+        let isPlain = table?.isPlain(profile.generation) ?? false
+        let system = isPlain ? [] : systemMembers(row, shows)
         guard profile.isNode else { return [id] + row.columns.all + system }
         // Node: the declared columns, then those of the server, then those that writes added.
         let value = { (column: TableOptions.Column) in
             Columns.Column(column.name, row.columns[column.name] ?? .null)
         }
-        return declared.map(value) + [id] + system + seen.map(value)
+        let declared = table?.options.columns.map(value) ?? []
+        return declared + [id] + system + (table?.seenColumns.map(value) ?? [])
     }
 
     private func systemMembers(

@@ -6,8 +6,7 @@ extension Exchange {
     ///
     /// A version in the body counts only where no If-Match came, and then gives 409.
     func mismatch(_ row: Row, _ sent: Sent?, _ table: TableRecord) -> Outcome? {
-        // Tables with integer ids have no version to compare.
-        if table.options.idKind == .integer { return nil }
+        if table.isPlain(profile.generation) { return nil }
         let field = call.field(.ifMatch)
         if profile.isNode, let field {
             return nodeAccepts(field, row) ? nil : .preconditionFailed(row)

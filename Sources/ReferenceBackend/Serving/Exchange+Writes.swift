@@ -87,7 +87,7 @@ extension Exchange {
         guard var row = try Items.find(database, table, id) else { return .missing(id: id) }
         if row.deleted, let outcome = deletedTwice(row) { return outcome }
         if let outcome = mismatch(row, nil, table) { return outcome }
-        if table.options.softDelete, table.options.idKind == .string {
+        if table.options.softDelete, !table.isPlain(profile.generation) {
             row.deleted = true
             advance(&row, to: stamp(&table))
             try Items.update(database, table, row)
@@ -106,7 +106,7 @@ extension Exchange {
             if !call.request.body.isEmpty {
                 throw Refusal(400, "An undelete request must not have content.")
             }
-            if !table.options.softDelete || table.options.idKind == .integer {
+            if !table.options.softDelete || table.isPlain(profile.generation) {
                 throw Refusal(400, "The undelete operation is not supported on this table.")
             }
         }

@@ -48,10 +48,7 @@ extension ReferenceBackend {
 
     /// What puts an outcome on a table into words.
     func answerer(_ call: Call, _ table: TableRecord?) -> Answerer {
-        Answerer(
-            call: call, profile: profile, options: options,
-            declared: table?.options.columns ?? [], seen: table?.seenColumns ?? [],
-            idKind: table?.options.idKind ?? .string)
+        Answerer(call: call, profile: profile, options: options, table: table)
     }
 
     /// What the server refuses before it looks at the table.

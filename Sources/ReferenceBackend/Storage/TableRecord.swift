@@ -15,6 +15,11 @@ struct TableRecord: Sendable {
     /// The columns seen in writes, after the declared ones, in order.
     var seenColumns: [TableOptions.Column]
 
+    /// Whether rows have an id and the user's columns only: integer-id tables of the first generation.
+    func isPlain(_ generation: Generation) -> Bool {
+        options.idKind == .integer && generation == .mobileServices
+    }
+
     /// All columns known.
     var knownColumns: [TableOptions.Column] { options.columns + seenColumns }
 }

@@ -1,0 +1,82 @@
+import HTTPServer
+import SyncCore
+import TablesProtocol
+import Testing
+
+@testable import Proxy
+
+struct ConfigurationTests {
+    private func sources(
+        _ flags: [String: [String]] = [:], _ environment: [String: String] = [:]
+    ) -> Sources {
+        Sources(flags: flags) { environment[$0] }
+    }
+
+    @Test func `a flag wins over the environment, which wins over the default`() throws {
+        let environment = [
+            "UNDERSTUDY_BACKEND": "http://from.environment", "UNDERSTUDY_SYNC": "manual",
+            "HOME": "/home/ana",
+        ]
+        let flags = ["backend": ["https://from.flag/app/"]]
+        let configuration = try ServeConfiguration(sources(flags, environment), rebind: false)
+        #expect(configuration.backend.description == "https://from.flag/app")
+        #expect(configuration.sync == .manual)
+        #expect(configuration.listen.description == "127.0.0.1:8080")
+        #expect(configuration.folder.path == "/home/ana/.local/share/understudy")
+        #expect(configuration.defaultGeneration == .mobileApps)
+        #expect(configuration.tables == nil)
+    }
+
+    @Test func `lists are repeated flags, or one variable with commas`() throws {
+        let environment = [
+            "UNDERSTUDY_BACKEND": "http://b", "HOME": "/h", "UNDERSTUDY_TABLE": "a,b",
+            "UNDERSTUDY_ALLOW_ORIGIN": "null,file://",
+        ]
+        let flags = ["allow-host": ["10.0.2.2:8080", "box:8080"]]
+        let configuration = try ServeConfiguration(sources(flags, environment), rebind: false)
+        #expect(configuration.tables?.map(\.text) == ["a", "b"])
+        #expect(configuration.rules.allowedHosts == ["10.0.2.2:8080", "box:8080"])
+        #expect(configuration.rules.allowedOrigins == ["null", "file://"])
+    }
+
+    @Test(arguments: [
+        ("listen", "0.0.0.0:8080"), ("listen", "8080"), ("listen", "localhost:8080"),
+        ("listen", "192.168.0.1:80"), ("backend", "example.net"), ("backend", "ftp://x"),
+        ("backend", "http://user@x"), ("sync", "sometimes"), ("default-generation", "4"),
+        ("table", "1st"), ("table", "a b"), ("allow-host", "10.0.2.2"), ("allow-host", "*:80"),
+        ("allow-origin", "app.example"), ("allow-origin", "http://app.example/"),
+        ("allow-origin", "*"),
+    ])
+    func `a wrong value names place, value and what is allowed`(name: String, value: String) {
+        var flags = ["backend": ["http://b"], "data": ["/d"]]
+        flags[name] = [value]
+        let problem = #expect(throws: StartProblem.self) {
+            try ServeConfiguration(sources(flags), rebind: false)
+        }
+        #expect(problem?.exitCode == .usage)
+        #expect(problem?.sentence.contains("--\(name) is \"\(value)\", but must be") == true)
+        flags[name] = nil
+        let variable =
+            "UNDERSTUDY_" + name.uppercased().split(separator: "-").joined(separator: "_")
+        let fromEnvironment = #expect(throws: StartProblem.self) {
+            try ServeConfiguration(sources(flags, [variable: value]), rebind: false)
+        }
+        #expect(fromEnvironment?.sentence.hasPrefix(variable) == true)
+    }
+
+    @Test func `a missing backend is one sentence`() {
+        let problem = #expect(throws: StartProblem.self) {
+            try ServeConfiguration(sources(["data": ["/d"]]), rebind: false)
+        }
+        #expect(problem?.sentence.contains("--backend") == true)
+    }
+
+    @Test func `the data folder follows XDG_DATA_HOME unless that is relative`() throws {
+        func path(_ environment: [String: String]) throws -> String {
+            try DataFolder.standard(name: "understudy") { environment[$0] }.path
+        }
+        #expect(try path(["XDG_DATA_HOME": "/x", "HOME": "/h"]) == "/x/understudy")
+        #expect(try path(["XDG_DATA_HOME": "x", "HOME": "/h"]) == "/h/.local/share/understudy")
+        #expect(throws: StartProblem.self) { try path([:]) }
+    }
+}

@@ -1,0 +1,99 @@
+import HTTPMessage
+import HTTPTypes
+import Synchronization
+import TablesProtocol
+import Testing
+
+@testable import Proxy
+
+final class OperatorAccessTests: Sendable {
+    private let clock = Mutex<Int64>(0)
+    private let serial = Mutex(0)
+    private let kept = Mutex<[OperatorAccess.Session]>([])
+
+    private func nextSecret() -> String {
+        serial.withLock { serial in
+            serial += 1
+            return "s\(serial)"
+        }
+    }
+
+    private func access(_ sessions: [OperatorAccess.Session] = []) -> OperatorAccess {
+        OperatorAccess(
+            token: "secret", sessions: sessions,
+            now: { Instant(milliseconds: self.clock.withLock { $0 } * 1000) },
+            secret: { self.nextSecret() },
+            persist: { sessions in self.kept.withLock { $0 = sessions } })
+    }
+
+    private func request(cookie: String, value: String?) -> Request {
+        var request = Request.make("GET", "/-/api/v1/status", ["Cookie": cookie])
+        request.head.headerFields[.understudySession] = value
+        return request
+    }
+
+    @Test func `a link is good once`() throws {
+        let access = access()
+        let link = access.makeLink()
+        _ = try #require(access.signIn(link: link.value))
+        #expect(access.signIn(link: link.value) == nil)
+        #expect(access.signIn(link: "") == nil)
+    }
+
+    @Test func `a link is good for half an hour`() {
+        let access = access()
+        let link = access.makeLink()
+        clock.withLock { $0 = 30 * 60 }
+        #expect(access.signIn(link: link.value) == nil)
+    }
+
+    @Test func `cookie and session value are needed together, and the cookie carries the port`()
+        throws
+    {
+        let access = access()
+        let session = try #require(access.signIn(link: access.makeLink().value))
+        let cookie = "understudy_8080=\(session.cookie)"
+        #expect(access.caller(request(cookie: cookie, value: session.value)) == .session(session))
+        let others = "a=b; \(cookie); understudy_9090=x"
+        #expect(access.caller(request(cookie: others, value: session.value)) == .session(session))
+        #expect(access.caller(request(cookie: cookie, value: nil)) == nil)
+        #expect(access.caller(request(cookie: cookie, value: "other")) == nil)
+        #expect(access.caller(request(cookie: "", value: session.value)) == nil)
+        let wrongPort = "understudy_8081=\(session.cookie)"
+        #expect(access.caller(request(cookie: wrongPort, value: session.value)) == nil)
+    }
+
+    @Test func `a wrong bearer token is not saved by a session`() throws {
+        let access = access()
+        let session = try #require(access.signIn(link: access.makeLink().value))
+        var request = request(
+            cookie: "understudy_8080=\(session.cookie)", value: session.value)
+        request.head.headerFields[.authorization] = "Bearer wrong"
+        #expect(access.caller(request) == nil)
+    }
+
+    @Test func `a session ends with sign-out and with time`() throws {
+        let access = access()
+        let first = try #require(access.signIn(link: access.makeLink().value))
+        let second = try #require(access.signIn(link: access.makeLink().value))
+        access.signOut(first)
+        func caller(_ session: OperatorAccess.Session) -> OperatorAccess.Caller? {
+            access.caller(
+                request(cookie: "understudy_8080=\(session.cookie)", value: session.value))
+        }
+        #expect(caller(first) == nil)
+        #expect(caller(second) == .session(second))
+        clock.withLock { $0 = Limits.sessionSeconds }
+        #expect(caller(second) == nil)
+    }
+
+    @Test func `sessions outlive a restart`() throws {
+        let before = access()
+        let session = try #require(before.signIn(link: before.makeLink().value))
+        let after = access(kept.withLock { $0 })
+        #expect(
+            after.caller(
+                request(cookie: "understudy_8080=\(session.cookie)", value: session.value))
+                == .session(session))
+    }
+}

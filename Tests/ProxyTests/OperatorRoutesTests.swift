@@ -1,0 +1,55 @@
+import HTTPTypes
+import TablesProtocol
+import Testing
+
+@testable import Proxy
+
+struct OperatorRoutesTests {
+    private static let methods = ["get", "put", "post", "delete", "patch"]
+
+    private func documented() throws -> Set<String> {
+        let document = try JSONValue(parsing: PackageResources.openapi_json)
+        var found: Set<String> = []
+        guard case .object(let paths) = document["paths"] else { return [] }
+        for path in paths {
+            guard case .object(let operations) = path.value else { continue }
+            for operation in operations where Self.methods.contains(operation.name) {
+                found.insert("\(operation.name.uppercased()) \(path.name)")
+            }
+        }
+        return found
+    }
+
+    @Test func `every route is in the document and every operation of the document is routed`()
+        throws
+    {
+        let routed = Set(OperatorRoute.all.map { "\($0.method.rawValue) \($0.pattern)" })
+        let documented = try documented()
+        #expect(routed.subtracting(documented) == [])
+        #expect(documented.subtracting(routed) == [])
+        #expect(routed.count == OperatorRoute.all.count)
+    }
+
+    @Test func `a literal segment wins over a parameter`() {
+        func first(_ path: String) -> String? {
+            let segments = path.dropFirst().split(
+                separator: "/", omittingEmptySubsequences: false
+            ).map(String.init)
+            return OperatorRoute.all.first { $0.match(segments) != nil }?.pattern
+        }
+        #expect(first("/-/livez") == "/-/livez")
+        #expect(first("/-/") == "/-/")
+        #expect(first("/-/style.css") == "/-/{file}")
+        #expect(first("/-/api/v1/operations/retry") == "/-/api/v1/operations/retry")
+        #expect(first("/-/api/v1/operations/x/retry") == "/-/api/v1/operations/{id}/retry")
+        #expect(first("/-/api/v1/operations/") == nil)
+        #expect(first("/-/api/v2/status") == nil)
+    }
+
+    @Test func `every file of the dashboard has a type that browsers take`() {
+        for file in DashboardFile.all {
+            #expect(file.mediaType != "application/octet-stream", "\(file.name)")
+            #expect(!file.bytes.isEmpty, "\(file.name)")
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import Proxy
+
+struct TablesRoutesTests {
+    @Test func `the first read of a table pulls it, and later ones need no backend`() async throws {
+        try await TestHouse.run(sync: .auto) { test in
+            _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"there"}"#)
+            _ = try await test.ask("POST", "/sync?wait=10")
+            await test.house.homes.all.first?.refreshBoard()
+            let first = await test.table("GET", "todoitem")
+            #expect(first.status == 200)
+            #expect(first.body.array?.count == 1)
+            test.unplug()
+            let second = await test.table("GET", "todoitem/a")
+            #expect(second.body["text"]?.string == "there")
+            #expect(second.fields[.understudyState] == "synced")
+            #expect(second.fields[.age] != nil)
+        }
+    }
+
+    @Test func `offline, what was never pulled says that it is incomplete`() async throws {
+        try await TestHouse.run { test in
+            test.unplug()
+            let list = await test.table("GET", "todoitem")
+            #expect(list.status == 200)
+            #expect(list.body.array == [])
+            #expect(list.fields[.understudyComplete] == "no")
+            #expect(list.fields[.understudyBackend] == "offline")
+            let item = await test.table("GET", "todoitem/a")
+            #expect(item.status == 503)
+            #expect(item.fields[.retryAfter] != nil)
+        }
+    }
+
+    @Test func `offline writes are answered as online ones`() async throws {
+        try await TestHouse.run { test in
+            test.unplug()
+            let made = await test.table("POST", "todoitem", #"{"id":"a","text":"one"}"#)
+            #expect(made.status == 201)
+            #expect(made.fields[.location] == "http://127.0.0.1:8080/tables/todoitem/a")
+            let version = try #require(made.body["version"]?.string)
+            let twice = await test.table("POST", "todoitem", #"{"id":"a","text":"two"}"#)
+            #expect(twice.status == 409)
+            let stale = await test.table(
+                "PATCH", "todoitem/a", #"{"text":"x"}"#, ["If-Match": "\"AAAA\""])
+            #expect(stale.status == 412)
+            #expect(stale.body["text"]?.string == "one")
+            let good = await test.table(
+                "PATCH", "todoitem/a", #"{"text":"x"}"#, ["If-Match": "\"\(version)\""])
+            #expect(good.status == 200)
+            #expect(good.body["text"]?.string == "x")
+            #expect(await test.table("DELETE", "todoitem/a").status == 204)
+            #expect(await test.table("GET", "todoitem/a").status == 404)
+            #expect(await test.table("POST", "todoitem/a").status == 201)
+            #expect(await test.table("GET", "todoitem?$filter=text%20eq").status == 400)
+        }
+    }
+
+    @Test func `only the listed tables exist`() async throws {
+        try await TestHouse.run(tables: ["todoitem"]) { test in
+            #expect(await test.table("POST", "other", #"{"id":"a"}"#).status == 404)
+            #expect(await test.table("GET", "other").status == 404)
+            #expect(await test.table("POST", "TodoItem", #"{"id":"a"}"#).status == 201)
+        }
+    }
+
+    @Test func `a listed origin may read the answer, nobody else's page`() async throws {
+        try await TestHouse.run { test in
+            let listed = await test.table(
+                "GET", "todoitem", "", ["Origin": "http://app.example"])
+            #expect(listed.fields[.accessControlAllowOrigin] == "http://app.example")
+            let own = await test.table("GET", "todoitem")
+            #expect(own.fields[.accessControlAllowOrigin] == nil)
+            let hostile = await test.table(
+                "POST", "todoitem", #"{"id":"a"}"#, ["Origin": "http://evil.example"])
+            #expect(hostile.status == 403)
+            #expect(hostile.body["error"]?.string != nil)
+            let rejections = try await test.ask("GET", "/rejections")
+            #expect(rejections.body["total"]?.integer == 1)
+            let entry = rejections.body["items"]?.array?.first
+            #expect(entry?["reason"]?.string == "cross-origin")
+            #expect(entry?["lastDetail"]?.string == "http://evil.example")
+        }
+    }
+
+    @Test func `a browser at the front door is led to the dashboard`() async throws {
+        try await TestHouse.run { test in
+            let page = await test.send(.make("GET", "/", ["Accept": "text/html,*/*"]))
+            #expect(page.head.status == .found)
+            #expect(page.head.headerFields[.location] == "/-/")
+            #expect(await test.send(.make("GET", "/-")).head.headerFields[.location] == "/-/")
+            let dashboard = await test.send(.make("GET", "/-/"))
+            #expect(
+                dashboard.head.headerFields[.contentSecurityPolicy]?.contains("'unsafe") == false)
+        }
+    }
+
+    @Test func `other paths reach the backend without what concerns only this connection`()
+        async throws
+    {
+        try await TestHouse.run { test in
+            test.transport.decide { request, _ in
+                .instead(
+                    Response(
+                        status: .ok,
+                        headerFields: [
+                            .contentType: "text/plain", .connection: "X-Hop",
+                            .location: "http://backend.test/next",
+                        ], body: Array((request.head.path ?? "").utf8)))
+            }
+            let answer = await test.send(
+                .make(
+                    "POST", "/api/a%2Fb?x=%201",
+                    [
+                        "Connection": "X-Hop", "X-Hop": "1", "X-Zumo-Auth": "token",
+                        "Content-Type": "text/plain", "Cookie": "a=b; understudy_8080=s",
+                    ], body: "hello"))
+            #expect(answer.head.status == .ok)
+            #expect(String(decoding: answer.bytes ?? [], as: UTF8.self) == "/api/a%2Fb?x=%201")
+            #expect(answer.head.headerFields[.location] == "http://127.0.0.1:8080/next")
+            let sent = try #require(test.transport.sent.last)
+            #expect(sent.head.authority == "backend.test")
+            #expect(sent.head.headerFields[.connection] == nil)
+            #expect(sent.head.headerFields[.cookie] == "a=b")
+            #expect(sent.body == Array("hello".utf8))
+        }
+    }
+
+    @Test func `offline, other paths are refused in the caller's shape`() async throws {
+        try await TestHouse.run { test in
+            test.unplug()
+            let answer = await test.send(.make("GET", "/api/x", ["ZUMO-API-VERSION": "2.0.0"]))
+            #expect(answer.head.status == .serviceUnavailable)
+            #expect(answer.head.headerFields[.retryAfter] != nil)
+            let body = try JSONValue(parsing: answer.bytes ?? [])
+            #expect(body["error"]?.string?.contains("cannot be reached") == true)
+        }
+    }
+}

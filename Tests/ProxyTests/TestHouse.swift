@@ -1,0 +1,115 @@
+import HTTPMessage
+import HTTPTypes
+import Logging
+import ReferenceBackend
+import SyncCore
+import Synchronization
+import TablesProtocol
+import TestSupport
+
+@testable import Proxy
+
+/// A whole proxy without sockets: real store, real engine, real routes, and a reference backend
+/// behind a transport that fails where a test says so.
+struct TestHouse {
+    let house: House
+    let backend: ReferenceBackend
+    let transport: FaultyTransport
+    let folder: DataFolder
+
+    /// Builds a house in a folder of its own, runs it for the time of `body`, removes it.
+    static func run(
+        sync: SyncChoice = .manual, tables: [String] = [],
+        _ body: (TestHouse) async throws -> Void
+    ) async throws {
+        let folder = DataFolder(path: "/tmp/understudy-tests/\(ThisProcess.secret())")
+        let lock = try folder.open()
+        defer {
+            lock.release()
+            try? Files.removeFolder(folder.path)
+        }
+        let backend = try ReferenceBackend { ThisProcess.now }
+        let transport = FaultyTransport(InProcessTransport(backend))
+        let configuration = try ServeConfiguration(
+            Sources(
+                flags: [
+                    "backend": ["http://backend.test"], "data": [folder.path],
+                    "sync": [sync.rawValue], "table": tables,
+                    "allow-origin": ["http://app.example"],
+                ], environment: { _ in nil }), rebind: false)
+        let house = try await Composition(configuration, log: Logger(label: "test"))
+            .assemble(transport, workers: 1)
+        let test = TestHouse(
+            house: house, backend: backend, transport: transport, folder: folder)
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await house.work.run() }
+            for home in house.homes.all { group.addTask { await home.engine.run() } }
+            try await body(test)
+            group.cancelAll()
+        }
+        for home in house.homes.all { try home.store.close() }
+    }
+
+    /// Sends a request the way the server does: the head to `admit`, the whole to `handle`.
+    func send(_ request: Request) async -> Response {
+        switch house.routes.admit(request) {
+        case .refuse(let response): return response
+        case .accept:
+            let answer = house.routes.handle(request)
+            switch answer {
+            case .now(let response): return response
+            case .later(let start):
+                return await withCheckedContinuation { continuation in
+                    start(Reply { continuation.resume(returning: $0) })
+                }
+            }
+        }
+    }
+
+    /// Asks the operator API with the token.
+    func ask(
+        _ method: String, _ path: String, _ body: String = ""
+    ) async throws -> (status: Int, body: JSONValue) {
+        let token = try folder.token() ?? ""
+        let response = await send(
+            .make(
+                method, path.hasPrefix("/-/") ? path : "/-/api/v1\(path)",
+                ["Authorization": "Bearer \(token)", "Content-Type": "application/json"],
+                body: body))
+        let bytes = response.bytes ?? []
+        return (
+            response.head.status.code, bytes.isEmpty ? .null : try JSONValue(parsing: bytes)
+        )
+    }
+
+    /// Asks `/tables` as a second generation client.
+    func table(
+        _ method: String, _ path: String, _ body: String = "",
+        _ fields: KeyValuePairs<String, String> = [:]
+    ) async -> (status: Int, fields: HTTPFields, body: JSONValue) {
+        var request = Request.make(method, "/tables/\(path)", fields, body: body)
+        if let version = HTTPField.Name("ZUMO-API-VERSION") {
+            request.head.headerFields[version] = "2.0.0"
+        }
+        if !body.isEmpty { request.head.headerFields[.contentType] = "application/json" }
+        let response = await send(request)
+        let value = (try? JSONValue(parsing: response.bytes ?? [])) ?? .null
+        return (response.head.status.code, response.head.headerFields, value)
+    }
+
+    /// Asks the backend directly, as another client.
+    func elsewhere(_ method: String, _ path: String, _ body: String = "") -> JSONValue {
+        var request = Request.make(method, "/tables/\(path)", body: body)
+        if let version = HTTPField.Name("ZUMO-API-VERSION") {
+            request.head.headerFields[version] = "2.0.0"
+        }
+        if !body.isEmpty { request.head.headerFields[.contentType] = "application/json" }
+        return (try? JSONValue(parsing: backend.respond(to: request).bytes ?? [])) ?? .null
+    }
+
+    /// The backend cannot be reached from now on.
+    func unplug() { transport.decide { _, _ in .notSent } }
+
+    /// The backend can be reached again.
+    func plug() { transport.decide { _, _ in nil } }
+}
