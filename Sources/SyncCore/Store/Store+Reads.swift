@@ -71,10 +71,9 @@ extension Store {
         _ query: ItemQuery, _ idKind: IDKind, _ db: Database, _ reader: Reader
     ) throws -> ItemPage {
         let statement = try reader.statement(db, query.page.text)
-        var items: [Item] = []
-        items.reserveCapacity(min(query.rows, StoreLimits.operatorPage) + 1)
-        let cursor = try Row.fetchCursor(statement, arguments: query.page.bound)
-        while let row = try cursor.next() { items.append(Item(row, idKind: idKind)) }
+        var items = try StatementRows.items(
+            statement, query.page.bound, idKind: idKind,
+            reserving: min(query.rows, StoreLimits.operatorPage) + 1)
         let hasMore = items.count > query.rows
         if hasMore { items.removeLast() }
         return ItemPage(items: items, hasMore: hasMore)
