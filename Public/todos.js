@@ -29,11 +29,17 @@ export function todosView(main) {
   );
 
   async function load() {
-    const answer = await operator.get(
-      `/tables/${table}/items` + query({ filter: showCompleted ? null : "complete ne true", orderby: "createdAt desc", top: limit }),
-    );
-    rows = answer.items;
-    next = answer.next;
+    try {
+      const answer = await operator.get(
+        `/tables/${table}/items` + query({ filter: showCompleted ? null : "complete eq false or complete eq null", orderby: "createdAt desc", top: limit }),
+      );
+      rows = answer.items;
+      next = answer.next;
+    } catch (problem) {
+      if (problem.code !== "not-found") throw problem;
+      rows = []; // Nothing was written yet; the first todo makes the table.
+      next = null;
+    }
     draw();
   }
 
@@ -110,8 +116,10 @@ export function todosView(main) {
         }
       };
       field.addEventListener("keydown", (event) => {
-        if (event.key === "Enter") finish(true);
-        else if (event.key === "Escape") finish(false);
+        if (event.key !== "Enter" && event.key !== "Escape") return;
+        // Without this the same key press would also click the button that gets the focus next.
+        event.preventDefault();
+        finish(event.key === "Enter");
       });
       field.addEventListener("blur", () => finish(true));
       fill(content, field);

@@ -55,7 +55,7 @@ extension SyncEngine {
         _ running: CurrentRun, _ credential: Credential
     ) async throws(StoreError) -> PushStop? {
         // The generation must be known before a pass can speak it.
-        if !isProven, let stop = await prove(credential) { return stop }
+        if !isProven, let stop = await prove(credential, for: running.wish) { return stop }
         let remote = remote(credential)
         let pass = PushPass(
             store: store, remote: remote, prover: prover(remote), settings: settings,
@@ -70,8 +70,8 @@ extension SyncEngine {
 
     /// Asks for a list of the tables that this store works with; without any there is nothing to
     /// send either, and nothing to prove.
-    func prove(_ credential: Credential) async -> PushStop? {
-        let tables = await provingTables()
+    func prove(_ credential: Credential, for wish: Scheduler.Wish? = nil) async -> PushStop? {
+        let tables = await provingTables(wish)
         guard !tables.isEmpty else { return nil }
         switch await prover(remote(credential)).prove(tables) {
         case .proven(let generation):
@@ -84,11 +84,16 @@ extension SyncEngine {
         }
     }
 
-    /// Tables to prove the backend with, the surest first: pulled ones, then those with work.
-    private func provingTables() async -> [TableName] {
+    /// Tables to prove the backend with, the surest first: pulled ones, then the one that is wanted,
+    /// then those with work.
+    private func provingTables(_ wish: Scheduler.Wish?) async -> [TableName] {
         let known = (try? await store.read { try $0.tables() }) ?? []
-        let sure = known.filter(\.isComplete) + known.filter { !$0.isComplete }
-        return sure.map(\.name) + settings.tables.filter { name in !known.contains { $0.name == name } }
+        var tables = known.filter(\.isComplete).map(\.name)
+        if case .pull(let request) = wish { tables.append(request.table) }
+        for table in known.map(\.name) + settings.tables where !tables.contains(table) {
+            tables.append(table)
+        }
+        return tables
     }
 
     private func pullPasses(

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import OUTPUT
+from programs import OUTPUT
 from playwright.sync_api import expect, sync_playwright
 
 expect.set_options(timeout=8_000)

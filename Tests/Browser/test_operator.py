@@ -8,7 +8,7 @@ def test_the_queue_shows_each_operation_with_its_attempts(start, dashboard):
     proxy = start.proxy(backend.url, "--sync", "manual")
     proxy.insert({"text": "good"})
     proxy.sync()
-    backend.request("PUT", "/-/faults", json={"status": 400, "methods": ["POST"]})
+    backend.request("PUT", "/-/faults", json={"rules": [{"kind": "status", "status": 400, "methods": ["POST"]}]})
     proxy.insert({"text": "refused by the backend"})
     page = dashboard(proxy)
     page.sync()

@@ -1,6 +1,6 @@
 """The person with todos: every button works, also with the backend down, and also by keyboard."""
 
-from conftest import wait_until
+from programs import wait_until
 from playwright.sync_api import expect
 
 

@@ -1,6 +1,6 @@
 """What was acknowledged is there, once, whatever dies."""
 
-from conftest import wait_until
+from programs import wait_until
 
 
 def test_two_hundred_offline_writes_survive_kill_nine_and_arrive_exactly_once(start):
@@ -24,7 +24,7 @@ def test_two_hundred_offline_writes_survive_kill_nine_and_arrive_exactly_once(st
     rows = {row["id"]: row["text"] for row in backend.all()}
     assert rows == {**acknowledged, "before": "was there already"}
     effects = backend.request("GET", "/-/effects").json()
-    inserts = [e for e in effects["effects"] if e["itemId"] in acknowledged]
+    inserts = [e for e in effects["effects"] if e["id"] in acknowledged]
     assert len(inserts) == 200, "each item took effect exactly once"
 
 

@@ -7,7 +7,7 @@ import stat
 import subprocess
 
 import pytest
-from conftest import BINARY, free_port, wait_until
+from programs import BINARY, free_port, wait_until
 
 
 def run(*arguments, **options):
@@ -96,7 +96,7 @@ def test_the_demo_starts_with_todos_survives_restarts_and_starts_over_with_fresh
         *("demo", "--no-open", "--data", tmp_path / "demo"),
         *("--listen", f"127.0.0.1:{ports[0]}", "--backend-listen", f"127.0.0.1:{ports[1]}"),
     ]
-    from conftest import Tables
+    from programs import Tables
 
     tables = Tables(f"http://127.0.0.1:{ports[0]}")
 

@@ -1,13 +1,13 @@
 """The backend comes and goes; the client does not notice, and the operator sees why."""
 
 import pytest
-from conftest import free_port, wait_until
+from programs import free_port, wait_until
 
 
 def test_with_the_backend_down_reads_and_writes_go_on_and_status_says_why(start):
     backend = start.backend()
     backend.insert({"id": "a", "text": "from the backend"})
-    proxy = start.proxy(backend.url)
+    proxy = start.proxy(backend.url, "--table", "todoitem")
     proxy.sync()
     backend.stop()
 

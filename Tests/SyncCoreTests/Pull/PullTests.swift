@@ -1,4 +1,6 @@
 import HTTPMessage
+import HTTPTypes
+import Logging
 import ReferenceBackend
 import TablesProtocol
 import TestSupport
@@ -11,8 +13,10 @@ import Testing
         Response(status: .init(code: status), body: Array(#"{"error":"no"}"#.utf8))
     }
 
+    /// Puts rows into the backend, the last of them long after the others.
     private func fill(_ world: World, _ count: Int) async throws {
         for number in 0..<count {
+            if number == count - 1 { world.clock.advance(by: .seconds(30)) }
             try await world.elsewhere(
                 "POST", nil, #"{"id":"r\#(1000 + number)","text":"\#(number)"}"#)
         }
@@ -165,12 +169,13 @@ import Testing
     @Test func `a filtered pull has a token for each query id and filter`() async throws {
         let world = try World()
         try await fill(world, 20)
-        let first = await world.engine.pull(world.todo, filter: "text eq '3'", queryID: "q")
-        #expect(first.pull.first?.applied == 1)
+        let filter = "text eq '3' or text eq '19'"
+        let first = await world.engine.pull(world.todo, filter: filter, queryID: "q")
+        #expect(first.pull.first?.applied == 2)
         #expect(try await world.store.tables().first?.isComplete == false)
         world.clock.advance(by: .seconds(60))
-        let same = await world.engine.pull(world.todo, filter: "text eq '3'", queryID: "q")
-        #expect(same.pull.first?.received == 0)
+        let same = await world.engine.pull(world.todo, filter: filter, queryID: "q")
+        #expect(same.pull.first?.received == 1)
         let other = await world.engine.pull(world.todo, filter: "text eq '4'", queryID: "q")
         #expect(other.pull.first?.applied == 1)
     }

@@ -1,0 +1,217 @@
+"""Real processes for the live, contract and browser tests: the built binary, real ports, real files."""
+
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import requests
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BINARY = pathlib.Path(os.environ.get("UNDERSTUDY_BINARY", ROOT / ".build/release/understudy"))
+OUTPUT = ROOT / "Tests/output"
+ZUMO = {"ZUMO-API-VERSION": "2.0.0"}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until(check, seconds=10.0, what="the condition"):
+    """Polls a real process from outside; the only place in the tests where time passes."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = check()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not come true within {seconds} s")
+        time.sleep(0.02)
+
+
+class Program:
+    """One running `understudy` with its output kept line by line."""
+
+    def __init__(self, arguments, environment=None):
+        self.arguments = [str(BINARY), *map(str, arguments)]
+        self.process = subprocess.Popen(
+            self.arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "NO_COLOR": "1", **(environment or {})},
+        )
+        self.lines = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.append(line.decode(errors="replace").rstrip("\n"))
+
+    @property
+    def output(self):
+        return "\n".join(self.lines)
+
+    def alive(self):
+        if self.process.poll() is not None:
+            self._reader.join(2)
+            raise AssertionError(
+                f"{' '.join(self.arguments)} ended with {self.process.returncode}:\n{self.output}"
+            )
+        return True
+
+    def stop(self, number=signal.SIGTERM, seconds=5.0):
+        """Signals, waits and returns the seconds it took to end."""
+        began = time.monotonic()
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+            self.process.wait(seconds)
+        self._reader.join(2)
+        return time.monotonic() - began
+
+    def kill(self):
+        self.stop(signal.SIGKILL)
+
+
+class Tables:
+    """A generation 2 client of /tables at some address, as bare as curl."""
+
+    def __init__(self, url):
+        self.url = url
+        self.session = requests.Session()
+        self.session.headers.update(ZUMO)
+
+    def request(self, method, path, **options):
+        return self.session.request(method, self.url + path, timeout=10, **options)
+
+    def list(self, table="todoitem", **parameters):
+        query = {k.replace("_", "$", 1) if k.startswith("_") else k: v for k, v in parameters.items()}
+        answer = self.request("GET", f"/tables/{table}", params=query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def all(self, table="todoitem"):
+        """Every row, page by page, whatever the page size."""
+        rows = []
+        while page := self.list(table, _skip=len(rows), _top=1000, _orderby="id"):
+            rows += page
+        return rows
+
+    def get(self, id, table="todoitem"):
+        return self.request("GET", f"/tables/{table}/{id}")
+
+    def insert(self, item, table="todoitem"):
+        answer = self.request("POST", f"/tables/{table}", json=item)
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    def update(self, id, changes, table="todoitem", version=None):
+        headers = {"If-Match": f'"{version}"'} if version else {}
+        answer = self.request("PATCH", f"/tables/{table}/{id}", json=changes, headers=headers)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def delete(self, id, table="todoitem"):
+        answer = self.request("DELETE", f"/tables/{table}/{id}")
+        assert answer.status_code in (200, 204), answer.text
+
+
+class Backend(Tables):
+    """The reference backend as its own process; `start` and `stop` keep its data and its port."""
+
+    def __init__(self, folder, arguments=()):
+        self.port = free_port()
+        super().__init__(f"http://127.0.0.1:{self.port}")
+        self.folder = folder
+        self.arguments = arguments
+        self.program = None
+
+    def start(self):
+        self.program = Program(
+            ["backend", "--listen", f"127.0.0.1:{self.port}", "--data", self.folder, *self.arguments]
+        )
+        wait_until(self._answers, 10, "the backend's first answer")
+        return self
+
+    def _answers(self):
+        self.program.alive()
+        try:
+            return self.request("GET", "/tables/todoitem?$top=1").status_code in (200, 404)
+        except requests.ConnectionError:
+            return False
+
+    def stop(self):
+        if self.program:
+            self.program.stop()
+
+
+class Proxy(Tables):
+    """`understudy serve` as its own process with its operator API."""
+
+    def __init__(self, folder, backend_url, arguments=()):
+        self.port = free_port()
+        super().__init__(f"http://127.0.0.1:{self.port}")
+        self.folder = pathlib.Path(folder)
+        self.backend_url = backend_url
+        self.arguments = list(arguments)
+        self.program = None
+
+    def start(self, *more):
+        self.program = Program(
+            [
+                *("serve", "--backend", self.backend_url),
+                *("--listen", f"127.0.0.1:{self.port}", "--data", self.folder),
+                *self.arguments,
+                *more,
+            ]
+        )
+        wait_until(self._ready, 10, "/-/readyz")
+        return self
+
+    def _ready(self):
+        self.program.alive()
+        try:
+            return requests.get(self.url + "/-/readyz", timeout=5).status_code == 200
+        except requests.ConnectionError:
+            return False
+
+    def stop(self):
+        if self.program:
+            return self.program.stop()
+
+    @property
+    def token(self):
+        return (self.folder / "operator.token").read_text().strip()
+
+    def operator(self, method, path, expect=200, **options):
+        """Calls the operator API with the token from the data folder and returns the JSON."""
+        headers = {"Authorization": f"Bearer {self.token}", **options.pop("headers", {})}
+        answer = requests.request(
+            method, self.url + "/-/api/v1" + path, headers=headers, timeout=40, **options
+        )
+        if expect is not None:
+            assert answer.status_code == expect, f"{answer.status_code} {answer.text}"
+        return answer.json() if answer.content else None
+
+    def status(self):
+        return self.operator("GET", "/status")
+
+    def sync(self):
+        """Push, then pull; waits for the run and returns it."""
+        return self.operator("POST", "/sync?wait=30", json={})
+
+    def command(self, *arguments):
+        """Runs an `understudy` command against this proxy's data folder."""
+        return subprocess.run(
+            [str(BINARY), *map(str, arguments), "--data", str(self.folder)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            stdin=subprocess.DEVNULL,
+        )
