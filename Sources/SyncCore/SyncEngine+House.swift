@@ -27,7 +27,9 @@ extension SyncEngine {
             minute.begin = now
             return
         }
-        guard now.milliseconds - begin.milliseconds >= SyncLimits.houseSeconds * 1000 else { return }
+        guard now.milliseconds - begin.milliseconds >= SyncLimits.houseSeconds * 1000 else {
+            return
+        }
         let (succeeded, failed) = (minute.succeeded, minute.failed)
         do {
             try await store.write { transaction in

@@ -44,7 +44,8 @@ extension SyncEngine {
         }
         switch await prove(credential()) {
         case nil, .cancelled, .store: break
-        case .signIn: fail(Prover.Failure(state: .signedOut, reason: "The backend asks to sign in."))
+        case .signIn:
+            fail(Prover.Failure(state: .signedOut, reason: "The backend asks to sign in."))
         case .backend(let failure): fail(failure)
         }
     }
@@ -77,7 +78,9 @@ extension SyncEngine {
         let (nowWall, nowUp) = (clock.now(), clock.uptime())
         defer { (wall, up) = (nowWall, nowUp) }
         let expected = wall.advanced(by: nowUp - up)
-        guard nowWall.advanced(by: .seconds(SyncLimits.clockSlackSeconds)) < expected else { return }
+        guard nowWall.advanced(by: .seconds(SyncLimits.clockSlackSeconds)) < expected else {
+            return
+        }
         log.notice("the clock was set back; all that waits is due")
         do {
             try await store.write { try $0.makeAllDue() }

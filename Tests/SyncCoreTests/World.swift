@@ -104,8 +104,10 @@ final class World: Sendable {
         return item?.deleted == true ? nil : item
     }
 
-    func row(_ id: String) async throws -> Item? {
-        let (todo, id) = (todo, try ItemID(id))
+    func row(_ id: String) async throws -> Item? { try await row(try ItemID(id)) }
+
+    func row(_ id: ItemID) async throws -> Item? {
+        let todo = todo
         return try await store.read { transaction in
             try transaction.table(todo).flatMap { try transaction.item($0, id) }
         }

@@ -22,7 +22,8 @@ public struct InProcessTransport: HTTPTransport {
             switch stream.read(maxBytes: 1 << 20, wake: {}) {
             case .bytes(let chunk): bytes += chunk
             case .end: return Response(head: response.head, body: bytes)
-            case .wait: throw TransportError(reach: .maybeSent, cause: .timeout, message: "Timed out")
+            case .wait:
+                throw TransportError(reach: .maybeSent, cause: .timeout, message: "Timed out")
             case .failed:
                 throw bytes.isEmpty
                     ? TransportError(reach: .maybeSent, cause: .reset, message: "Connection reset")

@@ -1,5 +1,5 @@
-import Synchronization
 public import SyncCore
+import Synchronization
 public import TablesProtocol
 
 /// Time that stands still until a test moves it. Wall time and uptime move together, unless the

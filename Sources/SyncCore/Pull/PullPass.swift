@@ -147,6 +147,9 @@ struct PullPass: Sendable {
                 for row in rows {
                     counts.add(try transaction.apply(row, to: record, asOf: change))
                 }
+                if counts.applied + counts.deleted > 0 {
+                    try transaction.emit(.item, table: record.name)
+                }
                 if record.paging != plan.paging {
                     record.paging = plan.paging
                     try transaction.save(record)
@@ -172,7 +175,8 @@ struct PullPass: Sendable {
         let removes = state.collectsIDs
         let token = state.token
         state.report.deleted += try await store.write { transaction in
-            var record = try transaction.table(request.table) ?? transaction.makeTable(request.table)
+            var record =
+                try transaction.table(request.table) ?? transaction.makeTable(request.table)
             let removed =
                 removes ? try transaction.removeUnseen(seen, from: record, asOf: begun) : 0
             if request.filter == nil { record.isComplete = true }

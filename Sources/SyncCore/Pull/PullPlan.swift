@@ -102,8 +102,9 @@ struct PullPlan: Sendable {
         let isShort = page.rows.count < min(pageRows, SyncLimits.smallestPageRows)
         isAtEnd = isShort && !page.hasNext
         if page.rows.contains(where: { $0.updatedAt == nil }) {
-            if paging != .full { restart(paging: .full) }
             hasUntimedRows = true
+            // The page comes again, in another order.
+            if paging != .full { return restart(paging: .full) }
         }
         switch paging {
         case .full: skip += page.rows.count

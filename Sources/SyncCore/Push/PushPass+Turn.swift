@@ -22,7 +22,9 @@ extension PushPass {
                 guard step.goesOn, !cancel.isSet else { break }
                 hasMerged = hasMerged || step.isMerge
                 let seq = operation.seq
-                guard let again = try await store.read({ try $0.operation(seq: seq) }) else { break }
+                guard let again = try await store.read({ try $0.operation(seq: seq) }) else {
+                    break
+                }
                 operation = again
             }
         } catch {
@@ -48,6 +50,10 @@ extension PushPass {
         guard let record = try await store.read({ try $0.table(table) }) else { return nil }
         var subject = PushSubject(operation, record)
         subject.hasMerged = hasMerged
+        let isAssigned = operation.kind == .insert && operation.itemID.kind == .integer
+        if isAssigned, operation.highestID == nil {
+            if let step = try await noteHighest(operation, subject) { return step }
+        }
         let request = request(operation, subject, record)
         let start = AttemptStart(
             method: request.method.rawValue, target: request.target, body: request.body)
@@ -55,10 +61,15 @@ extension PushPass {
         guard let marked else { return nil }
 
         let exchange = await remote.send(request, asList: operation.maybeApplied)
-        var decision =
-            operation.maybeApplied
-            ? Verdict.judge(subject, readBack: exchange.answer, after: .unknown)
-            : Verdict.judge(subject, exchange.answer)
+        var decision: PushDecision
+        if isAssigned, operation.maybeApplied {
+            let claimed = try await store.read { try $0.claimedIDs(of: record) }
+            decision = IntegerInsert.judge(subject, exchange.answer, claimed: claimed)
+        } else if operation.maybeApplied {
+            decision = Verdict.judge(subject, readBack: exchange.answer, after: .unknown)
+        } else {
+            decision = Verdict.judge(subject, exchange.answer)
+        }
         if decision == .readBack {
             let row = await remote.readBack(table, operation.itemID, kind: record.idKind)
             let cause: Verdict.ReadBackCause = exchange.answer.isMissing ? .missing : .conflict
@@ -72,9 +83,34 @@ extension PushPass {
             isWhole: isWhole(operation, exchange.answer))
     }
 
+    /// Notes the backend's highest integer id before an insert is first sent. Nil when that went
+    /// well, else what it means for the operation, which was not sent.
+    private func noteHighest(
+        _ operation: TableOperation, _ subject: PushSubject
+    ) async throws(StoreError) -> Step? {
+        let answer = await remote.list(operation.table, IntegerInsert.highest)
+        guard case .rows(let page) = answer else {
+            var decision = Verdict.noVerdict(answer)
+            if case .later(var later) = decision {
+                later.maybeApplied = false
+                decision = .later(later)
+            }
+            let failure = await blame(&decision, operation.table)
+            return try await settle(
+                operation, subject, decision, nil, failure: failure, isWhole: true)
+        }
+        let highest = page.rows.first?.id.number ?? 0
+        try await store.write { try $0.setHighestID(highest, of: operation.seq) }
+        return nil
+    }
+
     private func request(
         _ operation: TableOperation, _ subject: PushSubject, _ record: TableRecord
     ) -> RemoteRequest {
+        if operation.maybeApplied, operation.kind == .insert, operation.itemID.kind == .integer {
+            let query = IntegerInsert.since(operation.highestID ?? 0, remote.generation)
+            return .list(operation.table, query, generation: remote.generation)
+        }
         if operation.maybeApplied {
             return .readBack(
                 operation.table, operation.itemID, kind: record.idKind,
@@ -115,7 +151,7 @@ extension PushPass {
 
     private func settle(
         _ operation: TableOperation, _ subject: PushSubject, _ decision: PushDecision,
-        _ end: AttemptEnd, failure: Prover.Failure?, isWhole: Bool
+        _ end: AttemptEnd?, failure: Prover.Failure?, isWhole: Bool
     ) async throws(StoreError) -> Step {
         let random = random
         let maxAttempts = settings.maxAttempts
@@ -124,8 +160,14 @@ extension PushPass {
                 subject: subject, failures: try transaction.ownFailures(of: operation),
                 attempts: operation.attempts, maxAttempts: maxAttempts, now: transaction.now,
                 isWhole: isWhole, random: random)
-            return try transaction.settle(
-                operation.seq, settlement.outcome(decision), attempt: end)
+            var outcome = settlement.outcome(decision)
+            if case .applied(let row?) = decision, operation.itemID.kind == .integer,
+                operation.kind == .insert, try transaction.isClaimed(row.id, operation)
+            {
+                // Another operation took this row at the same moment: look again.
+                outcome = .unknown(reason: "The row is another change's.", until: transaction.now)
+            }
+            return try transaction.settle(operation.seq, outcome, attempt: end)
         }
         var step = Step(state: state, linkFailure: failure)
         switch decision {

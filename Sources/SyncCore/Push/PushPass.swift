@@ -99,7 +99,8 @@ struct PushPass: Sendable {
 
     /// The tables that a proof may ask, the wanted one first.
     func tables(with wanted: TableName) async -> [TableName] {
-        let known = (try? await store.read { try $0.tables().filter(\.isComplete).map(\.name) }) ?? []
+        let known =
+            (try? await store.read { try $0.tables().filter(\.isComplete).map(\.name) }) ?? []
         return [wanted] + known.filter { $0 != wanted }
     }
 }

@@ -1,4 +1,5 @@
 import GRDB
+import TablesProtocol
 
 extension Transaction {
     /// How many of an operation's attempts failed by its own fault: an answer came, was no verdict,
@@ -13,5 +14,19 @@ extension Transaction {
                   AND NOT (method = 'GET' AND status = 200)
                 """,
             arguments: [operation.seq]) ?? 0
+    }
+
+    /// The ids of a table that inserts got from the backend.
+    func claimedIDs(of table: TableRecord) throws -> Set<String> {
+        try Set(
+            String.fetchAll(
+                db, sql: "SELECT id FROM aliases WHERE table_id = ?", arguments: [table.id]))
+    }
+
+    /// Whether another insert of the table got this id from the backend.
+    func isClaimed(_ id: ItemID, _ operation: TableOperation) throws -> Bool {
+        try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM aliases WHERE table_id = ? AND id = ?)",
+            arguments: [operation.tableID, id.text]) ?? false
     }
 }

@@ -35,7 +35,8 @@ enum Verdict {
         case .unavailable(let status, let wait):
             let reason =
                 status == 429
-                ? "The backend asks for fewer requests." : "The backend is not available (\(status))."
+                ? "The backend asks for fewer requests."
+                : "The backend is not available (\(status))."
             let later = Later(
                 cause: .busy(retryAfter: wait), maybeApplied: status != 429, reason: reason)
             return .later(later)
@@ -76,6 +77,9 @@ enum Verdict {
     }
 
     private static func collision(_ subject: PushSubject, _ row: RemoteRow?) -> PushDecision {
+        if subject.kind == .insert, subject.itemID.kind == .integer {
+            return .quarantine(reason: "The backend says that such an item exists.")
+        }
         // A row without a version may be the echo of what was sent.
         guard subject.kind != .insert, let row, row.version != nil, row.id == subject.itemID else {
             return .readBack

@@ -99,6 +99,8 @@ extension HTTPFields {
     /// Whether a `Link` field names a next page; real servers write it without angle brackets.
     var linksToNext: Bool {
         guard let name = HTTPField.Name("Link") else { return false }
-        return self[values: name].contains { $0.contains("rel=next") || $0.contains("rel=\"next\"") }
+        return self[values: name].contains {
+            $0.contains("rel=next") || $0.contains("rel=\"next\"")
+        }
     }
 }

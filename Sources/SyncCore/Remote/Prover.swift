@@ -79,7 +79,8 @@ struct Prover: Sendable {
             return Failure(state: .degraded, reason: "The backend fails with \(status).")
         case .unusable(let status, .html) where status < 400:
             return Failure(
-                state: .portal, reason: "A page came instead of data: a sign-in page of the network?")
+                state: .portal,
+                reason: "A page came instead of data: a sign-in page of the network?")
         case .unusable(_, .redirect):
             return Failure(
                 state: .portal, reason: "The request was sent somewhere else: a sign-in page?")

@@ -134,7 +134,9 @@ struct Scheduler: Sendable {
             lastRead[table] = now
             wish(.pull(PullRequest(table: table)))
         case .reachable:
-            if case .down(let failures, _) = link { link = .down(failures: failures, nextProbe: now) }
+            if case .down(let failures, _) = link {
+                link = .down(failures: failures, nextProbe: now)
+            }
         case .signedIn:
             if case .signedOut = link {
                 link = .open

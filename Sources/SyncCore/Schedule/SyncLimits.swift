@@ -38,6 +38,8 @@ public enum SyncLimits {
     static let requestPatienceSeconds: Int64 = 120
     /// How far the wall clock may fall behind before it counts as set back, in seconds.
     static let clockSlackSeconds: Int64 = 5
+    /// The most rows that one purge with a filter forgets.
+    static let purgeRows = 1_000_000_000
     /// The bytes of a response that an attempt keeps.
     static let excerptBytes = 4096
     /// Runs that are remembered in memory for whoever waits for them.

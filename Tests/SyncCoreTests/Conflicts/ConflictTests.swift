@@ -179,12 +179,15 @@ import Testing
         #expect(found.server.map { Columns(stored: $0.text)["text"] } == .string("theirs"))
     }
 
-    @Test func `a write without If-Match is sent so where the table says it may win`() async throws {
+    @Test func `a write without If-Match is sent so where the table says it may win`() async throws
+    {
         let world = try await collided()
         _ = try await world.store.updateTable(world.todo) { $0.unconditionalPolicy = .client }
         let run = await world.engine.push()
         #expect(run.state == .complete)
         #expect(try await world.remote("a")?.columns["text"] == .string("mine"))
-        #expect(world.transport.sent.last { $0.head.method == .patch }?.head.headerFields[.ifMatch] == nil)
+        #expect(
+            world.transport.sent.last { $0.head.method == .patch }?.head.headerFields[.ifMatch]
+                == nil)
     }
 }

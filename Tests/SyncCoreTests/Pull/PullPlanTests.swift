@@ -55,7 +55,9 @@ import Testing
         first.take(page([("a", time(1))], hasNext: true))
         third.take(page([("a", time(1))], hasNext: true))
         #expect(first.next().filter?.contains("__updatedAt gt datetimeoffset'") == true)
-        #expect(third.next().filter?.contains("updatedAt gt cast(\(time(1)),Edm.DateTimeOffset)") == true)
+        #expect(
+            third.next().filter?.contains("updatedAt gt cast(\(time(1)),Edm.DateTimeOffset)")
+                == true)
     }
 
     @Test func `an empty page is the end, a short one only without a next link`() {
@@ -99,6 +101,8 @@ import Testing
         #expect(plan.hasUntimedRows)
         #expect(plan.next().filter == nil)
         #expect(plan.next().orderBy == "id")
+        #expect(plan.next().skip == 0)
+        #expect(!plan.isAtEnd)
     }
 
     @Test func `the same changes under a moving table are all seen`() {

@@ -56,7 +56,9 @@ import Testing
         var options = BackendOptions(flavour: flavour)
         options.stamps = stamps
         let world = try World(options)
-        for number in 0..<130 { try await world.seed("r\(1000 + number)", #"{"text":"\#(number)"}"#) }
+        for number in 0..<130 {
+            try await world.seed("r\(1000 + number)", #"{"text":"\#(number)"}"#)
+        }
         let run = await world.engine.pull(world.todo)
         #expect(run.state == .complete, "\(run)")
         #expect(try await localCount(world) == 130)

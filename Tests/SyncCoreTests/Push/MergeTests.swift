@@ -51,7 +51,8 @@ import Testing
     @Test func `an unchanged row leaves all of mine to send`() {
         let base = Columns(stored: #"{"a":1,"b":null}"#)
         let merge = Merge.threeWay(
-            base: base, changes: Columns(stored: #"{"b":"x"}"#), theirs: Columns(stored: #"{"a":1}"#))
+            base: base, changes: Columns(stored: #"{"b":"x"}"#),
+            theirs: Columns(stored: #"{"a":1}"#))
         #expect(merge == .disjoint(Columns(stored: #"{"b":"x"}"#)))
     }
 }

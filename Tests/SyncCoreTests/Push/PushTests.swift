@@ -125,7 +125,8 @@ import Testing
         try await world.insert("a")
         try await world.insert("b")
         world.transport.decide { request, _ in
-            request.head.method == .post && String(decoding: request.body, as: UTF8.self).contains(#""a""#)
+            request.head.method == .post
+                && String(decoding: request.body, as: UTF8.self).contains(#""a""#)
                 ? .instead(Self.answer(500)) : nil
         }
         for _ in 0..<9 {

@@ -1,6 +1,6 @@
 import HTTPMessage
-import Testing
 import TablesProtocol
+import Testing
 
 @testable import SyncCore
 
@@ -95,27 +95,44 @@ private let unchanged = row(version: "v1")
         .init(
             "412 with overlapping changes", subject(.update), .conflict(status: 412, overlap),
             .conflict(overlap)),
-        .init("409 with the row", subject(.update), .conflict(status: 409, overlap), .conflict(overlap)),
+        .init(
+            "409 with the row", subject(.update), .conflict(status: 409, overlap),
+            .conflict(overlap)),
         .init(
             "412 that already shows mine", subject(.update), .conflict(status: 412, mine),
             .applied(mine)),
         .init("412 without a row", subject(.update), .conflict(status: 412, nil), .readBack),
         .init(
-            "409 with an echo", subject(.update), .conflict(status: 409, row(version: nil)), .readBack),
+            "409 with an echo", subject(.update), .conflict(status: 409, row(version: nil)),
+            .readBack),
         .init("412 deleted", subject(.update), .conflict(status: 412, gone), .conflict(gone)),
-        .init("policy server", subject(.update, policy: .server), .conflict(status: 412, overlap), .decided(.server)),
-        .init("policy client", subject(.update, policy: .client), .conflict(status: 412, overlap), .decided(.client)),
-        .init("policy merge", subject(.update, policy: .merge), .conflict(status: 412, overlap), .decided(.merge)),
-        .init("policy merge asks about deletions", subject(.update, policy: .merge), .conflict(status: 412, gone), .decided(.ask)),
-        .init("policy merge asks about deletes", subject(.delete, policy: .merge), .conflict(status: 412, overlap), .decided(.ask)),
+        .init(
+            "policy server", subject(.update, policy: .server), .conflict(status: 412, overlap),
+            .decided(.server)),
+        .init(
+            "policy client", subject(.update, policy: .client), .conflict(status: 412, overlap),
+            .decided(.client)),
+        .init(
+            "policy merge", subject(.update, policy: .merge), .conflict(status: 412, overlap),
+            .decided(.merge)),
+        .init(
+            "policy merge asks about deletions", subject(.update, policy: .merge),
+            .conflict(status: 412, gone), .decided(.ask)),
+        .init(
+            "policy merge asks about deletes", subject(.delete, policy: .merge),
+            .conflict(status: 412, overlap), .decided(.ask)),
         .init("update 404 is read back", subject(.update), .missing(status: 404), .readBack),
         .init("delete 404 is read back", subject(.delete), .missing(status: 404), .readBack),
         .init("delete 204", subject(.delete), .empty, .applied(nil)),
         .init("delete 200 with the row", subject(.delete), .row(gone), .applied(gone)),
-        .init("delete 409 of a deleted row", subject(.delete), .conflict(status: 409, gone), .applied(gone)),
+        .init(
+            "delete 409 of a deleted row", subject(.delete), .conflict(status: 409, gone),
+            .applied(gone)),
         .init("delete 412", subject(.delete), .conflict(status: 412, overlap), .conflict(overlap)),
         .init("undelete 201", subject(.undelete), .row(mine), .applied(mine)),
-        .init("undelete 409 of a live row", subject(.undelete), .conflict(status: 409, mine), .applied(mine)),
+        .init(
+            "undelete 409 of a live row", subject(.undelete), .conflict(status: 409, mine),
+            .applied(mine)),
         .init("401", subject(.update), .unauthorized, .signIn),
         .init("400", subject(.update), .rejected(status: 400, text: "no"), .quarantine),
         .init("403", subject(.delete), .rejected(status: 403, text: ""), .quarantine),
@@ -145,25 +162,48 @@ private let unchanged = row(version: "v1")
 
     static let unknown: [VerdictCase] = [
         .init("insert that never arrived", subject(.insert, maybe: true), list(), .sendAgain),
-        .init("own id exists", subject(.insert, maybe: true, made: true), list(overlap), .applied(overlap)),
-        .init("client's id with what was sent", subject(.insert, maybe: true), list(mine), .applied(mine)),
-        .init("client's id with something else", subject(.insert, maybe: true), list(overlap), .conflict(overlap)),
-        .init("own id deleted since", subject(.insert, maybe: true, made: true), list(gone), .applied(gone)),
+        .init(
+            "own id exists", subject(.insert, maybe: true, made: true), list(overlap),
+            .applied(overlap)),
+        .init(
+            "client's id with what was sent", subject(.insert, maybe: true), list(mine),
+            .applied(mine)),
+        .init(
+            "client's id with something else", subject(.insert, maybe: true), list(overlap),
+            .conflict(overlap)),
+        .init(
+            "own id deleted since", subject(.insert, maybe: true, made: true), list(gone),
+            .applied(gone)),
         .init("update that arrived", subject(.update, maybe: true), list(mine), .applied(mine)),
-        .init("update that never arrived", subject(.update, maybe: true), list(unchanged), .sendAgain),
-        .init("update and another change", subject(.update, maybe: true), list(elsewhere), .conflict(elsewhere)),
-        .init("update, policy client", subject(.update, maybe: true, policy: .client), list(elsewhere), .decided(.client)),
-        .init("update of a row that is gone", subject(.update, maybe: true), list(), .conflict(nil)),
-        .init("update of a deleted row", subject(.update, maybe: true), list(gone), .conflict(gone)),
-        .init("delete that arrived, soft", subject(.delete, maybe: true), list(gone), .applied(gone)),
+        .init(
+            "update that never arrived", subject(.update, maybe: true), list(unchanged), .sendAgain),
+        .init(
+            "update and another change", subject(.update, maybe: true), list(elsewhere),
+            .conflict(elsewhere)),
+        .init(
+            "update, policy client", subject(.update, maybe: true, policy: .client),
+            list(elsewhere), .decided(.client)),
+        .init(
+            "update of a row that is gone", subject(.update, maybe: true), list(), .conflict(nil)),
+        .init(
+            "update of a deleted row", subject(.update, maybe: true), list(gone), .conflict(gone)),
+        .init(
+            "delete that arrived, soft", subject(.delete, maybe: true), list(gone), .applied(gone)),
         .init("delete that arrived, hard", subject(.delete, maybe: true), list(), .applied(nil)),
-        .init("delete that never arrived", subject(.delete, maybe: true), list(unchanged), .sendAgain),
-        .init("delete of a changed row", subject(.delete, maybe: true), list(overlap), .conflict(overlap)),
+        .init(
+            "delete that never arrived", subject(.delete, maybe: true), list(unchanged), .sendAgain),
+        .init(
+            "delete of a changed row", subject(.delete, maybe: true), list(overlap),
+            .conflict(overlap)),
         .init("undelete that arrived", subject(.undelete, maybe: true), list(mine), .applied(mine)),
-        .init("another row in the list", subject(.delete, maybe: true), list(row(id: "y")), .applied(nil)),
+        .init(
+            "another row in the list", subject(.delete, maybe: true), list(row(id: "y")),
+            .applied(nil)),
         .init("no list", subject(.update, maybe: true), .failed(status: 500, text: ""), .own(true)),
         .init("no list, signed out", subject(.update, maybe: true), .unauthorized, .signIn),
-        .init("a list that is refused", subject(.update, maybe: true), .rejected(status: 400, text: ""), .quarantine),
+        .init(
+            "a list that is refused", subject(.update, maybe: true),
+            .rejected(status: 400, text: ""), .quarantine),
     ]
 
     @Test(arguments: unknown)

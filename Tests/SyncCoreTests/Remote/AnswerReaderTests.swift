@@ -52,7 +52,8 @@ import Testing
         (408, "", .failed(status: 408, text: "")),
         (503, "busy", .unavailable(status: 503, retryAfter: nil)),
         (302, "", .unusable(status: 302, .redirect)),
-        (200, "[", .unusable(status: 200, .notJSON)), (200, "7", .unusable(status: 200, .unexpectedShape)),
+        (200, "[", .unusable(status: 200, .notJSON)),
+        (200, "7", .unusable(status: 200, .unexpectedShape)),
     ])
     func `a status and body are one answer`(status: Int, body: String, expected: RemoteAnswer) {
         #expect(reader.write(response(status, body)) == expected)

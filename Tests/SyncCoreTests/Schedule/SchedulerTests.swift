@@ -30,7 +30,10 @@ import Testing
             let now = Duration.milliseconds(tenth * 100)
             scheduler.wake(.write, now: now)
             let step = scheduler.next(now: now, outlook: due)
-            #expect(step == (tenth < 100 ? .wait(until: min(now + .seconds(1), .seconds(10))) : .run(.push)))
+            #expect(
+                step
+                    == (tenth < 100
+                        ? .wait(until: min(now + .seconds(1), .seconds(10))) : .run(.push)))
             if step == .run(.push) { return }
         }
         Issue.record("never pushed")

@@ -1,0 +1,34 @@
+import TablesProtocol
+
+/// An insert into a table whose integer ids the backend assigns. Nothing in the row says whose it
+/// is, so a lost answer is recognised by what is new and equal.
+enum IntegerInsert {
+    /// Asks for the highest id there is: what an insert makes is above it.
+    static let highest = PageQuery(orderBy: "id desc", top: 1)
+
+    /// Asks for what was inserted since.
+    static func since(_ highest: Int64, _ generation: Generation) -> PageQuery {
+        PageQuery(filter: "id gt \(highest)", orderBy: "id", top: SyncLimits.pullPageRows)
+    }
+
+    /// Judges what is new at the backend after an insert of unknown fate.
+    ///
+    /// One equal row that no other operation claimed is ours; none means that it never arrived;
+    /// between several only a person can tell.
+    static func judge(
+        _ subject: PushSubject, _ answer: RemoteAnswer, claimed: Set<String>
+    ) -> PushDecision {
+        guard case .rows(let page) = answer else { return Verdict.noVerdict(answer) }
+        let candidates = page.rows.filter { row in
+            !row.isDeleted && !claimed.contains(row.id.text) && subject.isEqual(to: row)
+        }
+        switch candidates.count {
+        case 0: return .sendAgain
+        case 1: return .applied(candidates[0])
+        default:
+            let ids = candidates.map(\.id.text).joined(separator: ", ")
+            return .quarantine(
+                reason: "ambiguousInsert: it may be any of the equal items \(ids).")
+        }
+    }
+}
