@@ -148,6 +148,38 @@ struct OperatorAPITests {
         }
     }
 
+    @Test func `a discarded change goes back to the server's, and history brings it back`()
+        async throws
+    {
+        try await TestHouse.run { test in
+            _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"theirs"}"#)
+            _ = try await test.ask("POST", "/tables/todoitem/pull?wait=10")
+            _ = await test.table("PATCH", "todoitem/a", #"{"text":"a mistake"}"#)
+            let list = try await test.ask("GET", "/operations")
+            let operation = try #require(list.body["items"]?.array?.first)
+            let id = try #require(operation["id"]?.string)
+            let revision = try #require(operation["revision"]?.integer)
+            let done = try await test.ask(
+                "POST", "/operations/\(id)/discard", "{\"revision\":\(revision)}")
+            #expect(done.status == 200)
+            #expect(await test.table("GET", "todoitem/a").body["text"]?.string == "theirs")
+            let history = try await test.ask("GET", "/history")
+            let entry = history.body["items"]?.array?.first { $0["undoable"]?.bool == true }
+            let number = try #require(entry?["id"]?.integer)
+            #expect(try await test.ask("POST", "/history/\(number)/undo").status == 200)
+            #expect(await test.table("GET", "todoitem/a").body["text"]?.string == "a mistake")
+        }
+    }
+
+    @Test func `the first look at a table brings its rows`() async throws {
+        try await TestHouse.run(sync: .auto) { test in
+            _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"theirs"}"#)
+            let rows = try await test.ask("GET", "/tables/todoitem/items")
+            #expect(rows.body["total"]?.integer == 1)
+            #expect(rows.body["items"]?.array?.first?["state"]?.string == "synced")
+        }
+    }
+
     @Test func `settings are changed one by one`() async throws {
         try await TestHouse.run { test in
             let changed = try await test.ask(

@@ -10,8 +10,6 @@ struct TablesRoutesTests {
     @Test func `the first read of a table pulls it, and later ones need no backend`() async throws {
         try await TestHouse.run(sync: .auto) { test in
             _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"there"}"#)
-            _ = try await test.ask("POST", "/sync?wait=10")
-            await test.house.homes.all.first?.refreshBoard()
             let first = await test.table("GET", "todoitem")
             #expect(first.status == 200)
             #expect(first.body.array?.count == 1)
@@ -20,6 +18,16 @@ struct TablesRoutesTests {
             #expect(second.body["text"]?.string == "there")
             #expect(second.fields[.understudyState] == "synced")
             #expect(second.fields[.age] != nil)
+        }
+    }
+
+    @Test func `a first read that finds the backend away is answered at once`() async throws {
+        try await TestHouse.run(sync: .auto) { test in
+            test.unplug()
+            let list = await test.table("GET", "todoitem")
+            #expect(list.status == 200)
+            #expect(list.fields[.understudyComplete] == "no")
+            #expect(await test.table("GET", "todoitem/a").status == 503)
         }
     }
 

@@ -60,7 +60,13 @@ struct TestHouse {
             case .now(let response): return response
             case .later(let start):
                 return await withCheckedContinuation { continuation in
-                    start(Reply { continuation.resume(returning: $0) })
+                    let isAnswered = Once()
+                    start(
+                        Reply { response in
+                            if isAnswered.take() {
+                                continuation.resume(returning: response)
+                            }
+                        })
                 }
             }
         }
@@ -112,4 +118,16 @@ struct TestHouse {
 
     /// The backend can be reached again.
     func plug() { transport.decide { _, _ in nil } }
+}
+
+/// Says once that it is the first time, as the server's replies do.
+private final class Once: Sendable {
+    private let isTaken = Mutex(false)
+
+    func take() -> Bool {
+        isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
 }

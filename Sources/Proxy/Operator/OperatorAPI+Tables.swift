@@ -56,11 +56,17 @@ extension OperatorAPI {
     private func rows(
         _ home: Home, _ table: TableName, _ query: TableQuery
     ) async throws(Problem) -> ItemPage {
-        let outcome = await withCheckedContinuation { continuation in
-            slowLane.run {
-                continuation.resume(
-                    returning: home.store.listUnhurried(table, query, generation: .mobileApps))
+        var outcome = await list(home, table, query)
+        // As for a client: the first look at a table brings its rows here.
+        switch outcome {
+        case .unknownTable, .partial:
+            if home.board.mayPullForRead {
+                let run = await home.engine.startPull(table)
+                _ = await home.engine.result(
+                    of: run, timeout: .seconds(Limits.firstPullSeconds))
+                outcome = await list(home, table, query)
             }
+        case .page, .invalid, .overBudget, .failed: break
         }
         switch outcome {
         case .page(let page), .partial(let page): return page
@@ -68,6 +74,17 @@ extension OperatorAPI {
         case .invalid(let error): throw Self.invalidQuery(error)
         case .overBudget: throw .invalid("This query needs too much work; narrow it down.")
         case .failed(let sentence): throw .unavailable(sentence)
+        }
+    }
+
+    private func list(
+        _ home: Home, _ table: TableName, _ query: TableQuery
+    ) async -> ListOutcome {
+        await withCheckedContinuation { continuation in
+            slowLane.run {
+                continuation.resume(
+                    returning: home.store.listUnhurried(table, query, generation: .mobileApps))
+            }
         }
     }
 

@@ -14,8 +14,8 @@ extension TablesRoutes {
                 slowLane.run { reply(listed(scene.moved(to: slowLane.worker), query)) }
             }
         case .partial, .unknownTable:
-            if scene.home.board.isOnline, scene.home.board.readsThrough {
-                return afterFirstPull(scene) { scene in listedAfterPull(scene, query) }
+            if scene.home.board.mayPullForRead {
+                return afterFirstPull(scene) { scene, run in listed(scene, query, after: run) }
             }
             return .now(finished(outcome, scene))
         case .page, .invalid, .failed: return .now(finished(outcome, scene))
@@ -29,14 +29,18 @@ extension TablesRoutes {
                 scene.call.table, query, generation: scene.call.generation), scene)
     }
 
-    /// Lists after a first pull ended or was given up.
-    private func listedAfterPull(_ scene: Scene, _ query: TableQuery) -> Response {
+    /// Lists after a first pull ended. What the backend could not be asked is answered as offline.
+    private func listed(_ scene: Scene, _ query: TableQuery, after run: Run) -> Response {
         let outcome = scene.home.store.listUnhurried(
             scene.call.table, query, generation: scene.call.generation)
-        switch outcome {
-        case .partial: return stillPulling(scene)
-        case .unknownTable: return scene.error(.unknownTable(scene.call.table.text))
-        case .page, .invalid, .overBudget, .failed: return finished(outcome, scene)
+        switch (outcome, run.state) {
+        case (.partial, .complete), (.partial, .completeWithErrors), (.partial, .running):
+            return stillPulling(scene)
+        case (.unknownTable, .complete), (.unknownTable, .completeWithErrors):
+            return signed(scene.error(.unknownTable(scene.call.table.text)), scene)
+        case (.page, _), (.invalid, _), (.overBudget, _), (.failed, _), (.partial, _),
+            (.unknownTable, _):
+            return finished(outcome, scene)
         }
     }
 
@@ -64,8 +68,8 @@ extension TablesRoutes {
         let outcome = found(scene, id)
         switch outcome {
         case .unknownWhilePartial, .unknownTable:
-            if scene.home.board.isOnline, scene.home.board.readsThrough {
-                return afterFirstPull(scene) { scene in finished(found(scene, id), scene, id) }
+            if scene.home.board.mayPullForRead {
+                return afterFirstPull(scene) { scene, _ in finished(found(scene, id), scene, id) }
             }
             return .now(finished(outcome, scene, id))
         case .item, .missing, .gone, .failed: return .now(finished(outcome, scene, id))
@@ -93,17 +97,22 @@ extension TablesRoutes {
     /// Pulls the table for the first time and answers then, or says after a while that it takes
     /// longer. The client waits suspended; no thread waits with it.
     func afterFirstPull(
-        _ scene: Scene, _ respond: @escaping @Sendable (Scene) -> Response
+        _ scene: Scene, _ respond: @escaping @Sendable (Scene, Run) -> Response
     ) -> Answer {
         .later { reply in
             let scene = scene.moved(to: slowLane.worker)
             work.start {
-                _ = await scene.home.engine.pull(scene.call.table)
-                slowLane.run { reply(respond(scene)) }
-            }
-            work.start {
-                try? await Task.sleep(for: .seconds(Limits.firstPullSeconds))
-                reply(stillPulling(scene))
+                await withDiscardingTaskGroup { group in
+                    group.addTask {
+                        let time = Duration.seconds(Limits.firstPullSeconds)
+                        guard (try? await Task.sleep(for: time)) != nil else { return }
+                        // The pull goes on; its own reply then does nothing.
+                        reply(stillPulling(scene))
+                    }
+                    let run = await scene.home.engine.pull(scene.call.table)
+                    slowLane.run { reply(respond(scene, run)) }
+                    group.cancelAll()
+                }
             }
         }
     }

@@ -16,9 +16,7 @@ extension TablesRoutes {
             traceparent: request.head.headerFields[.traceparent], actor: .client)
         return .later { reply in
             scene.home.store.submit(write) { outcome in
-                if case .unknownWhilePartial = outcome, scene.home.board.isOnline,
-                    scene.home.board.readsThrough
-                {
+                if case .unknownWhilePartial = outcome, scene.home.board.mayPullForRead {
                     afterPull(scene, write, reply)
                 } else {
                     reply(finished(outcome, scene))
