@@ -74,8 +74,9 @@ export function conflictsView(main, asked) {
   }
 
   function fieldRow(field, fields, conflict) {
+    // Where both sides changed a field the person's own words are the start, so that none is lost.
     const proposed = conflict.proposed?.[field.name];
-    const start = proposed === undefined ? field.mine : proposed;
+    const start = field.overlaps || proposed === undefined ? field.mine : proposed;
     const isText = [field.base, field.mine, field.server].every((value) => value === undefined || value === null || typeof value === "string");
     const result = h("textarea", { rows: "2", "aria-label": `${words.result}: ${field.name}` });
     const set = (value) => (result.value = readable(value) ?? "");
@@ -89,7 +90,7 @@ export function conflictsView(main, asked) {
     };
     return h("tr", { class: field.overlaps ? "overlaps" : "" },
       h("th", { scope: "row" }, field.name),
-      side(field.base, null, false, null),
+      side(field.base, undefined, false, null),
       side(field.mine, field.base, conflict.mineDeleted, { label: words.useMine(field.name) }),
       side(field.server, field.base, conflict.serverDeleted, { label: words.useServer(field.name) }),
       h("td", {}, result));

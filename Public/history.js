@@ -6,6 +6,12 @@ import { time, words } from "./words.js";
 
 const pageSize = 100;
 
+/** What a person would call the item: its text, or whatever it has instead. */
+function itemTitle(entry) {
+  const item = entry.after ?? entry.before;
+  return item?.text ?? item?.title ?? item?.name ?? entry.itemId;
+}
+
 export function historyView(main) {
   let limit = pageSize;
   const list = h("ol", { class: "history" });
@@ -33,7 +39,7 @@ export function historyView(main) {
   function makeRow(first) {
     const element = h("li", {});
     const update = (entry) => fill(element,
-      h("div", {}, h("span", { class: "tag" }, entry.kind), " ", entry.summary),
+      h("div", {}, h("span", { class: "tag" }, entry.kind), " ", itemTitle(entry) && h("strong", {}, itemTitle(entry), ": "), entry.summary),
       h("div", { class: "quiet-text" }, [time(entry.at), words.actor[entry.actor] ?? entry.actor, entry.table].filter(Boolean).join(" · ")),
       entry.undoable && h("button", { type: "button", class: "small", "aria-label": `${words.undo}: ${entry.summary}`, onclick: () => undo(entry) }, words.undo));
     update(first);

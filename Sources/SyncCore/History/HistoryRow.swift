@@ -6,6 +6,7 @@ struct HistoryRow {
     let id: Int64
     let tableID: Int64?
     let itemID: String?
+    let operationID: OperationID?
     let before: Columns?
     let after: Columns?
     let summary: String
@@ -16,6 +17,7 @@ struct HistoryRow {
         id = row["id"]
         tableID = row["table_id"]
         itemID = row["item_id"]
+        operationID = row["op_id"]
         before = (row["before"] as String?).map { Columns(stored: $0) }
         after = (row["after"] as String?).map { Columns(stored: $0) }
         summary = row["summary"]

@@ -17,7 +17,6 @@ extension Schema {
           undone_by INTEGER
         ) STRICT;
         CREATE INDEX history_by_time ON history(at);
-        CREATE INDEX history_by_operation ON history(op_id) WHERE op_id IS NOT NULL;
         """
 
     /// What the dashboard is told, in a ring; ids are never used twice.

@@ -59,18 +59,15 @@ extension Transaction {
         }
         let write = LocalWrite(
             table: table.name, action: .update(row.id, columns),
-            generation: try lastGeneration(of: row), actor: .person)
+            generation: try generation(of: entry), actor: .person)
         return ItemEdit(
             table: table, row: row, chain: try chain(of: row), kind: kind, columns: columns,
             write: write)
     }
 
-    private func lastGeneration(of row: ItemRow) throws -> Generation {
+    private func generation(of entry: HistoryRow) throws -> Generation {
         let raw = try integer(
-            """
-            SELECT generation FROM operations WHERE table_id = ? AND item_id = ?
-            ORDER BY seq DESC LIMIT 1
-            """, [row.tableID, row.id.text])
+            "SELECT generation FROM operations WHERE op_id = ?", [entry.operationID])
         return raw.flatMap { Generation(rawValue: Int($0)) } ?? .mobileApps
     }
 

@@ -42,8 +42,6 @@ extension Schema {
         CREATE INDEX operations_timed ON operations(next_attempt_at)
           WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL;
         CREATE INDEX operations_by_state ON operations(state, seq);
-        CREATE INDEX operations_by_table ON operations(table_id, state, seq);
-        CREATE INDEX operations_by_item ON operations(table_id, item_id, seq);
         CREATE UNIQUE INDEX operations_successors ON operations(successor_of)
           WHERE successor_of IS NOT NULL;
         CREATE INDEX operations_closed ON operations(closed_at) WHERE closed_at IS NOT NULL;

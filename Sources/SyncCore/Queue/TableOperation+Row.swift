@@ -2,49 +2,56 @@ import GRDB
 import TablesProtocol
 
 extension TableOperation {
-    /// The columns of an operation and of its table that ``init(_:)`` reads.
+    /// The columns in the order in which ``init(_:)`` reads them.
+    static let columns = """
+        tables.name, tables.id_kind, seq, op_id, table_id, item_id, kind, state, reason, revision,
+        base_version, base_row, changed_columns, payload, maybe_applied, parameters, generation,
+        conditional, made_id, highest_id, traceparent, actor, title, attempts, created_at,
+        first_attempt_at, last_attempt_at, next_attempt_at, closed_at, last_status, last_error,
+        successor_of
+        """
+    /// Operations with their tables.
     static let select = """
-        SELECT operations.*, tables.name AS table_name, tables.id_kind
-        FROM operations JOIN tables ON tables.id = operations.table_id
+        SELECT \(columns) FROM operations JOIN tables ON tables.id = operations.table_id
         """
 
     init?(_ row: Row) {
-        guard let table = TableName(row["table_name"] as String),
-            let kind = OperationKind(rawValue: row["kind"]),
-            let state = OperationState(rawValue: row["state"]),
-            let generation = Generation(rawValue: row["generation"])
+        // By place, not by name: GRDB compares names without case, which costs more than the read.
+        guard let table = TableName(row[0] as String), let kind = OperationKind(rawValue: row[6]),
+            let state = OperationState(rawValue: row[7]),
+            let generation = Generation(rawValue: row[16])
         else { return nil }
-        seq = row["seq"]
-        id = row["op_id"]
-        tableID = row["table_id"]
+        seq = row[2]
+        id = row[3]
+        tableID = row[4]
         self.table = table
-        itemID = ItemID(stored: row["item_id"], kind: IDKind(rawValue: row["id_kind"]) ?? .string)
+        itemID = ItemID(stored: row[5], kind: IDKind(rawValue: row[1]) ?? .string)
         self.kind = kind
         self.state = state
         self.generation = generation
-        reason = row["reason"]
-        revision = row["revision"]
-        baseVersion = row["base_version"]
-        baseRow = (row["base_row"] as String?).map { Columns(stored: $0) }
-        changedColumns = JSONList.names(row["changed_columns"])
-        payload = (row["payload"] as String?).map { Columns(stored: $0) }
-        maybeApplied = row["maybe_applied"]
-        parameters = JSONList.parameters(row["parameters"])
-        conditional = row["conditional"]
-        madeID = row["made_id"]
-        highestID = row["highest_id"]
-        traceparent = row["traceparent"]
-        actor = Actor(rawValue: row["actor"]) ?? .client
-        title = row["title"]
-        attempts = row["attempts"]
-        createdAt = Instant(milliseconds: row["created_at"])
-        firstAttemptAt = Self.instant(row["first_attempt_at"])
-        lastAttemptAt = Self.instant(row["last_attempt_at"])
-        nextAttemptAt = Self.instant(row["next_attempt_at"])
-        closedAt = Self.instant(row["closed_at"])
-        lastStatus = row["last_status"]
-        lastError = row["last_error"]
-        successorOf = row["successor_of"]
+        reason = row[8]
+        revision = row[9]
+        baseVersion = row[10]
+        baseRow = (row[11] as String?).map { Columns(stored: $0) }
+        changedColumns = JSONList.names(row[12])
+        payload = (row[13] as String?).map { Columns(stored: $0) }
+        maybeApplied = row[14]
+        parameters = JSONList.parameters(row[15])
+        conditional = row[17]
+        madeID = row[18]
+        highestID = row[19]
+        traceparent = row[20]
+        actor = Actor(rawValue: row[21]) ?? .client
+        title = row[22]
+        attempts = row[23]
+        createdAt = Instant(milliseconds: row[24])
+        firstAttemptAt = Self.instant(row[25])
+        lastAttemptAt = Self.instant(row[26])
+        nextAttemptAt = Self.instant(row[27])
+        closedAt = Self.instant(row[28])
+        lastStatus = row[29]
+        lastError = row[30]
+        successorOf = row[31]
     }
 
     private static func instant(_ milliseconds: Int64?) -> Instant? {

@@ -11,8 +11,6 @@ extension Transaction {
         let bothLive = server.isLive && !row.deleted
         let merge = ThreeWayMerge(
             base: operation.baseRow, mine: row.columns, server: server.columns ?? Columns())
-        let since = try integer(
-            "SELECT max(at) FROM history WHERE op_id = ? AND kind = 'conflict'", [operation.id])
         return ConflictDetail(
             id: operation.id, identity: identity, table: operation.table.text,
             itemID: operation.itemID.text, revision: operation.revision, kind: operation.kind,
@@ -21,8 +19,7 @@ extension Transaction {
             serverDeleted: !server.isLive, mineDeleted: row.deleted,
             fields: bothLive ? merge.fields : [],
             proposed: bothLive ? merge.proposed.json : nil,
-            since: since.map { Instant(milliseconds: $0) } ?? operation.lastAttemptAt
-                ?? operation.createdAt)
+            since: operation.lastAttemptAt ?? operation.createdAt)
     }
 
     /// A page of conflicts, oldest first.

@@ -47,7 +47,8 @@ extension Transaction {
 
     private func newOperation(_ edit: ItemEdit) -> TableOperation {
         var operation = TableOperation(
-            id: ids.uuid(), tableID: edit.table.id, table: edit.table.name, itemID: edit.row.id,
+            id: ids.operationID(at: now), tableID: edit.table.id, table: edit.table.name,
+            itemID: edit.row.id,
             kind: edit.kind, generation: edit.write.generation, actor: edit.write.actor,
             createdAt: now)
         operation.parameters = edit.write.parameters

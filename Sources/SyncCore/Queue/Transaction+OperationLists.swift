@@ -7,9 +7,15 @@ extension Transaction {
         _ filter: OperationFilter, after: Int64, limit: Int
     ) throws -> Page<TableOperation> {
         let (sql, arguments) = filter.condition
+        // Several states at once come in order from the table itself; from the index by state a
+        // long queue would be sorted for every page.
+        let source = (filter.states?.count ?? 2) > 1 ? "operations NOT INDEXED" : "operations"
         let found = try all(
-            "\(TableOperation.select) WHERE seq > ? AND \(sql) ORDER BY seq LIMIT ?",
-            [after] + arguments + [limit + 1]
+            """
+            SELECT \(TableOperation.columns) FROM \(source)
+            JOIN tables ON tables.id = operations.table_id
+            WHERE seq > ? AND \(sql) ORDER BY seq LIMIT ?
+            """, [after] + arguments + [limit + 1]
         ).compactMap(TableOperation.init)
         let items = Array(found.prefix(limit))
         return Page(

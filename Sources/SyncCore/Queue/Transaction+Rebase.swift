@@ -58,7 +58,8 @@ extension Transaction {
         try save(&first)
         guard kinds.count == 2 else { return [first] }
         var second = TableOperation(
-            id: ids.uuid(), tableID: first.tableID, table: first.table, itemID: first.itemID,
+            id: ids.operationID(at: now), tableID: first.tableID, table: first.table,
+            itemID: first.itemID,
             kind: kinds[1], generation: first.generation, actor: first.actor, createdAt: now)
         second.baseRow = current.columns
         second.conditional = first.conditional

@@ -17,8 +17,7 @@ extension Transaction {
         }
         return try all(
             """
-            SELECT operations.*, tables.name AS table_name, tables.id_kind
-            FROM operations INDEXED BY operations_due
+            SELECT \(TableOperation.columns) FROM operations INDEXED BY operations_due
             JOIN tables ON tables.id = operations.table_id
             WHERE state IN ('queued', 'waiting', 'unknown') AND successor_of IS NULL
               AND seq > ? AND seq <= ? AND (state = 'queued' OR next_attempt_at <= ?) \(only ?? "")
@@ -27,11 +26,14 @@ extension Transaction {
         ).compactMap(TableOperation.init)
     }
 
-    /// Whether anything is due without waiting for a time.
+    /// Whether anything is due without waiting for a time. What follows an operation that waits or
+    /// is stuck is not.
     func hasQueued() throws -> Bool {
         try integer(
             """
-            SELECT 1 FROM operations INDEXED BY operations_by_state WHERE state = 'queued' LIMIT 1
+            SELECT 1 FROM operations INDEXED BY operations_due
+            WHERE state IN ('queued', 'waiting', 'unknown') AND successor_of IS NULL
+              AND state = 'queued' LIMIT 1
             """) != nil
     }
 
@@ -147,8 +149,8 @@ extension Transaction {
         return counts
     }
 
-    /// Gives an item of an integer table the id that the backend assigned, everywhere at once; the
-    /// provisional one keeps answering.
+    /// Gives an item of an integer table, and what is open of it, the id that the backend assigned;
+    /// the provisional one keeps answering.
     func remap(_ operation: TableOperation, to id: ItemID) throws {
         try run(
             "DELETE FROM items WHERE table_id = ? AND id = ? AND pending IS NULL",
@@ -156,9 +158,9 @@ extension Transaction {
         try run(
             "UPDATE items SET id = ?3 WHERE table_id = ?1 AND id = ?2",
             [operation.tableID, operation.itemID.text, id.text])
-        try run(
-            "UPDATE operations SET item_id = ?3 WHERE table_id = ?1 AND item_id = ?2",
-            [operation.tableID, operation.itemID.text, id.text])
+        for seq in [operation.seq] + (try successors(of: operation.seq)).map(\.seq) {
+            try run("UPDATE operations SET item_id = ? WHERE seq = ?", [id.text, seq])
+        }
         try run(
             "INSERT OR REPLACE INTO aliases(table_id, alias, id) VALUES (?, ?, ?)",
             [operation.tableID, operation.itemID.text, id.text])

@@ -13,6 +13,7 @@ enum Connection {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             try queue.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = FULL")
+                try db.execute(sql: "PRAGMA cache_size = -\(StoreLimits.writerCacheKiB)")
                 let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode")
                 let synchronous = try Int.fetchOne(db, sql: "PRAGMA synchronous")
                 guard journal == "wal", synchronous == 2 else {

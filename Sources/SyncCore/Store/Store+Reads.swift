@@ -71,10 +71,9 @@ extension Store {
         _ query: ItemQuery, _ idKind: IDKind, _ db: Database, _ reader: Reader
     ) throws -> ItemPage {
         let statement = try reader.statement(db, query.page.text)
-        var items: [Item] = []
-        items.reserveCapacity(min(query.rows, StoreLimits.operatorPage) + 1)
-        let cursor = try Row.fetchCursor(statement, arguments: query.page.bound)
-        while let row = try cursor.next() { items.append(Item(row, idKind: idKind)) }
+        var items = try StatementRows.items(
+            statement, query.page.bound, idKind: idKind,
+            reserving: min(query.rows, StoreLimits.operatorPage) + 1)
         let hasMore = items.count > query.rows
         if hasMore { items.removeLast() }
         return ItemPage(items: items, hasMore: hasMore)
@@ -91,11 +90,7 @@ extension Store {
             return try reader.read(steps: StoreLimits.readBudgetSteps) { db in
                 if let view = SDKView(name) { return try get(view, id, db) }
                 guard let table = try known(name, db) else { return .unknownTable }
-                guard let row = try transaction(db).row(table, id) else {
-                    return table.isComplete ? .missing : .unknownWhilePartial
-                }
-                if row.deleted, !includeDeleted { return .gone(row.item) }
-                return .item(row.item, state: try state(row, db))
+                return try get(id, table, includeDeleted: includeDeleted, db)
             }
         } catch {
             return .failed(StoreError(error).description)
@@ -112,17 +107,23 @@ extension Store {
         return row.map { .item(Item($0, idKind: .string), state: .synced) } ?? .missing
     }
 
-    private func state(_ row: ItemRow, _ db: Database) throws -> ItemState {
-        guard let pending = row.pending else { return .synced }
-        let state = try String.fetchOne(
-            db.cachedStatement(sql: "SELECT state FROM operations WHERE seq = ?"),
-            arguments: [pending])
-        switch state.flatMap(OperationState.init) {
-        case .conflict: return .conflict
-        case .quarantined: return .quarantined
-        case .queued, .sending, .waiting, .unknown: return .pending
-        case .done, .discarded, .collapsed, nil: return .synced
+    private func get(
+        _ id: ItemID, _ table: TableRecord, includeDeleted: Bool, _ db: Database
+    ) throws -> GetOutcome {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT id, columns, created_at, stamp, version, deleted,
+                  (SELECT state FROM operations WHERE seq = items.pending)
+                FROM items WHERE table_id = ? AND id = ?
+                """)
+        var found = try Row.fetchOne(statement, arguments: [table.id, id.text])
+        if found == nil, let other = try transaction(db).row(table, id)?.id {
+            found = try Row.fetchOne(statement, arguments: [table.id, other.text])
         }
+        guard let row = found else { return table.isComplete ? .missing : .unknownWhilePartial }
+        let item = Item(row, idKind: table.idKind)
+        if item.deleted, !includeDeleted { return .gone(item) }
+        return .item(item, state: ItemState(pending: row[6]))
     }
 
     /// What is known of a table, for the routes: from memory after the first time.
@@ -135,6 +136,18 @@ extension Store {
 
     private func known(_ name: TableName, _ db: Database) throws -> TableRecord? {
         try catalog.table(name) { try transaction(db).table(name) }
+    }
+}
+
+extension ItemState {
+    /// The state that an item has by its first open operation's; nil for none.
+    init(pending state: String?) {
+        switch state.flatMap(OperationState.init) {
+        case .conflict: self = .conflict
+        case .quarantined: self = .quarantined
+        case .queued, .sending, .waiting, .unknown: self = .pending
+        case .done, .discarded, .collapsed, nil: self = .synced
+        }
     }
 }
 

@@ -8,6 +8,8 @@ public enum StoreLimits {
     public static let waitingWrites = 10_000
     /// Writes in one transaction.
     public static let groupWrites = 500
+    /// Memory in which the writer keeps pages, in KiB.
+    static let writerCacheKiB = 16_384
     /// Seconds that a connection waits for a lock that another process holds.
     static let busySeconds = 5.0
     /// Different queries whose compiled form one reader remembers.

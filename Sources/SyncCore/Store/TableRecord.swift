@@ -20,20 +20,26 @@ struct TableRecord: Sendable, Hashable {
     var lastPullAt: Instant?
     var warning: String?
 
+    /// The columns in the order in which ``init(_:)`` reads them.
+    static let select = """
+        SELECT id, name, id_kind, is_complete, read_policy, write_policy, conflict_policy,
+          unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning FROM tables
+        """
+
     init?(_ row: Row) {
-        guard let name = TableName(row["name"] as String) else { return nil }
-        id = row["id"]
+        guard let name = TableName(row[1] as String) else { return nil }
+        id = row[0]
         self.name = name
-        idKind = IDKind(rawValue: row["id_kind"]) ?? .string
-        isComplete = row["is_complete"]
-        readPolicy = ReadPolicy(rawValue: row["read_policy"]) ?? .local
-        writePolicy = WritePolicy(rawValue: row["write_policy"]) ?? .local
-        conflictPolicy = ConflictPolicy(rawValue: row["conflict_policy"]) ?? .ask
-        unconditionalPolicy = ConflictPolicy(rawValue: row["unconditional_policy"]) ?? .ask
-        isPublic = row["is_public"]
-        paging = Paging(rawValue: row["paging"]) ?? .keyset
-        spellings = ColumnSpellings(text: row["column_spellings"])
-        lastPullAt = (row["last_pull_at"] as Int64?).map { Instant(milliseconds: $0) }
-        warning = row["warning"]
+        idKind = IDKind(rawValue: row[2]) ?? .string
+        isComplete = row[3]
+        readPolicy = ReadPolicy(rawValue: row[4]) ?? .local
+        writePolicy = WritePolicy(rawValue: row[5]) ?? .local
+        conflictPolicy = ConflictPolicy(rawValue: row[6]) ?? .ask
+        unconditionalPolicy = ConflictPolicy(rawValue: row[7]) ?? .ask
+        isPublic = row[8]
+        paging = Paging(rawValue: row[9]) ?? .keyset
+        spellings = ColumnSpellings(text: row[10])
+        lastPullAt = (row[11] as Int64?).map { Instant(milliseconds: $0) }
+        warning = row[12]
     }
 }

@@ -4,7 +4,7 @@ import TablesProtocol
 extension Transaction {
     /// A row by the exact id.
     func row(_ table: TableRecord, exactly id: ItemID) throws -> ItemRow? {
-        try first("SELECT * FROM items WHERE table_id = ? AND id = ?", [table.id, id.text])
+        try first("\(ItemRow.select) WHERE table_id = ? AND id = ?", [table.id, id.text])
             .map { ItemRow($0, idKind: table.idKind) }
     }
 
@@ -16,14 +16,13 @@ extension Transaction {
         case .integer:
             return try first(
                 """
-                SELECT items.* FROM aliases JOIN items
-                  ON items.table_id = aliases.table_id AND items.id = aliases.id
-                WHERE aliases.table_id = ? AND aliases.alias = ?
+                \(ItemRow.select) WHERE table_id = ?1 AND id =
+                  (SELECT id FROM aliases WHERE table_id = ?1 AND alias = ?2)
                 """, [table.id, id.text]
             ).map { ItemRow($0, idKind: table.idKind) }
         case .string:
             let rows = try all(
-                "SELECT * FROM items WHERE table_id = ? AND id = ? COLLATE NOCASE LIMIT 2",
+                "\(ItemRow.select) WHERE table_id = ? AND id = ? COLLATE NOCASE LIMIT 2",
                 [table.id, id.text])
             return rows.count == 1 ? ItemRow(rows[0], idKind: table.idKind) : nil
         }
@@ -39,14 +38,14 @@ extension Transaction {
         if let rowID = row.rowID {
             try run(
                 """
-                UPDATE items SET id = ?, columns = ?, created_at = ?, stamp = ?, version = ?,
+                UPDATE items SET columns = ?, created_at = ?, stamp = ?, version = ?,
                   deleted = ?, server_version = ?, server_updated_at = ?, server_deleted = ?,
                   shadow_columns = ?, settled_at = ?, pending = ? WHERE rowid = ?
                 """,
                 [
-                    row.id.text, row.columns.text, row.createdAt, row.stamp, row.version,
-                    row.deleted, row.serverVersion, row.serverUpdatedAt, row.serverDeleted,
-                    row.shadow?.text, row.settledAt, row.pending, rowID,
+                    row.columns.text, row.createdAt, row.stamp, row.version, row.deleted,
+                    row.serverVersion, row.serverUpdatedAt, row.serverDeleted, row.shadow?.text,
+                    row.settledAt, row.pending, rowID,
                 ])
         } else {
             try run(

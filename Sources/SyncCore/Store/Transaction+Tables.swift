@@ -4,17 +4,17 @@ import TablesProtocol
 extension Transaction {
     /// A table by its name, whatever its case.
     func table(_ name: TableName) throws -> TableRecord? {
-        try first("SELECT * FROM tables WHERE name_key = ?", [name.key]).flatMap(TableRecord.init)
+        try first("\(TableRecord.select) WHERE name_key = ?", [name.key]).flatMap(TableRecord.init)
     }
 
     /// A table by its number.
     func table(id: Int64) throws -> TableRecord? {
-        try first("SELECT * FROM tables WHERE id = ?", [id]).flatMap(TableRecord.init)
+        try first("\(TableRecord.select) WHERE id = ?", [id]).flatMap(TableRecord.init)
     }
 
     /// All tables, by name.
     func tables() throws -> [TableRecord] {
-        try all("SELECT * FROM tables ORDER BY name_key").compactMap(TableRecord.init)
+        try all("\(TableRecord.select) ORDER BY name_key").compactMap(TableRecord.init)
     }
 
     /// The table of that name, made when there is none.

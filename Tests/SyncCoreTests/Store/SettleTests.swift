@@ -190,6 +190,16 @@ import Testing
         #expect(try await fixture.send()?.itemID.text == "b")
     }
 
+    @Test func `what follows a stuck operation makes nothing due`() async throws {
+        try await fixture.insert("a")
+        let sent = try #require(try await fixture.send())
+        try await fixture.update("a", #"{"n":1}"#)
+        try await fixture.settle(sent.seq, .quarantined(reason: "?", maybeApplied: true))
+        #expect(try await fixture.chain("a").map(\.state) == [.quarantined, .queued])
+        #expect(try await fixture.store.read { try $0.hasQueued() } == false)
+        #expect(try await fixture.send() == nil)
+    }
+
     @Test func `a policy for the server gives mine up and keeps later edits`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
         try await fixture.update("a", #"{"x":2}"#)
