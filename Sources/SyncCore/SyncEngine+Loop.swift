@@ -23,11 +23,9 @@ extension SyncEngine {
     }
 
     private func loop() async {
-        var wall = clock.now()
-        var up = clock.uptime()
         while !Task.isCancelled {
             for cause in signal.take() { scheduler.wake(cause, now: clock.uptime()) }
-            await mindTheWall(&wall, &up)
+            await mindTheWall()
             switch scheduler.next(now: clock.uptime(), outlook: await outlook()) {
             case .run(let wish): _ = await perform(wish)
             case .probe: await probe()
@@ -74,11 +72,12 @@ extension SyncEngine {
     }
 
     /// Times of next attempts are wall times: when the clock was set back they would be far away.
-    private func mindTheWall(_ wall: inout Instant, _ up: inout Duration) async {
-        let (nowWall, nowUp) = (clock.now(), clock.uptime())
-        defer { (wall, up) = (nowWall, nowUp) }
-        let expected = wall.advanced(by: nowUp - up)
-        guard nowWall.advanced(by: .seconds(SyncLimits.clockSlackSeconds)) < expected else {
+    func mindTheWall() async {
+        let (wall, uptime) = (clock.now(), clock.uptime())
+        let last = lastLook
+        lastLook = (wall, uptime)
+        let expected = last.wall.advanced(by: uptime - last.uptime)
+        guard wall.advanced(by: .seconds(SyncLimits.clockSlackSeconds)) < expected else {
             return
         }
         log.notice("the clock was set back; all that waits is due")
