@@ -83,7 +83,8 @@ extension OperatorAPI {
         await withCheckedContinuation { continuation in
             slowLane.run {
                 continuation.resume(
-                    returning: home.store.listUnhurried(table, query, generation: .mobileApps))
+                    returning: home.store.listUnhurried(
+                        table, query, generation: .mobileApps, pageRows: Limits.pageRowsMax))
             }
         }
     }

@@ -60,6 +60,9 @@ extension Refusal {
     func response(for space: Space?) -> Response {
         var problem = Problem(status: status, code: reason.rawValue, detail: sentence)
         if space == .tables { problem.members = [.init("error", .string(sentence))] }
+        if reason == .method {
+            problem.fields[.allow] = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+        }
         if reason == .signIn {
             problem.fields[.wwwAuthenticate] = "Bearer realm=\"understudy\""
         }
