@@ -20,8 +20,8 @@ public actor SyncEngine {
     var generation: Generation
     /// A list showed what the backend is; a passing failure does not open the question again.
     var isGenerationKnown = false
-    /// Both clocks when they were last compared.
-    var lastLook: (wall: Instant, uptime: Duration)
+    /// Both clocks when they were last compared; nil before the first time.
+    var lastLook: (wall: Instant, uptime: Duration)?
     /// The backend gave a list, and nothing has failed since.
     var isProven = false
     /// Whose work the store holds; nil until asked.
@@ -56,7 +56,6 @@ public actor SyncEngine {
         case .auto: generation = .mobileApps
         case .fixed(let generation): self.generation = generation
         }
-        lastLook = (clock.now(), clock.uptime())
         scheduler = Scheduler(
             settings: settings, url: backend.address.description, now: clock.uptime(),
             wall: clock.now())
