@@ -48,10 +48,7 @@ public actor SyncEngine {
         self.log = log
         self.credential = credential
         self.backend = backend
-        switch backend.generation {
-        case .auto: generation = .mobileApps
-        case .fixed(let generation): self.generation = generation
-        }
+        generation = backend.generation.first
         scheduler = Scheduler(
             settings: settings, url: backend.address.description, now: clock.uptime(),
             wall: clock.now())
@@ -109,7 +106,6 @@ public actor SyncEngine {
     /// Speaks to another backend from the next request on.
     public func update(_ backend: BackendConfiguration) {
         self.backend = backend
-        if case .fixed(let generation) = backend.generation { self.generation = generation }
         forget("The address was changed; it has not been asked yet.")
     }
 
@@ -124,6 +120,7 @@ public actor SyncEngine {
     private func forget(_ reason: String) {
         isProven = false
         binding = nil
+        generation = backend.generation.first
         warnings = []
         scheduler.forget(
             url: backend.address.description, reason: reason, now: clock.uptime(),
