@@ -98,7 +98,8 @@ struct Composition {
         }
         let engine = SyncEngine(
             store: store, transport: transport,
-            backend: BackendConfiguration(address: configuration.backend),
+            backend: BackendConfiguration(
+                address: configuration.backend, generation: configuration.backendGeneration),
             settings: syncSettings, clock: clock, log: log)
         return Home(
             identity: Homes.anonymous, store: store, engine: engine, board: BackendBoard())

@@ -52,10 +52,7 @@ public actor SyncEngine {
         self.log = log
         self.credential = credential
         self.backend = backend
-        switch backend.generation {
-        case .auto: generation = .mobileApps
-        case .fixed(let generation): self.generation = generation
-        }
+        generation = backend.generation.first
         scheduler = Scheduler(
             settings: settings, url: backend.address.description, now: clock.uptime(),
             wall: clock.now())
@@ -113,7 +110,6 @@ public actor SyncEngine {
     /// Speaks to another backend from the next request on.
     public func update(_ backend: BackendConfiguration) {
         self.backend = backend
-        if case .fixed(let generation) = backend.generation { self.generation = generation }
         forget("The address was changed; it has not been asked yet.")
     }
 
@@ -129,6 +125,7 @@ public actor SyncEngine {
         isProven = false
         isGenerationKnown = false
         binding = nil
+        generation = backend.generation.first
         warnings = []
         scheduler.forget(
             url: backend.address.description, reason: reason, now: clock.uptime(),

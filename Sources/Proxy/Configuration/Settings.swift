@@ -43,6 +43,13 @@ enum Settings {
         name: "default-generation", allowed: "1, 2 or 3"
     ) { Int($0).flatMap(Generation.init(rawValue:)) }
 
+    static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
+        name: "backend-generation", allowed: "auto, 1, 2 or 3"
+    ) { text in
+        text == "auto"
+            ? .auto : Int(text).flatMap(Generation.init(rawValue:)).map { .fixed($0) }
+    }
+
     static let flavour = Setting<BackendFlavour>(
         name: "flavour",
         allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))"

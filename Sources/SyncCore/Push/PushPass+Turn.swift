@@ -60,7 +60,7 @@ extension PushPass {
         let marked = try await store.write { try $0.markSending(operation, start) }
         guard let marked else { return nil }
 
-        let exchange = await remote.send(request, asList: operation.maybeApplied)
+        let exchange = await send(request, of: operation)
         var decision: PushDecision
         if isAssigned, operation.maybeApplied {
             let claimed = try await store.read { try $0.claimedIDs(of: record) }
@@ -81,6 +81,16 @@ extension PushPass {
         return try await settle(
             marked, subject, decision, end, failure: failure,
             isWhole: isWhole(operation, exchange.answer))
+    }
+
+    /// Sends an operation's request; an undeletion that is refused in one form of the third
+    /// generation also in the other. 410 is a verdict: nothing happened, so this is one attempt.
+    private func send(_ request: RemoteRequest, of operation: TableOperation) async -> Exchange {
+        let exchange = await remote.send(request, asList: operation.maybeApplied)
+        guard operation.kind == .undelete, request.method == .put, exchange.status == 410 else {
+            return exchange
+        }
+        return await remote.send(.patchedUndelete(request), asList: false)
     }
 
     /// Notes the backend's highest integer id before an insert is first sent. Nil when that went

@@ -50,6 +50,15 @@ extension RemoteRequest {
         return request
     }
 
+    /// The undeletion as Datasync 5 and 6 take it: their PUT answers 410 for a deleted row. The
+    /// Community Toolkit takes only the PUT.
+    static func patchedUndelete(_ request: RemoteRequest) -> RemoteRequest {
+        var patch = request
+        patch.method = .patch
+        patch.body = try? JSONText(validating: #"{"deleted":false}"#)
+        return patch
+    }
+
     private struct Shape {
         var method: HTTPRequest.Method
         var hasID = true
