@@ -26,9 +26,10 @@ enum Settings {
         name: "sync", allowed: SyncChoice.allCases.map(\.rawValue).joined(separator: " or ")
     ) { SyncChoice(rawValue: $0) }
 
-    static let table = Setting<TableName>(
-        name: "table", allowed: "the name of a table: letters, digits and _, not a digit first"
-    ) { TableName($0) }
+    static let table = tableList("table")
+
+    static let integerIDs = tableList("integer-ids")
+    static let hardDelete = tableList("hard-delete")
 
     static let allowHost = Setting<String>(
         name: "allow-host", allowed: "a host with its port, such as 10.0.2.2:8080"
@@ -54,6 +55,12 @@ enum Settings {
         name: "flavour",
         allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))"
     ) { BackendFlavour(rawValue: $0) }
+
+    private static func tableList(_ name: String) -> Setting<TableName> {
+        Setting<TableName>(
+            name: name, allowed: "the name of a table: letters, digits and _, not a digit first"
+        ) { TableName($0) }
+    }
 
     private static func loopback(_ text: String) -> ListenAddress? {
         guard let address = try? ListenAddress(text) else { return nil }
