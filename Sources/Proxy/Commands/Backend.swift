@@ -28,6 +28,12 @@ struct Backend: AsyncParsableCommand {
     @Flag(help: "Begin with a dozen sample todos.")
     var samples = false
 
+    @Option(
+        help: ArgumentHelp(
+            "A table that needs a sign-in, with items for each user; repeat it.",
+            valueName: "table"))
+    var signIn: [String] = []
+
     func run() async throws {
         let environment = ThisProcess.environment
         let sources = Sources(
@@ -35,6 +41,7 @@ struct Backend: AsyncParsableCommand {
                 Settings.listen.name: listen.map { [$0] } ?? [],
                 Settings.data.name: data.map { [$0] } ?? [],
                 Settings.flavour.name: flavour.map { [$0] } ?? [],
+                Settings.signIn.name: signIn,
             ], environment: environment)
         let address: ListenAddress
         let folder: DataFolder
@@ -46,6 +53,10 @@ struct Backend: AsyncParsableCommand {
                 try sources.value(Settings.data)
                 ?? DataFolder.standard(name: "understudy-backend", environment: environment)
             options = BackendOptions(flavour: try sources.value(Settings.flavour) ?? .mobileApps)
+            for table in try sources.list(Settings.signIn) {
+                options.tables[table] = TableOptions(needsSignIn: true)
+                options.tokens = .issued
+            }
         } catch let problem as ConfigurationProblem {
             throw problem.startProblem
         }

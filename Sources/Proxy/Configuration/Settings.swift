@@ -30,6 +30,10 @@ enum Settings {
         name: "table", allowed: "the name of a table: letters, digits and _, not a digit first"
     ) { TableName($0) }
 
+    static let signIn = Setting<TableName>(
+        name: "sign-in", allowed: "the name of a table: letters, digits and _, not a digit first"
+    ) { TableName($0) }
+
     static let allowHost = Setting<String>(
         name: "allow-host", allowed: "a host with its port, such as 10.0.2.2:8080"
     ) { isHostWithPort($0) ? $0 : nil }

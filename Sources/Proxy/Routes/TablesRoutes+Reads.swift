@@ -34,6 +34,8 @@ extension TablesRoutes {
         let outcome = scene.home.store.listUnhurried(
             scene.call.table, query, generation: scene.call.generation)
         switch (outcome, run.state) {
+        case (.partial, .signIn), (.unknownTable, .signIn):
+            return signed(scene.error(.unauthorized), scene)
         case (.partial, .complete), (.partial, .completeWithErrors), (.partial, .running):
             return stillPulling(scene)
         case (.unknownTable, .complete), (.unknownTable, .completeWithErrors):
@@ -69,10 +71,20 @@ extension TablesRoutes {
         switch outcome {
         case .unknownWhilePartial, .unknownTable:
             if scene.home.board.mayPullForRead {
-                return afterFirstPull(scene) { scene, _ in finished(found(scene, id), scene, id) }
+                return afterFirstPull(scene) { scene, run in got(scene, id, after: run) }
             }
             return .now(finished(outcome, scene, id))
         case .item, .missing, .gone, .failed: return .now(finished(outcome, scene, id))
+        }
+    }
+
+    private func got(_ scene: Scene, _ id: ItemID, after run: Run) -> Response {
+        let outcome = found(scene, id)
+        switch outcome {
+        case .unknownTable, .unknownWhilePartial:
+            guard run.state == .signIn else { return finished(outcome, scene, id) }
+            return signed(scene.error(.unauthorized), scene)
+        case .item, .missing, .gone, .failed: return finished(outcome, scene, id)
         }
     }
 

@@ -28,8 +28,11 @@ extension TablesRoutes {
     /// Tries again after the table's first pull: the item may be one that was not pulled yet.
     private func afterPull(_ scene: Scene, _ write: LocalWrite, _ reply: Reply) {
         work.start {
-            _ = await scene.home.engine.pull(scene.call.table)
+            let run = await scene.home.engine.pull(scene.call.table)
             let outcome = await scene.home.store.submit(write)
+            if case .unknownWhilePartial = outcome, run.state == .signIn {
+                return reply(scene.error(.unauthorized))
+            }
             reply(finished(outcome, scene))
         }
     }
