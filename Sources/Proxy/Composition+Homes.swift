@@ -16,6 +16,7 @@ extension Composition {
         }
         for home in [nobody] + others {
             if configuration.rebind { try await rebind(home) }
+            for said in configuration.policies { try await set(said, in: home) }
             watch(home, feed: feed, work: work)
         }
         let tokens = KnownTokens(
@@ -56,6 +57,14 @@ extension Composition {
         return Home(
             identity: identity, store: store, engine: engine, board: BackendBoard(),
             signIn: signIn)
+    }
+
+    private func set(_ said: PolicySetting, in home: Home) async throws(StartProblem) {
+        do {
+            _ = try await home.store.updateTable(said.table, said.policies.apply)
+        } catch {
+            throw StartProblem("\(error)")
+        }
     }
 
     private func rebind(_ home: Home) async throws(StartProblem) {

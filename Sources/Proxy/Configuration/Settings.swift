@@ -30,6 +30,13 @@ enum Settings {
         name: "table", allowed: "the name of a table: letters, digits and _, not a digit first"
     ) { TableName($0) }
 
+    static let policy = Setting<PolicySetting>(
+        name: "policy",
+        allowed: "a table with words joined by +, such as todoitem=revalidate+write-through; the "
+            + "words are local, revalidate, remote-first, write-through, ask, merge, client, server, "
+            + "unconditional-ask, unconditional-client and public"
+    ) { PolicySetting($0) }
+
     static let signIn = Setting<TableName>(
         name: "sign-in", allowed: "the name of a table: letters, digits and _, not a digit first"
     ) { TableName($0) }

@@ -94,7 +94,9 @@ final class Homes: Sendable {
         let saysNothing = token.claims == nil && userID == nil
         let renewed = saysNothing ? earlier.flatMap(tokens.owner(of:)) : nil
         let identity = renewed ?? Identity(token, userID: userID)
+        let isNew = self.home(identity.key) == nil
         let home = try await open(identity)
+        if isNew { await adoptPolicies(home) }
         let failure = await inSlowLane { [tokens] () -> FileFailure? in
             do throws(FileFailure) {
                 try tokens.learn(token, of: identity)
@@ -122,6 +124,15 @@ final class Homes: Sendable {
             }
         }
         return try result.get()
+    }
+
+    /// A new store begins with what the operator said of the anonymous one's tables.
+    private func adoptPolicies(_ home: Home) async {
+        for table in (try? await nobody.store.tables()) ?? [] where !table.isPublic {
+            let policies = TablePolicies(of: table)
+            guard policies != .standard, let name = TableName(table.name) else { continue }
+            _ = try? await home.store.updateTable(name, policies.apply)
+        }
     }
 
     private func inSlowLane<Value: Sendable>(

@@ -42,6 +42,9 @@ extension OperatorRoute {
         },
 
         .later(.get, "\(api)/tables") { api, call throws(Problem) in try await api.tables(call) },
+        .later(.patch, "\(api)/tables/{table}") { api, call throws(Problem) in
+            try await api.changeTable(call)
+        },
         .later(.get, "\(api)/tables/{table}/items") { api, call throws(Problem) in
             try await api.items(call)
         },

@@ -14,10 +14,13 @@ extension TablesRoutes {
             bodyVersion: bodyVersion, generation: scene.call.generation,
             parameters: scene.call.parameters,
             traceparent: request.head.headerFields[.traceparent], actor: .client)
+        let waits = writesThrough(scene)
         return .later { reply in
             scene.home.store.submit(write) { outcome in
                 if case .unknownWhilePartial = outcome, scene.home.board.mayPullForRead {
                     afterPull(scene, write, reply)
+                } else if let item = outcome.item, waits {
+                    writeThrough(scene, outcome, item, reply)
                 } else {
                     reply(finished(outcome, scene))
                 }
@@ -33,11 +36,14 @@ extension TablesRoutes {
             if case .unknownWhilePartial = outcome, run.state == .signIn {
                 return reply(scene.error(.unauthorized))
             }
-            reply(finished(outcome, scene))
+            guard let item = outcome.item, writesThrough(scene.moved(to: slowLane.worker)) else {
+                return reply(finished(outcome, scene))
+            }
+            writeThrough(scene, outcome, item, reply)
         }
     }
 
-    private func finished(_ outcome: WriteOutcome, _ scene: Scene) -> Response {
+    func finished(_ outcome: WriteOutcome, _ scene: Scene) -> Response {
         switch outcome {
         case .inserted(let item): pending(scene.answer.render(inserted: item), scene)
         case .updated(let item): pending(scene.answer.render(item: item), scene)

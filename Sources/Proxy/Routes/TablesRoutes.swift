@@ -45,8 +45,8 @@ struct TablesRoutes: Sendable {
     /// Answers a request in the home that it belongs to.
     func answer(_ scene: Scene, _ request: Request) -> Answer {
         switch scene.call.verb {
-        case .list(let query): return list(scene, query)
-        case .get(let id, _): return get(scene, id)
+        case .list(let query): return read(scene) { list($0, query) }
+        case .get(let id, _): return read(scene) { get($0, id) }
         case .insert(let body):
             return write(scene, .insert(body), bodyVersion: body.version, request)
         case .update(let id, let body):
