@@ -42,6 +42,9 @@ enum Limits {
     static let retryAfterSeconds = 5
     /// Time given to open requests and the operation in flight when stopping; then the process ends.
     static let stopMilliseconds = 1800
+    /// Milliseconds after which a list does not wait any longer for a table's first pull, but is
+    /// asked of the backend.
+    static let forwardAfterMilliseconds = 1000
     /// Fingerprints of tokens that are kept; the oldest goes first.
     static let knownTokens = 2000
     /// Tokens whose owners are known without hashing them.

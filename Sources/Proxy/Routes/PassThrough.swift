@@ -66,7 +66,12 @@ struct PassThrough: Sendable {
             let own = OperatorAccess.cookieName(request)
             let others = cookies.split(separator: ";").map { $0.trimming { $0 == " " } }
                 .filter { !$0.hasPrefix("\(own)=") }
-            head.headerFields[.cookie] = others.isEmpty ? nil : others.joined(separator: "; ")
+            head.headerFields[.cookie] = nil
+            // Assigned, it would become one field for each cookie, which HTTP/1.1 does not allow.
+            if !others.isEmpty {
+                let value = others.joined(separator: "; ")
+                head.headerFields.append(HTTPField(name: .cookie, value: value))
+            }
         }
         return head
     }

@@ -15,7 +15,8 @@ extension TablesRoutes {
             }
         case .partial, .unknownTable:
             if scene.home.board.mayPullForRead {
-                return afterFirstPull(scene) { scene, run in listed(scene, query, after: run) }
+                return afterFirstPull(scene, meanwhile: { scene in await forwarded(scene, query) })
+                { scene, run in listed(scene, query, after: run) }
             }
             return .now(finished(outcome, scene))
         case .page, .invalid, .failed: return .now(finished(outcome, scene))
@@ -108,8 +109,10 @@ extension TablesRoutes {
 
     /// Pulls the table for the first time and answers then, or says after a while that it takes
     /// longer. The client waits suspended; no thread waits with it.
+    /// - Parameter meanwhile: an answer from elsewhere when the pull takes its time; nil for none.
     func afterFirstPull(
-        _ scene: Scene, _ respond: @escaping @Sendable (Scene, Run) -> Response
+        _ scene: Scene, meanwhile: (@Sendable (Scene) async -> Response?)? = nil,
+        _ respond: @escaping @Sendable (Scene, Run) -> Response
     ) -> Answer {
         .later { reply in
             let scene = scene.moved(to: slowLane.worker)
@@ -121,12 +124,31 @@ extension TablesRoutes {
                         // The pull goes on; its own reply then does nothing.
                         reply(stillPulling(scene))
                     }
+                    if let meanwhile {
+                        group.addTask {
+                            let time = Duration.milliseconds(Limits.forwardAfterMilliseconds)
+                            guard (try? await Task.sleep(for: time)) != nil else { return }
+                            if let response = await meanwhile(scene) { reply(response) }
+                        }
+                    }
                     let run = await scene.home.engine.pull(scene.call.table)
                     slowLane.run { reply(respond(scene, run)) }
                     group.cancelAll()
                 }
             }
         }
+    }
+
+    /// A list that the backend gives while the table's first pull goes on. Where changes of the
+    /// client's own wait to be sent there is none, since it would lack them.
+    private func forwarded(_ scene: Scene, _ query: TableQuery) async -> Response? {
+        let tables = (try? await scene.home.store.tables()) ?? []
+        let own = tables.first { TableName($0.name) == scene.call.table }
+        guard own?.pending ?? 0 == 0,
+            let page = await scene.home.engine.forward(
+                scene.call.table, query, pageRows: scene.call.generation.pageRows)
+        else { return nil }
+        return signed(scene.answer.render(page: page), scene)
     }
 
     func stillPulling(_ scene: Scene) -> Response {
