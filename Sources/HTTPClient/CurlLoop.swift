@@ -88,6 +88,10 @@ final class CurlLoop {
             } else if let transfer = transfers[id] {
                 finish(transfer, with: transfer.failure(.cancelled, "Cancelled."))
             }
+        case .resume(let id):
+            guard let transfer = transfers[id] else { return }
+            // 0 is CURLPAUSE_CONT. A failure comes back as the transfer's own end.
+            _ = unsafe curl_easy_pause(transfer.easy, 0)
         }
     }
 
@@ -113,6 +117,7 @@ final class CurlLoop {
         do {
             let transfer = try Transfer(ticket, configuration: configuration)
             transfers[ticket.id] = transfer
+            watch(transfer)
             let code = unsafe curl_multi_add_handle(multi.pointer, transfer.easy)
             guard code == CURLM_OK else {
                 let message = unsafe String(cString: curl_multi_strerror(code))
@@ -122,6 +127,13 @@ final class CurlLoop {
             line.release(host: ticket.plan.url)
             ticket.waiter.resume(returning: .failure(error))
         }
+    }
+
+    /// A reader that goes away ends its transfer; one that has room again goes on with it.
+    private func watch(_ transfer: Transfer) {
+        let (mailbox, id) = (mailbox, transfer.id)
+        transfer.roomCame = { _ = mailbox.leave(.resume(id: id)) }
+        transfer.stream?.onCancel { _ = mailbox.leave(.cancel(id: id)) }
     }
 
     private func handOver() {
@@ -152,7 +164,7 @@ final class CurlLoop {
         transfers[transfer.id] = nil
         line.release(host: transfer.host)
         transfer.close()
-        transfer.waiter.resume(returning: result)
+        transfer.answer(result)
     }
 }
 

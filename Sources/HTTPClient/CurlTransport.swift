@@ -42,11 +42,27 @@ public final class CurlTransport: HTTPTransport {
     ///   everything under way when the client is stopped.
     public func send(_ request: Request) async throws(TransportError) -> Response {
         let plan = try RequestPlan(request, configuration: configuration)
+        return try await send(plan, isStreamed: false)
+    }
+
+    /// Sends `request` and returns its answer's head with a stream for the body. The time limit of
+    /// ``send(_:)`` does not hold; a transfer that moves no byte for ``Limits/streamStallSeconds``
+    /// is given up. `Accept-Encoding` goes out as it stands, and the body is left encoded.
+    public func open(_ request: Request) async throws(TransportError) -> Response {
+        let plan = try RequestPlan(request, configuration: configuration, isRaw: true)
+        return try await send(plan, isStreamed: true)
+    }
+
+    private func send(
+        _ plan: RequestPlan, isStreamed: Bool
+    ) async throws(TransportError) -> Response {
         let id = mailbox.nextID()
         let deadline = ContinuousClock.now + configuration.requestTimeout
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                let ticket = Ticket(id: id, plan: plan, deadline: deadline, waiter: waiter)
+                let ticket = Ticket(
+                    id: id, plan: plan, isStreamed: isStreamed, deadline: deadline,
+                    waiter: waiter)
                 guard !Task.isCancelled else { return ticket.fail(.cancelled, "Cancelled.") }
                 guard mailbox.leave(.send(ticket)) else {
                     return ticket.fail(.cancelled, "The client was stopped.")

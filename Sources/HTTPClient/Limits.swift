@@ -12,6 +12,9 @@ enum Limits {
     static let idleSecondsForSafeRequest = 90
     /// A connection that moves fewer bytes each second than this is stalled.
     static let stalledBytesEachSecond = 1
+    /// How long a transfer whose body is streamed may move no byte, in seconds: longer than the 230
+    /// seconds after which Azure's own front ends give a request up.
+    static let streamStallSeconds = 240
     /// The longest sleep of the loop when nothing at all is under way, in milliseconds.
     static let idlePollMilliseconds = 60_000
 }

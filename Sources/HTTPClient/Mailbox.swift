@@ -7,6 +7,8 @@ final class Mailbox: Sendable {
     enum Letter: Sendable {
         case send(Ticket)
         case cancel(id: UInt64)
+        /// There is room again for the body of a transfer that was paused.
+        case resume(id: UInt64)
     }
     private enum Phase {
         /// The loop runs and takes letters.

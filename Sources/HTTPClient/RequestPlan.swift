@@ -35,7 +35,10 @@ struct RequestPlan: Equatable {
 
     /// Plans a request.
     /// - Throws: ``TransportError`` with cause `invalid` where the head is not one that can be sent.
-    init(_ request: Request, configuration: ClientConfiguration) throws(TransportError) {
+    /// - Parameter isRaw: asks for what the request asks for, and leaves the answer encoded.
+    init(
+        _ request: Request, configuration: ClientConfiguration, isRaw: Bool = false
+    ) throws(TransportError) {
         let head = request.head
         let authority = head.authority ?? ""
         guard let scheme = head.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
@@ -58,9 +61,9 @@ struct RequestPlan: Equatable {
         target = isThroughHTTPProxy ? "\(scheme)://\(authority)\(path)" : path
         method = head.method.rawValue
         isSafe = [.get, .head, .options].contains(head.method)
-        decodes = head.headerFields[.range] == nil
+        decodes = !isRaw && head.headerFields[.range] == nil
         body = Self.body(request)
-        fieldLines = Self.fieldLines(head.headerFields)
+        fieldLines = Self.fieldLines(head.headerFields, isRaw: isRaw)
     }
 
     /// A method whose meaning includes content says so with `Content-Length: 0` when it has none.
@@ -69,9 +72,11 @@ struct RequestPlan: Equatable {
         return request.body.isEmpty && !expectsContent ? .none : .bytes(request.body)
     }
 
-    private static func fieldLines(_ fields: HTTPFields) -> [[UInt8]] {
+    private static func fieldLines(_ fields: HTTPFields, isRaw: Bool) -> [[UInt8]] {
         var lines: [[UInt8]] = []
-        for field in fields where !ownedFields.contains(field.name.canonicalName) {
+        for field in fields {
+            let isOwned = ownedFields.contains(field.name.canonicalName)
+            guard !isOwned || (isRaw && field.name == .acceptEncoding) else { continue }
             // Safe: the bytes are copied before the closure returns.
             let value = unsafe field.withUnsafeBytesOfValue { unsafe Array($0) }
             let name = Array(field.name.rawName.utf8)

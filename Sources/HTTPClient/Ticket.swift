@@ -6,7 +6,9 @@ struct Ticket: Sendable {
     var id: UInt64
     /// What to send.
     var plan: RequestPlan
-    /// When its time is over.
+    /// Whether the caller gets the head first and the body as a stream.
+    var isStreamed: Bool
+    /// When its time is over; for a stream, the time to wait for a connection's turn.
     var deadline: ContinuousClock.Instant
     /// Who waits. Whoever takes the ticket out of the mailbox resumes it exactly once.
     var waiter: CheckedContinuation<Result<Response, TransportError>, Never>

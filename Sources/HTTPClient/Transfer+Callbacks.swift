@@ -56,5 +56,12 @@ private func curlReadBody(
     guard let transfer = unsafe transfer(context) else { return 0 }
     // Safe: libcurl lends `size * count` bytes (size is 1) for the time of this call; copied in take.
     let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return unsafe transfer.collector.take(body: piece) == .taken ? size * count : 0
+    switch unsafe transfer.take(body: piece) {
+    case .taken: return size * count
+    case .refused: return 0
+    // libcurl keeps the piece and gives it again.
+    case .later:
+        transfer.waitForRoom()
+        return Int(CURL_WRITEFUNC_PAUSE)
+    }
 }

@@ -18,14 +18,17 @@ extension Transfer {
         try set(CURLOPT_USERAGENT, configuration.userAgent)
     }
 
-    /// Time limits; `left` is what waiting for a turn has left of the request's time.
+    /// Time limits; `left` is what waiting for a turn has left of the request's time, nil for a
+    /// stream, which may take as long as it moves.
     func setTimes(
-        _ configuration: ClientConfiguration, left: Duration
+        _ configuration: ClientConfiguration, left: Duration?
     ) throws(TransportError) {
         try set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds)
-        try set(CURLOPT_TIMEOUT_MS, left.wholeMilliseconds)
+        if let left { try set(CURLOPT_TIMEOUT_MS, left.wholeMilliseconds) }
         try set(CURLOPT_LOW_SPEED_LIMIT, Limits.stalledBytesEachSecond)
-        try set(CURLOPT_LOW_SPEED_TIME, configuration.stallTimeout.wholeSecondsUp)
+        try set(
+            CURLOPT_LOW_SPEED_TIME,
+            left == nil ? Limits.streamStallSeconds : configuration.stallTimeout.wholeSecondsUp)
     }
 
     /// TLS: always verified, at least 1.2.

@@ -8,11 +8,18 @@ import HTTPMessage
 @safe final class Transfer {
     let id: UInt64
     let host: String
-    let waiter: CheckedContinuation<Result<Response, TransportError>, Never>
+    private let waiter: CheckedContinuation<Result<Response, TransportError>, Never>
+    /// Filled with the body as it arrives; nil where the caller wants the whole response.
+    let stream: ByteStream?
+    /// Whether the caller has its answer.
+    private var isAnswered = false
     /// Owned; freed by ``close()``.
     let easy: UnsafeMutableRawPointer
     var gate: SendGate
     var collector: ResponseCollector
+
+    /// Told when a paused transfer can go on.
+    var roomCame: @Sendable () -> Void = {}
 
     private let decodes: Bool
     /// Owned; borrowed by `easy`; freed by ``close()``.
@@ -30,6 +37,7 @@ import HTTPMessage
         id = ticket.id
         host = ticket.plan.url
         waiter = ticket.waiter
+        stream = ticket.isStreamed ? ByteStream() : nil
         unsafe self.easy = easy
         gate = SendGate(isSafe: ticket.plan.isSafe)
         collector = ResponseCollector(bodyLimitBytes: configuration.responseBodyLimitBytes)
@@ -38,7 +46,7 @@ import HTTPMessage
         unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         do {
             try setBase(configuration)
-            try setTimes(configuration, left: ticket.deadline - .now)
+            try setTimes(configuration, left: ticket.isStreamed ? nil : ticket.deadline - .now)
             try setSecurity(configuration)
             try setRequest(ticket.plan)
             try setCallbacks()
@@ -60,6 +68,41 @@ import HTTPMessage
         unsafe curl_slist_free_all(fieldList)
         unsafe errorBuffer.deallocate()
     }
+
+    /// Answers the caller, once: with the result, or what is left of it when the head is out.
+    func answer(_ result: Result<Response, TransportError>) {
+        if !isAnswered {
+            isAnswered = true
+            return waiter.resume(returning: result)
+        }
+        switch result {
+        case .success: stream?.finish()
+        case .failure: stream?.fail()
+        }
+    }
+
+    /// What becomes of a piece of the body.
+    enum BodyIntake {
+        case taken
+        case refused
+        /// There is no room for it yet; ``CurlLoop`` goes on when there is.
+        case later
+    }
+
+    /// Takes a piece of the body, into the response or on to who reads the stream.
+    func take(body piece: UnsafeRawBufferPointer) -> BodyIntake {
+        guard let stream else {
+            return unsafe collector.take(body: piece) == .taken ? .taken : .refused
+        }
+        if !isAnswered {
+            let head = collector.response(decoded: false).head
+            answer(.success(Response(head: head, stream: stream)))
+        }
+        return unsafe stream.write(Array(piece)) ? .taken : .later
+    }
+
+    /// Has the loop told when the stream's reader has made room.
+    func waitForRoom() { stream?.onRoom(roomCame) }
 
     /// How it ended, by libcurl's verdict.
     func end(_ code: CURLcode) -> TransferEnd {

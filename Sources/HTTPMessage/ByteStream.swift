@@ -9,11 +9,30 @@ public final class ByteStream: Sendable {
 
     private struct State {
         var pending: [UInt8] = []
+        /// How much of the beginning of `pending` was taken already.
+        var taken = 0
         var isFinished = false
         var isFailed = false
         var isCancelled = false
         var wake: (@Sendable () -> Void)?
         var cancelled: (@Sendable () -> Void)?
+        var room: (@Sendable () -> Void)?
+
+        var pendingCount: Int { pending.count - taken }
+
+        /// Takes bytes from the front; what is left moves down only when it is the smaller part.
+        mutating func take(_ maxBytes: Int) -> [UInt8] {
+            let chunk = Array(pending[taken..<min(taken + maxBytes, pending.count)])
+            taken += chunk.count
+            if taken == pending.count {
+                pending.removeAll(keepingCapacity: true)
+                taken = 0
+            } else if taken > pending.count / 2 {
+                pending.removeFirst(taken)
+                taken = 0
+            }
+            return chunk
+        }
     }
     private let state = Mutex(State())
 
@@ -27,7 +46,7 @@ public final class ByteStream: Sendable {
     public func write(_ bytes: [UInt8]) -> Bool {
         let (accepted, wake) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
             guard !state.isFinished, !state.isFailed, !state.isCancelled,
-                state.pending.count + bytes.count <= capacityBytes
+                state.pendingCount + bytes.count <= capacityBytes
             else { return (false, nil) }
             state.pending += bytes
             defer { state.wake = nil }
@@ -60,7 +79,7 @@ public final class ByteStream: Sendable {
 
     /// Whether the stream is torn and holds no byte: a server that has not sent the head yet closes
     /// the connection without one.
-    public var isTornEmpty: Bool { state.withLock { $0.isFailed && $0.pending.isEmpty } }
+    public var isTornEmpty: Bool { state.withLock { $0.isFailed && $0.pendingCount == 0 } }
 
     /// What a reader finds.
     public enum Chunk: Sendable, Equatable {
@@ -74,30 +93,46 @@ public final class ByteStream: Sendable {
 
     /// Takes up to `maxBytes` bytes. When there are none yet, `wake` is kept and called once.
     public func read(maxBytes: Int, wake: @escaping @Sendable () -> Void) -> Chunk {
-        state.withLock { state in
-            if !state.pending.isEmpty {
-                let count = min(maxBytes, state.pending.count)
-                let chunk = Array(state.pending[..<count])
-                state.pending.removeFirst(count)
-                return .bytes(chunk)
+        let (chunk, room) = state.withLock { state -> (Chunk, (@Sendable () -> Void)?) in
+            if state.pendingCount > 0 {
+                let chunk = state.take(maxBytes)
+                // The writer is called back once for each half of the stream, not for each piece.
+                guard state.pendingCount <= capacityBytes / 2 else { return (.bytes(chunk), nil) }
+                defer { state.room = nil }
+                return (.bytes(chunk), state.room)
             }
-            if state.isFailed { return .failed }
-            if state.isFinished { return .end }
+            if state.isFailed { return (.failed, nil) }
+            if state.isFinished { return (.end, nil) }
             state.wake = wake
-            return .wait
+            return (.wait, nil)
         }
+        room?()
+        return chunk
+    }
+
+    /// Asks to be told once when there is room again: when at most half of the capacity waits unread,
+    /// or the reader is gone; at once when that is so already. For a writer whose bytes were refused.
+    public func onRoom(_ action: @escaping @Sendable () -> Void) {
+        let hasRoom = state.withLock { state in
+            let hasRoom = state.isCancelled || state.pendingCount <= capacityBytes / 2
+            if !hasRoom { state.room = action }
+            return hasRoom
+        }
+        if hasRoom { action() }
     }
 
     /// Tells the writer that the reader is gone; later writes are refused.
     public func cancel() {
-        let cancelled = state.withLock { state in
+        let (cancelled, room) = state.withLock { state in
             state.isCancelled = true
             state.pending = []
+            state.taken = 0
             state.wake = nil
-            defer { state.cancelled = nil }
-            return state.cancelled
+            defer { (state.cancelled, state.room) = (nil, nil) }
+            return (state.cancelled, state.room)
         }
         cancelled?()
+        room?()
     }
 
     /// Asks to be told once when the reader goes away; at once when it is gone already.

@@ -6,6 +6,19 @@ public protocol HTTPTransport: Sendable {
     /// - Returns: whatever the other side answered, any status, with its body in `bytes`.
     /// - Throws: ``TransportError`` when no complete response came; cancellation of the task is one.
     func send(_ request: Request) async throws(TransportError) -> Response
+
+    /// Sends `request` to pass its answer on: the head as soon as it is here, and with it a stream
+    /// that is filled while the body arrives, as fast as its reader takes it. The bytes are those on
+    /// the wire, encoded or not; a body that breaks off fails the stream.
+    /// - Throws: ``TransportError`` when no head came.
+    func open(_ request: Request) async throws(TransportError) -> Response
+}
+
+extension HTTPTransport {
+    /// The whole response at once, for transports without a wire.
+    public func open(_ request: Request) async throws(TransportError) -> Response {
+        try await send(request)
+    }
 }
 
 /// Why no complete response came, and how far the request had got.

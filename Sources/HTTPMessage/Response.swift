@@ -7,7 +7,8 @@ public struct Response: Sendable {
     /// The body.
     public var body: Body
 
-    /// A response body: complete bytes (sent with `Content-Length`) or a stream (sent in chunks).
+    /// A response body: complete bytes (sent with `Content-Length`) or a stream, sent in chunks or
+    /// with the `Content-Length` that the head has for it.
     public enum Body: Sendable {
         case bytes([UInt8])
         case stream(ByteStream)
@@ -28,6 +29,12 @@ public struct Response: Sendable {
     /// Makes a response from a status, header fields and a complete body.
     public init(status: HTTPResponse.Status, headerFields: HTTPFields = [:], body: [UInt8] = []) {
         self.init(head: HTTPResponse(status: status, headerFields: headerFields), body: body)
+    }
+
+    /// How many bytes the stream will have, by the head's `Content-Length`; nil when it does not say.
+    public var announcedBytes: UInt64? {
+        guard case .stream = body else { return nil }
+        return head.headerFields[.contentLength].flatMap { UInt64($0) }
     }
 
     /// The complete body, or nil while it is a stream.

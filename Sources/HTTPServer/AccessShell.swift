@@ -39,9 +39,9 @@ struct AccessShell {
         case .whole(let bytes):
             if case .stream(let unsent) = response.body { unsent.cancel() }
             return queue(OutgoingResponse(head: response.head, bytes: bytes), closing)
-        case .none:
+        case .none(let length):
             if case .stream(let unsent) = response.body { unsent.cancel() }
-            return queue(OutgoingResponse(headOnly: response.head), closing)
+            return queue(OutgoingResponse(headOnly: response.head, length: length), closing)
         case .streamed(let stream) where stream.isTornEmpty: return false
         case .streamed(let stream):
             let feed = StreamFeed(stream, connection: unsafe ConnectionHandle(connection))
@@ -52,7 +52,8 @@ struct AccessShell {
             let token = exchange.core.lookout.watch(
                 feed, descriptor: unsafe understudy_socket(connection))
             exchange.feed = (feed, token)
-            return queue(OutgoingResponse(head: response.head, feed: feed), closing)
+            return queue(OutgoingResponse(
+                    head: response.head, feed: feed, length: response.announcedBytes), closing)
         }
     }
 

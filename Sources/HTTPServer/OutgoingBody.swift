@@ -5,10 +5,10 @@ import HTTPTypes
 enum OutgoingBody {
     /// With a length; left out by libmicrohttpd where the answer has none (HEAD, 204, 304).
     case whole([UInt8])
-    /// In chunks, as it is written.
+    /// As it is written: in chunks, or with the length that the head announces.
     case streamed(ByteStream)
-    /// Not at all, and without telling its length.
-    case none
+    /// Not at all, with its length where the head announces one.
+    case none(length: UInt64?)
 
     /// Decides what libmicrohttpd gets. It would end a chunked answer to HEAD or a chunked 304 with
     /// a last chunk, which the client takes for the start of the next answer; and it would give a
@@ -16,10 +16,11 @@ enum OutgoingBody {
     static func of(_ response: Response, toHead: Bool) -> OutgoingBody {
         let status = response.head.status
         switch response.body {
-        case .bytes(let bytes) where bytes.isEmpty && status == .notModified: return .none
+        case .bytes(let bytes) where bytes.isEmpty && status == .notModified: return .none(length: nil)
         case .bytes(let bytes): return .whole(bytes)
         case .stream where status == .noContent: return .whole([])
-        case .stream where toHead || status == .notModified: return .none
+        case .stream where toHead: return .none(length: response.announcedBytes)
+        case .stream where status == .notModified: return .none(length: nil)
         case .stream(let stream): return .streamed(stream)
         }
     }

@@ -24,12 +24,13 @@ struct OutgoingResponse: ~Copyable {
         unsafe self.init(made, head)
     }
 
-    /// A response that is read from `feed` as it is sent.
-    init?(head: HTTPResponse, feed: StreamFeed) {
+    /// A response that is read from `feed` as it is sent, in chunks unless it has a length.
+    init?(head: HTTPResponse, feed: StreamFeed, length: UInt64?) {
         // Retained here, released by `releaseFeed` when libmicrohttpd frees the response.
         let retained = unsafe Unmanaged.passRetained(feed)
         let made = unsafe MHD_create_response_from_callback(
-            understudy_size_unknown, Self.pieceBytes, readFeed, retained.toOpaque(), releaseFeed)
+            length ?? understudy_size_unknown, Self.pieceBytes, readFeed, retained.toOpaque(),
+            releaseFeed)
         guard let made = unsafe made else {
             unsafe retained.release()
             return nil
@@ -37,13 +38,13 @@ struct OutgoingResponse: ~Copyable {
         unsafe self.init(made, head)
     }
 
-    /// A head alone, without any length; the connection closes after it.
-    init?(headOnly head: HTTPResponse) {
+    /// A head alone. Without a length the connection closes after it.
+    init?(headOnly head: HTTPResponse, length: UInt64?) {
         // libmicrohttpd wants a reader, which it never calls for HEAD and 304.
         let made = unsafe MHD_create_response_from_callback(
-            understudy_size_unknown, Self.pieceBytes, readFeed, nil, nil)
+            length ?? understudy_size_unknown, Self.pieceBytes, readFeed, nil, nil)
         guard let made = unsafe made else { return nil }
-        _ = unsafe understudy_set_unchunked(made)
+        if length == nil { _ = unsafe understudy_set_unchunked(made) }
         unsafe self.init(made, head)
     }
 

@@ -10,7 +10,7 @@ import TablesProtocol
 struct Composition {
     let configuration: ServeConfiguration
     let log: Logger
-    private let clock = SystemClock()
+    let clock = SystemClock()
 
     /// Makes a composition.
     init(_ configuration: ServeConfiguration, log: Logger) {
@@ -23,7 +23,9 @@ struct Composition {
     /// - Throws: ``StartProblem`` with the one sentence that says why.
     func start(_ lock: FolderLock) async throws(StartProblem) -> RunningProxy {
         let transport = try makeTransport()
-        let house = try await assemble(transport, workers: ServerConfiguration.cores)
+        let passing = try makeTransport(connections: Limits.passedConnections)
+        let house = try await assemble(
+            transport, passing: passing, workers: ServerConfiguration.cores)
         let server = Server(
             ServerConfiguration(addresses: addresses, workers: ServerConfiguration.cores),
             handler: house.routes)
@@ -36,76 +38,53 @@ struct Composition {
         }
         return RunningProxy(
             address: "\(bound)", house: house, folder: configuration.folder, lock: lock,
-            server: server, transport: transport)
+            server: server, transports: [transport, passing])
     }
 
     /// Builds everything that needs no socket.
     /// - Parameters:
     ///   - transport: leads to the backend.
+    ///   - passing: leads there for what clients have passed through, so that slow ones do not hold
+    ///     up syncing; nil for the same way.
     ///   - workers: threads that will call the routes, each with a reader of its own.
     func assemble(
-        _ transport: any HTTPTransport, workers: Int
+        _ transport: any HTTPTransport, passing: (any HTTPTransport)? = nil, workers: Int
     ) async throws(StartProblem) -> House {
         let slowLane = SlowLane(worker: workers)
-        let home = try makeHome(transport, workers: workers + 1)
-        if configuration.rebind { try await rebind(home) }
-        let homes = Homes([home])
-        let access = try makeAccess()
         let work = BackgroundWork()
         let feed = EventFeed()
+        let homes = try await makeHomes(
+            transport, workers: workers + 1, slowLane: slowLane, feed: feed, work: work)
+        let access = try makeAccess()
         let rejections = RejectionLog(now: clock.now)
-        watch(home, feed: feed, work: work)
-        let tables = TablesRoutes(
-            homes: homes, defaultGeneration: configuration.defaultGeneration,
-            tables: configuration.tables.map(Set.init), work: work, slowLane: slowLane,
-            now: clock.now)
         let operatorAPI = OperatorAPI(
             homes: homes, access: access, rejections: rejections, feed: feed, work: work,
             slowLane: slowLane, startedAt: clock.now(), now: clock.now)
         let passThrough = PassThrough(
-            backend: configuration.backend, transport: transport, homes: homes,
-            defaultGeneration: configuration.defaultGeneration, work: work)
+            backend: configuration.backend, transport: passing ?? transport, homes: homes,
+            access: access, defaultGeneration: configuration.defaultGeneration, work: work)
+        let tables = TablesRoutes(
+            homes: homes, defaultGeneration: configuration.defaultGeneration,
+            tables: configuration.tables.map(Set.init), work: work, slowLane: slowLane,
+            voucher: Voucher(backend: configuration.backend, transport: passing ?? transport),
+            passThrough: passThrough, now: clock.now)
         let routes = Routes(
             gate: Guard(rules: configuration.rules, access: access), rejections: rejections,
             tables: tables, operatorAPI: operatorAPI, passThrough: passThrough)
         return House(routes: routes, homes: homes, access: access, work: work, feed: feed)
     }
 
-    private func makeTransport() throws(StartProblem) -> CurlTransport {
+    private func makeTransport(connections: Int = 8) throws(StartProblem) -> CurlTransport {
         do {
             return try CurlTransport(
-                ClientConfiguration(userAgent: "understudy/\(Version.text)"))
+                ClientConfiguration(
+                    maxConnectionsPerHost: connections, userAgent: "understudy/\(Version.text)"))
         } catch {
             throw StartProblem(error.message, .error)
         }
     }
 
-    private func makeHome(
-        _ transport: any HTTPTransport, workers: Int
-    ) throws(StartProblem) -> Home {
-        let store: Store
-        do {
-            store = try Store(
-                at: try configuration.folder.storeFile(Homes.anonymous),
-                identity: Homes.anonymous, clock: clock, ids: SystemIDSource(), workers: workers,
-                tables: configuration.tables.map(Set.init))
-        } catch let error as StoreError {
-            throw StartProblem(error.description)
-        } catch let problem as StartProblem {
-            throw problem
-        } catch {
-            throw StartProblem("\(error)")
-        }
-        let engine = SyncEngine(
-            store: store, transport: transport,
-            backend: BackendConfiguration(
-                address: configuration.backend, generation: configuration.backendGeneration),
-            settings: syncSettings, clock: clock, log: log)
-        return Home(
-            identity: Homes.anonymous, store: store, engine: engine, board: BackendBoard())
-    }
-
-    private var syncSettings: SyncSettings {
+    var syncSettings: SyncSettings {
         let triggers: Set<Trigger> =
             switch configuration.sync {
             case .auto: Set(Trigger.allCases)
@@ -115,31 +94,11 @@ struct Composition {
             triggers: triggers, tables: configuration.tables ?? configuration.pulledTables)
     }
 
-    private func rebind(_ home: Home) async throws(StartProblem) {
-        do {
-            try await home.engine.rebind()
-        } catch {
-            throw StartProblem("\(error)")
-        }
-    }
-
     private func makeAccess() throws(StartProblem) -> OperatorAccess {
         let kept = KeptSessions(file: "\(configuration.folder.path)/sessions")
         return OperatorAccess(
             token: try configuration.folder.operatorToken(secret: ThisProcess.secret),
             sessions: kept.load(), now: clock.now, secret: ThisProcess.secret, persist: kept.save)
-    }
-
-    /// Leads the store's events to the pages, and the engine's state to the answers of `/tables`.
-    private func watch(_ home: Home, feed: EventFeed, work: BackgroundWork) {
-        @Sendable func refresh() {
-            work.start { await home.refreshBoard() }
-        }
-        home.store.onEvents { events in
-            feed.publish(events)
-            if events.contains(where: { $0.kind == .status || $0.kind == .run }) { refresh() }
-        }
-        refresh()
     }
 
     /// 127.0.0.1 gets [::1] with the same port beside it, where that is free.

@@ -6,6 +6,8 @@ enum Limits {
     static let operatorBodyBytes = 1 << 20
     /// The largest body that is passed through to the backend, and the largest answer to it.
     static let passedBodyBytes = 100 << 20
+    /// Connections to the backend for what is passed through; syncing has its own.
+    static let passedConnections = 16
     /// What is kept of a refused Host or Origin.
     static let refusalDetailCharacters = 200
     /// How long a one-time link is good.
@@ -40,6 +42,19 @@ enum Limits {
     static let retryAfterSeconds = 5
     /// Time given to open requests and the operation in flight when stopping; then the process ends.
     static let stopMilliseconds = 1800
+    /// Milliseconds after which a list does not wait any longer for a table's first pull, but is
+    /// asked of the backend.
+    static let forwardAfterMilliseconds = 1000
+    /// Fingerprints of tokens that are kept; the oldest goes first.
+    static let knownTokens = 2000
+    /// Tokens whose owners are known without hashing them.
+    static let recentTokens = 64
+    /// Stores that keep readers open; the least recently used closes its own.
+    static let storesWithReaders = 8
+    /// Bytes of a login's answer.
+    static let loginAnswerBytes = 1 << 20
+    /// Seconds that a client waits for the backend under `write-through` and `remote-first`.
+    static let backendWaitSeconds = 5
     /// The longest time that can be asked for to be offline, in seconds: ten years.
     static let offlineSecondsMax: Int64 = 315_360_000
     /// The furthest back that samples go, in seconds.

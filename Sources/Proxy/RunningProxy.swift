@@ -12,7 +12,7 @@ struct RunningProxy: Sendable {
     let folder: DataFolder
     let lock: FolderLock
     let server: Server
-    let transport: CurlTransport
+    let transports: [CurlTransport]
 
     /// A link that signs a browser in, once.
     func makeLink() -> String { OperatorAPI.link(house.access.makeLink().value, host: address) }
@@ -30,7 +30,7 @@ struct RunningProxy: Sendable {
 
     /// Puts everything away after the services ended.
     func close() async {
-        await transport.stop()
+        for transport in transports { await transport.stop() }
         for home in house.homes.all { try? home.store.close() }
         folder.removeAddress()
         lock.release()

@@ -4,6 +4,8 @@ enum Limits {
     static let bodyBytes = 1 << 20
     /// The longest request body that the Node server takes, in bytes.
     static let nodeBodyBytes = 100 << 10
+    /// The longest request body of a custom API, in bytes.
+    static let customBodyBytes = 101 << 20
     /// The longest name of a column on the Node server, in characters.
     static let columnNameCharacters = 128
     /// Effects in one answer of `/-/effects`.

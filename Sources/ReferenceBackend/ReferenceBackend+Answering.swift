@@ -7,7 +7,7 @@ import TablesProtocol
 extension ReferenceBackend: HTTPHandler {
     /// Takes any head; the body is bounded.
     public func admit(_ request: Request) -> Admission {
-        .accept(bodyLimitBytes: Limits.bodyBytes)
+        .accept(bodyLimitBytes: bodyLimitBytes(request))
     }
 
     /// Answers a request on the server's own thread, or later when the faults have it wait.

@@ -10,7 +10,7 @@ extension SyncEngine {
         }
         let credential = credential()
         if credential == .missing {
-            signedOut("The identity's token is not here; somebody has to sign in again.")
+            signedOut(Self.tokenMissing)
             return (.signIn, scheduler.backend.reason)
         }
         await mindTheWall()

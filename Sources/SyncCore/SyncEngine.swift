@@ -71,13 +71,23 @@ public actor SyncEngine {
         let tables = try await store.tables()
         let untilSync = scheduler.syncAt.map { $0 - clock.uptime() }
         return EngineStatus(
-            identity: store.identity, backend: scheduler.backend, mode: scheduler.mode,
+            identity: store.identity, backend: backendStatus, mode: scheduler.mode,
             queue: ledger.queue, ledger: ledger, tables: tables, lastSync: lastSync,
             nextSync: untilSync.map { clock.now().advanced(by: $0) }, warnings: warnings)
     }
 
     /// What is known of the backend, without touching the store.
-    public var backendStatus: BackendStatus { scheduler.backend }
+    public var backendStatus: BackendStatus {
+        var status = scheduler.backend
+        if credential() == .missing {
+            status.state = .signedOut
+            status.reason = Self.tokenMissing
+        }
+        return status
+    }
+
+    static let tokenMissing =
+        "The identity's token is not here; its changes wait until its client signs in or asks again."
 
     /// Whether the backend may be used.
     public var mode: EngineStatus.Mode { scheduler.mode }

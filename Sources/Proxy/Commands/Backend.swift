@@ -42,6 +42,12 @@ struct Backend: AsyncParsableCommand {
     @Flag(help: "Begin with a dozen sample todos.")
     var samples = false
 
+    @Option(
+        help: ArgumentHelp(
+            "A table that needs a sign-in, with items for each user; repeat it.",
+            valueName: "table"))
+    var signIn: [String] = []
+
     func validate() throws {
         if let pageRows, pageRows < 1 { throw ValidationError("--page-rows is 1 or more.") }
     }
@@ -54,6 +60,7 @@ struct Backend: AsyncParsableCommand {
                 Settings.data.name: data.map { [$0] } ?? [],
                 Settings.flavour.name: flavour.map { [$0] } ?? [],
                 Settings.integerIDs.name: integerIds, Settings.hardDelete.name: hardDelete,
+                Settings.signIn.name: signIn,
             ], environment: environment)
         let address: ListenAddress
         let folder: DataFolder
@@ -70,6 +77,10 @@ struct Backend: AsyncParsableCommand {
             }
             for name in try sources.list(Settings.hardDelete) {
                 options.tables[name, default: TableOptions()].softDelete = false
+            }
+            for table in try sources.list(Settings.signIn) {
+                options.tables[table, default: TableOptions()].needsSignIn = true
+                options.tokens = .issued
             }
         } catch let problem as ConfigurationProblem {
             throw problem.startProblem

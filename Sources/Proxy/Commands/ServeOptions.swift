@@ -17,6 +17,14 @@ struct ServeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            """
+            How a table is read and written, and who decides its conflicts: words joined by +, such \
+            as todoitem=revalidate+write-through; repeat it.
+            """, valueName: "table=words"))
+    var policy: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
             "Another name with port that clients use, such as 10.0.2.2:8080.",
             valueName: "name:port"))
     var allowHost: [String] = []
@@ -40,6 +48,7 @@ struct ServeOptions: ParsableArguments {
             Settings.listen.name: listen.map { [$0] } ?? [],
             Settings.data.name: data.map { [$0] } ?? [],
             Settings.sync.name: sync.map { [$0] } ?? [], Settings.table.name: table,
+            Settings.policy.name: policy,
             Settings.allowHost.name: allowHost, Settings.allowOrigin.name: allowOrigin,
             Settings.defaultGeneration.name: defaultGeneration.map { [$0] } ?? [],
         ]

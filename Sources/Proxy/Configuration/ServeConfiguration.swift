@@ -18,6 +18,8 @@ struct ServeConfiguration: Sendable {
     var tables: [TableName]?
     /// Tables that every sync pulls even before a client asked for them.
     var pulledTables: [TableName] = []
+    /// What is said of single tables.
+    var policies: [PolicySetting]
     /// What the guard compares with.
     var rules: GuardRules
     /// Take another backend for a folder that belongs to one.
@@ -57,6 +59,7 @@ struct ServeConfiguration: Sendable {
             sync = try sources.value(Settings.sync) ?? .auto
             let tables = try sources.list(Settings.table)
             self.tables = tables.isEmpty ? nil : tables
+            policies = try sources.list(Settings.policy)
             rules = GuardRules(
                 allowedHosts: Set(try sources.list(Settings.allowHost)),
                 allowedOrigins: Set(try sources.list(Settings.allowOrigin)))

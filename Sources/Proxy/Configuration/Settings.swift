@@ -31,6 +31,17 @@ enum Settings {
     static let integerIDs = tableList("integer-ids")
     static let hardDelete = tableList("hard-delete")
 
+    static let policy = Setting<PolicySetting>(
+        name: "policy",
+        allowed: "a table with words joined by +, such as todoitem=revalidate+write-through; the "
+            + "words are local, revalidate, remote-first, write-through, ask, merge, client, server, "
+            + "unconditional-ask, unconditional-client and public"
+    ) { PolicySetting($0) }
+
+    static let signIn = Setting<TableName>(
+        name: "sign-in", allowed: "the name of a table: letters, digits and _, not a digit first"
+    ) { TableName($0) }
+
     static let allowHost = Setting<String>(
         name: "allow-host", allowed: "a host with its port, such as 10.0.2.2:8080"
     ) { isHostWithPort($0) ? $0 : nil }

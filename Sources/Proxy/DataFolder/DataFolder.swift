@@ -47,6 +47,7 @@ struct DataFolder: Sendable, Hashable {
         } catch {
             throw StartProblem("\(error)")
         }
+        Files.remove(tokensFile)
         for ending in ["", "-wal", "-shm"] { Files.remove("\(path)/backend.sqlite\(ending)") }
     }
 
@@ -59,6 +60,16 @@ struct DataFolder: Sendable, Hashable {
         }
         return "\(path)/stores/\(identity)/store.sqlite"
     }
+
+    /// The identities that have a store, without `anonymous`.
+    var identities: [Identity] {
+        Files.names(in: "\(path)/stores").sorted().filter { name in
+            name != Homes.anonymous && Files.exists("\(path)/stores/\(name)/store.sqlite")
+        }.map { Identity(key: $0) }
+    }
+
+    /// Which tokens are whose, by fingerprint.
+    var tokensFile: String { "\(path)/tokens" }
 
     /// The operator token, made at the first start.
     func operatorToken(secret: () -> String) throws(StartProblem) -> String {

@@ -7,6 +7,8 @@ final class BackendBoard: Sendable {
     private struct Shown {
         var isOnline = false
         var isWorthAsking = true
+        var isSignedOut = false
+        var isSwitchedOff = false
         var readsThrough = true
     }
 
@@ -15,24 +17,36 @@ final class BackendBoard: Sendable {
     /// Shows what the engine says.
     func show(_ backend: BackendStatus, mode: EngineStatus.Mode, _ settings: SyncSettings) {
         let isReachable: Bool
-        // Without a next try it has not been asked yet, so nothing speaks against asking.
-        let isUntried: Bool
+        // Without a next try it has not been asked yet, so nothing speaks against asking. One that
+        // asks for a sign-in answers, for other tables perhaps with rows.
+        let isWorthIt: Bool
         switch backend.state {
-        case .online, .degraded: (isReachable, isUntried) = (true, false)
-        case .offline: (isReachable, isUntried) = (false, backend.nextTry == nil)
-        case .signedOut, .portal, .notTables: (isReachable, isUntried) = (false, false)
+        case .online, .degraded: (isReachable, isWorthIt) = (true, true)
+        case .offline: (isReachable, isWorthIt) = (false, backend.nextTry == nil)
+        case .signedOut: (isReachable, isWorthIt) = (false, true)
+        case .portal, .notTables: (isReachable, isWorthIt) = (false, false)
         }
         let isAllowed = mode == .online
         shown.withLock { shown in
             shown = Shown(
                 isOnline: isAllowed && isReachable,
-                isWorthAsking: isAllowed && (isReachable || isUntried),
-                readsThrough: settings.triggers.contains(.read))
+                isWorthAsking: isAllowed && isWorthIt,
+                isSignedOut: backend.state == .signedOut,
+                isSwitchedOff: !isAllowed, readsThrough: settings.triggers.contains(.read))
         }
     }
 
     /// Whether the backend can be reached, as far as is known.
     var isOnline: Bool { shown.withLock(\.isOnline) }
+
+    /// Whether a person has switched the backend off.
+    var isSwitchedOff: Bool { shown.withLock(\.isSwitchedOff) }
+
+    /// Whether the backend waits for somebody to sign in.
+    var isSignedOut: Bool { shown.withLock(\.isSignedOut) }
+
+    /// Whether a request may be sent to the backend, as far as is known.
+    var mayAsk: Bool { shown.withLock(\.isWorthAsking) }
 
     /// Whether a read of a table that was never pulled may pull it now.
     var mayPullForRead: Bool { shown.withLock { $0.isWorthAsking && $0.readsThrough } }

@@ -9,6 +9,8 @@ struct Home: Sendable {
     let engine: SyncEngine
     /// How the backend stands, as last told by the engine.
     let board: BackendBoard
+    /// The token that the engine speaks with; nil for `anonymous`, which never has one.
+    let signIn: SignIn?
 }
 
 extension Home {
@@ -16,5 +18,15 @@ extension Home {
     func refreshBoard() async {
         board.show(
             await engine.backendStatus, mode: await engine.mode, await engine.settings)
+    }
+
+    /// Takes a token of the identity; when it is another one than before, what waited for a sign-in
+    /// goes on.
+    /// - Parameter isFresh: the backend has just taken it. One that merely came with a request is
+    ///   used only where there is none, or where the backend refuses the one there is.
+    func signedIn(_ token: Token, isFresh: Bool) {
+        guard let signIn else { return }
+        let onlyIfMissing = !isFresh && !board.isSignedOut
+        if signIn.take(token, onlyIfMissing: onlyIfMissing) { engine.nudge(.signedIn) }
     }
 }

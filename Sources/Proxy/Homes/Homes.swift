@@ -1,35 +1,158 @@
 import HTTPMessage
+import HTTPTypes
+import SyncCore
 import Synchronization
+import TablesProtocol
 
 /// Every identity's home. A request is led to one of them and sees nothing of the others.
 final class Homes: Sendable {
     /// The identity of requests without a credential.
     static let anonymous = "anonymous"
 
-    private let homes: Mutex<[String: Home]>
+    private struct State {
+        var homes: [String: Home] = [:]
+        /// The homes whose stores may keep readers open, the latest used last.
+        var warm: [String] = []
+    }
+    private let state: Mutex<State>
+    private let tokens: KnownTokens
+    private let slowLane: SlowLane
+    private let build: @Sendable (Identity) throws(StartProblem) -> Home
+    private let opened: @Sendable (Home) -> Void
+    /// The home of requests without a credential, and of public tables.
+    let nobody: Home
 
     /// Makes the registry.
-    init(_ homes: [Home]) {
-        self.homes = Mutex(Dictionary(uniqueKeysWithValues: homes.map { ($0.identity, $0) }))
+    /// - Parameters:
+    ///   - nobody: the home of requests without a credential.
+    ///   - others: those of the identities that are known already.
+    ///   - build: opens the home of somebody who signs in for the first time.
+    ///   - opened: told of such a home.
+    init(
+        nobody: Home, others: [Home], tokens: KnownTokens, slowLane: SlowLane,
+        build: @escaping @Sendable (Identity) throws(StartProblem) -> Home,
+        opened: @escaping @Sendable (Home) -> Void
+    ) {
+        self.nobody = nobody
+        self.tokens = tokens
+        self.slowLane = slowLane
+        self.build = build
+        self.opened = opened
+        let homes = Dictionary(uniqueKeysWithValues: ([nobody] + others).map { ($0.identity, $0) })
+        state = Mutex(State(homes: homes))
     }
 
     /// The home of an identity.
     func home(_ identity: String) -> Home? {
-        homes.withLock { $0[identity] }
-    }
-
-    /// The home that a client's request belongs to.
-    func home(for request: Request) -> Home? {
-        home(Self.anonymous)
+        state.withLock { $0.homes[identity] }
     }
 
     /// All homes, `anonymous` first.
     var all: [Home] {
-        homes.withLock { homes in
-            homes.values.sorted { left, right in
+        state.withLock { state in
+            state.homes.values.sorted { left, right in
                 (left.identity == Self.anonymous ? 0 : 1, left.identity)
                     < (right.identity == Self.anonymous ? 0 : 1, right.identity)
             }
         }
+    }
+
+    /// Where a request belongs.
+    enum Door {
+        case home(Home)
+        /// Its token names nobody yet.
+        case unknown(Token)
+    }
+
+    /// Where a request for a table belongs:
+    /// 1. without a token, or for a public table, to nobody's home;
+    /// 2. with a token that the backend has vouched for, to its owner's;
+    /// 3. otherwise nowhere: the backend has to be asked.
+    func door(_ token: Token?, _ table: TableName, worker: Int) -> Door {
+        guard let token, nobody.store.table(table, worker: worker)?.isPublic != true else {
+            keepWarm(nobody)
+            return .home(nobody)
+        }
+        guard let owner = tokens.owner(of: token), let home = home(owner.key) else {
+            return .unknown(token)
+        }
+        home.signedIn(token, isFresh: false)
+        keepWarm(home)
+        return .home(home)
+    }
+
+    /// Takes in that the backend has vouched for a token: its owner gets a home, and the home's
+    /// engine speaks with the token.
+    /// - Parameters:
+    ///   - userID: what a login's answer calls the user.
+    ///   - earlier: the token that this one renews.
+    /// - Throws: the reason why the home cannot be opened.
+    func vouched(
+        for token: Token, userID: String? = nil, renewing earlier: Token? = nil
+    ) async throws(StartProblem) -> Home {
+        // A renewed token that says nothing of its owner belongs to whom the earlier one did.
+        let saysNothing = token.claims == nil && userID == nil
+        let renewed = saysNothing ? earlier.flatMap(tokens.owner(of:)) : nil
+        let identity = renewed ?? Identity(token, userID: userID)
+        let isNew = self.home(identity.key) == nil
+        let home = try await open(identity)
+        if isNew { await adoptPolicies(home) }
+        let failure = await inSlowLane { [tokens] () -> FileFailure? in
+            do throws(FileFailure) {
+                try tokens.learn(token, of: identity)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        if let failure { throw StartProblem("\(failure)") }
+        home.signedIn(token, isFresh: true)
+        return home
+    }
+
+    /// The home of an identity, made when there is none. One at a time: a store has one owner.
+    private func open(_ identity: Identity) async throws(StartProblem) -> Home {
+        let result = await inSlowLane { [self] () -> Result<Home, StartProblem> in
+            if let home = home(identity.key) { return .success(home) }
+            do throws(StartProblem) {
+                let home = try build(identity)
+                state.withLock { $0.homes[identity.key] = home }
+                opened(home)
+                return .success(home)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// A new store begins with what the operator said of the anonymous one's tables.
+    private func adoptPolicies(_ home: Home) async {
+        for table in (try? await nobody.store.tables()) ?? [] where !table.isPublic {
+            let policies = TablePolicies(of: table)
+            guard policies != .standard, let name = TableName(table.name) else { continue }
+            _ = try? await home.store.updateTable(name, policies.apply)
+        }
+    }
+
+    private func inSlowLane<Value: Sendable>(
+        _ body: @escaping @Sendable () -> Value
+    ) async -> Value {
+        await withCheckedContinuation { continuation in
+            slowLane.run { continuation.resume(returning: body()) }
+        }
+    }
+
+    /// Notes that a home is used. The one that was not for longest closes its readers, which open
+    /// again when needed.
+    private func keepWarm(_ home: Home) {
+        let cold = state.withLock { state -> Home? in
+            if state.warm.last == home.identity { return nil }
+            state.warm.removeAll { $0 == home.identity }
+            state.warm.append(home.identity)
+            guard state.warm.count > Limits.storesWithReaders else { return nil }
+            return state.homes[state.warm.removeFirst()]
+        }
+        if let cold { slowLane.run { cold.store.closeReaders() } }
     }
 }

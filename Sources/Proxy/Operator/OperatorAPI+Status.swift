@@ -26,7 +26,7 @@ extension OperatorAPI {
     }
 
     func setMode(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let meant = try homesMeant(call)
         let body = try call.body()
         let mode: EngineStatus.Mode
         switch body["mode"]?.string {
@@ -34,7 +34,10 @@ extension OperatorAPI {
         case "offline": mode = .offline(until: try Self.until(body["forSeconds"], from: now()))
         default: throw .invalid("mode must be online or offline.")
         }
-        await home.engine.setMode(mode)
+        for home in meant {
+            await home.engine.setMode(mode)
+            await home.refreshBoard()
+        }
         return .json(.mode(mode))
     }
 
@@ -61,11 +64,12 @@ extension OperatorAPI {
     }
 
     func changeSettings(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
-        let changed = try SettingsPatch(try call.body()).applied(
-            to: await home.engine.settings)
-        await home.engine.update(changed)
-        return .json(.settings(await home.engine.settings))
+        let patch = SettingsPatch(try call.body())
+        let meant = try homesMeant(call)
+        for home in meant {
+            await home.engine.update(try patch.applied(to: await home.engine.settings))
+        }
+        return .json(.settings(await (meant.first ?? homes.nobody).engine.settings))
     }
 
     func samples(_ call: OperatorCall) async throws(Problem) -> Response {

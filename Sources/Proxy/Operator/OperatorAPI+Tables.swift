@@ -12,6 +12,22 @@ extension OperatorAPI {
                 tables.map { .table($0, identity: home.identity) }, next: nil, total: tables.count))
     }
 
+    /// Changes a table's policies, in every store unless one identity is named.
+    func changeTable(_ call: OperatorCall) async throws(Problem) -> Response {
+        let meant = try homesMeant(call)
+        let table = try Self.table(call)
+        let policies = try TablePolicies(try call.body())
+        var changed: TableStatus?
+        for home in meant {
+            let status = try await asking { () throws(StoreError) in
+                try await home.store.updateTable(table, policies.apply)
+            }
+            changed = changed ?? status
+        }
+        guard let changed, let home = meant.first else { throw .notFound("There is no store.") }
+        return .json(.table(changed, identity: home.identity))
+    }
+
     func items(_ call: OperatorCall) async throws(Problem) -> Response {
         let home = try home(call)
         let table = try Self.table(call)

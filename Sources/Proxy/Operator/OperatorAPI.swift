@@ -68,6 +68,11 @@ struct OperatorAPI: Sendable {
         return home
     }
 
+    /// The homes that a change of settings is for: all, or that of the identity in `?identity=`.
+    func homesMeant(_ call: OperatorCall) throws(Problem) -> [Home] {
+        call.query["identity"] == nil ? homes.all : [try home(call)]
+    }
+
     /// Runs a call of a store; its sentence becomes a 503.
     func asking<Value>(
         _ body: () async throws(StoreError) -> Value

@@ -86,7 +86,7 @@ enum Files {
     }
 
     /// The names in a folder.
-    private static func names(in path: String) -> [String] {
+    static func names(in path: String) -> [String] {
         // The stream is closed before the function returns; each name is copied while its entry
         // is valid, that is until the next call of readdir.
         guard let stream = unsafe opendir(path) else { return [] }

@@ -3,29 +3,53 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-/// Passes what is neither `/tables` nor `/-/` on to the backend and its answer back: custom APIs,
-/// logins, push registrations.
+/// Passes what is neither `/tables` nor `/-/` on to the backend and its answer back, byte for byte:
+/// custom APIs, logins, push registrations. Of logins it learns whose token is whose.
 struct PassThrough: Sendable {
     let backend: BackendAddress
     let transport: any HTTPTransport
     let homes: Homes
+    let access: OperatorAccess
     let defaultGeneration: Generation
     let work: BackgroundWork
 
     /// Answers a request that the guard let through.
     func handle(_ request: Request) -> Answer {
-        let outgoing = Request(head: outgoingHead(request), body: request.body)
-        return .later { reply in
-            work.start {
-                do throws(TransportError) {
-                    let response = try await transport.send(outgoing)
-                    homes.home(for: request)?.engine.nudge(.reachable)
-                    reply(incoming(response, request))
-                } catch {
-                    reply(unreachable(request, error))
-                }
-            }
+        .later { reply in
+            work.start { reply(await response(to: request)) }
         }
+    }
+
+    private func response(to request: Request) async -> Response {
+        guard !homes.nobody.board.isSwitchedOff else {
+            return unreachable(request, "Offline mode is on.")
+        }
+        let outgoing = Request(head: outgoingHead(request), body: request.body)
+        do throws(TransportError) {
+            let response: Response
+            if LoginAnswer.isExpected(of: request) {
+                response = try await transport.send(outgoing)
+                if let login = LoginAnswer(response) { await signIn(login, request) }
+            } else {
+                response = try await transport.open(outgoing)
+            }
+            for home in homes.all { home.engine.nudge(.reachable) }
+            return incoming(response, request)
+        } catch {
+            return unreachable(request, "The backend cannot be reached: \(error.message)")
+        }
+    }
+
+    /// The client has its answer only after its token is known, since it may use it at once. Where
+    /// the home cannot be opened, the token stays unknown and is asked about when it is used.
+    private func signIn(_ login: LoginAnswer, _ request: Request) async {
+        let earlier = Token(request.head.headerFields, generation: generation(request))
+        _ = try? await homes.vouched(
+            for: login.token, userID: login.userID, renewing: earlier)
+    }
+
+    private func generation(_ request: Request) -> Generation {
+        ClientFamily.detect(request, default: defaultGeneration).generation
     }
 
     /// The head as the backend gets it: its own authority, the raw target behind its path, and
@@ -37,18 +61,26 @@ struct PassThrough: Sendable {
         head.path = backend.prefix + (request.head.path ?? "/")
         head.headerFields = Self.endToEnd(head.headerFields)
         head.headerFields[.understudySession] = nil
+        if access.caller(request) == .token { head.headerFields[.authorization] = nil }
         if let cookies = head.headerFields[.cookie] {
             let own = OperatorAccess.cookieName(request)
             let others = cookies.split(separator: ";").map { $0.trimming { $0 == " " } }
                 .filter { !$0.hasPrefix("\(own)=") }
-            head.headerFields[.cookie] = others.isEmpty ? nil : others.joined(separator: "; ")
+            head.headerFields[.cookie] = nil
+            // Assigned, it would become one field for each cookie, which HTTP/1.1 does not allow.
+            if !others.isEmpty {
+                let value = others.joined(separator: "; ")
+                head.headerFields.append(HTTPField(name: .cookie, value: value))
+            }
         }
         return head
     }
 
     private func incoming(_ response: Response, _ request: Request) -> Response {
         var response = response
+        let length = response.head.headerFields[.contentLength]
         response.head.headerFields = Self.endToEnd(response.head.headerFields)
+        response.head.headerFields[.contentLength] = length
         // An address of the backend itself becomes one of this proxy, or the client would leave it.
         if let location = response.head.headerFields[.location],
             location.hasPrefix("\(backend)/"), let host = request.head.authority
@@ -56,20 +88,25 @@ struct PassThrough: Sendable {
             response.head.headerFields[.location] =
                 "http://\(host)" + location.dropFirst("\(backend)".count)
         }
+        // The length of an answer to HEAD is that of a body that does not come.
+        if request.head.method == .head, response.bytes != nil {
+            let stream = ByteStream()
+            stream.finish()
+            response.body = .stream(stream)
+        }
         return response
     }
 
-    private func unreachable(_ request: Request, _ error: TransportError) -> Response {
+    private func unreachable(_ request: Request, _ sentence: String) -> Response {
         let client = ClientFamily.detect(request, default: defaultGeneration)
         return TablesAnswer(client: client).render(
-            error: .unavailable(
-                "The backend cannot be reached: \(error.message)",
-                retryAfterSeconds: Limits.retryAfterSeconds))
+            error: .unavailable(sentence, retryAfterSeconds: Limits.retryAfterSeconds))
     }
 
-    /// The fields without those that belong to one connection (RFC 9110, section 7.6.1).
+    /// The fields without those that belong to one connection (RFC 9110, section 7.6.1) or to the
+    /// framing of a message.
     static func endToEnd(_ fields: HTTPFields) -> HTTPFields {
-        let named = (fields[.connection] ?? "").split(separator: ",").map {
+        let named = fields[values: .connection].joined(separator: ",").split(separator: ",").map {
             $0.trimming { $0 == " " }.lowercased()
         }
         return HTTPFields(

@@ -15,7 +15,8 @@ extension TablesRoutes {
             }
         case .partial, .unknownTable:
             if scene.home.board.mayPullForRead {
-                return afterFirstPull(scene) { scene, run in listed(scene, query, after: run) }
+                return afterFirstPull(scene, meanwhile: { scene in await forwarded(scene, query) })
+                { scene, run in listed(scene, query, after: run) }
             }
             return .now(finished(outcome, scene))
         case .page, .invalid, .failed: return .now(finished(outcome, scene))
@@ -34,6 +35,8 @@ extension TablesRoutes {
         let outcome = scene.home.store.listUnhurried(
             scene.call.table, query, generation: scene.call.generation)
         switch (outcome, run.state) {
+        case (.partial, .signIn), (.unknownTable, .signIn):
+            return signed(scene.error(.unauthorized), scene)
         case (.partial, .complete), (.partial, .completeWithErrors), (.partial, .running):
             return stillPulling(scene)
         case (.unknownTable, .complete), (.unknownTable, .completeWithErrors):
@@ -69,10 +72,20 @@ extension TablesRoutes {
         switch outcome {
         case .unknownWhilePartial, .unknownTable:
             if scene.home.board.mayPullForRead {
-                return afterFirstPull(scene) { scene, _ in finished(found(scene, id), scene, id) }
+                return afterFirstPull(scene) { scene, run in got(scene, id, after: run) }
             }
             return .now(finished(outcome, scene, id))
         case .item, .missing, .gone, .failed: return .now(finished(outcome, scene, id))
+        }
+    }
+
+    private func got(_ scene: Scene, _ id: ItemID, after run: Run) -> Response {
+        let outcome = found(scene, id)
+        switch outcome {
+        case .unknownTable, .unknownWhilePartial:
+            guard run.state == .signIn else { return finished(outcome, scene, id) }
+            return signed(scene.error(.unauthorized), scene)
+        case .item, .missing, .gone, .failed: return finished(outcome, scene, id)
         }
     }
 
@@ -96,8 +109,10 @@ extension TablesRoutes {
 
     /// Pulls the table for the first time and answers then, or says after a while that it takes
     /// longer. The client waits suspended; no thread waits with it.
+    /// - Parameter meanwhile: an answer from elsewhere when the pull takes its time; nil for none.
     func afterFirstPull(
-        _ scene: Scene, _ respond: @escaping @Sendable (Scene, Run) -> Response
+        _ scene: Scene, meanwhile: (@Sendable (Scene) async -> Response?)? = nil,
+        _ respond: @escaping @Sendable (Scene, Run) -> Response
     ) -> Answer {
         .later { reply in
             let scene = scene.moved(to: slowLane.worker)
@@ -109,12 +124,31 @@ extension TablesRoutes {
                         // The pull goes on; its own reply then does nothing.
                         reply(stillPulling(scene))
                     }
+                    if let meanwhile {
+                        group.addTask {
+                            let time = Duration.milliseconds(Limits.forwardAfterMilliseconds)
+                            guard (try? await Task.sleep(for: time)) != nil else { return }
+                            if let response = await meanwhile(scene) { reply(response) }
+                        }
+                    }
                     let run = await scene.home.engine.pull(scene.call.table)
                     slowLane.run { reply(respond(scene, run)) }
                     group.cancelAll()
                 }
             }
         }
+    }
+
+    /// A list that the backend gives while the table's first pull goes on. Where changes of the
+    /// client's own wait to be sent there is none, since it would lack them.
+    private func forwarded(_ scene: Scene, _ query: TableQuery) async -> Response? {
+        let tables = (try? await scene.home.store.tables()) ?? []
+        let own = tables.first { TableName($0.name) == scene.call.table }
+        guard own?.pending ?? 0 == 0,
+            let page = await scene.home.engine.forward(
+                scene.call.table, query, pageRows: scene.call.generation.pageRows)
+        else { return nil }
+        return signed(scene.answer.render(page: page), scene)
     }
 
     func stillPulling(_ scene: Scene) -> Response {

@@ -14,10 +14,13 @@ extension TablesRoutes {
             bodyVersion: bodyVersion, generation: scene.call.generation,
             parameters: scene.call.parameters,
             traceparent: request.head.headerFields[.traceparent], actor: .client)
+        let waits = writesThrough(scene)
         return .later { reply in
             scene.home.store.submit(write) { outcome in
                 if case .unknownWhilePartial = outcome, scene.home.board.mayPullForRead {
                     afterPull(scene, write, reply)
+                } else if let item = outcome.item, waits {
+                    writeThrough(scene, outcome, item, reply)
                 } else {
                     reply(finished(outcome, scene))
                 }
@@ -28,13 +31,19 @@ extension TablesRoutes {
     /// Tries again after the table's first pull: the item may be one that was not pulled yet.
     private func afterPull(_ scene: Scene, _ write: LocalWrite, _ reply: Reply) {
         work.start {
-            _ = await scene.home.engine.pull(scene.call.table)
+            let run = await scene.home.engine.pull(scene.call.table)
             let outcome = await scene.home.store.submit(write)
-            reply(finished(outcome, scene))
+            if case .unknownWhilePartial = outcome, run.state == .signIn {
+                return reply(scene.error(.unauthorized))
+            }
+            guard let item = outcome.item, writesThrough(scene.moved(to: slowLane.worker)) else {
+                return reply(finished(outcome, scene))
+            }
+            writeThrough(scene, outcome, item, reply)
         }
     }
 
-    private func finished(_ outcome: WriteOutcome, _ scene: Scene) -> Response {
+    func finished(_ outcome: WriteOutcome, _ scene: Scene) -> Response {
         switch outcome {
         case .inserted(let item): pending(scene.answer.render(inserted: item), scene)
         case .updated(let item): pending(scene.answer.render(item: item), scene)

@@ -31,6 +31,8 @@ public struct BackendOptions: Sendable, Hashable {
     public enum Tokens: Sendable, Hashable {
         case any
         case only(Set<String>)
+        /// Those that a login with this backend handed out.
+        case issued
     }
 
     /// Which server to answer like.

@@ -25,7 +25,8 @@ public struct TableOptions: Sendable, Hashable {
     public var softDelete: Bool
     /// Text ids, or integers that the backend assigns.
     public var idKind: IDKind
-    /// Whether a request without a token is answered 401.
+    /// Whether a request without a token is answered 401. Each user who signed in with this backend
+    /// then has items of their own, which the column `userId` tells apart.
     public var needsSignIn: Bool
     /// The columns that are known from the start (Node flavour: rows show them as null).
     public var columns: [Column]

@@ -5,7 +5,7 @@ import TablesProtocol
 extension Exchange {
     /// `GET /tables/{table}`.
     func list(_ name: TableName) throws -> Outcome {
-        let query = try ListQuery(call, profile)
+        var query = try ListQuery(call, profile)
         guard let table = try readableTable(name) else {
             return .list(
                 RowPage(
@@ -16,6 +16,7 @@ extension Exchange {
             throw Refusal(400, "Could not find a property named 'updatedAt'.")
         }
         if let outcome = try unknownColumns(query, table) { return outcome }
+        if table.options.needsSignIn, let user = try user() { query.keepOnly(owner: user) }
         let wanted = min(query.top ?? .max, pageRows(query))
         let sql = ListSQL(table, query, profile, includesDeleted: includesDeleted, isExact: isExact)
         var rows = try sql.rows(database, limit: wanted + 1)
@@ -31,7 +32,7 @@ extension Exchange {
     /// `GET /tables/{table}/{id}`.
     func get(_ name: TableName, _ id: String) throws -> Outcome {
         guard let table = try readableTable(name),
-            let row = try Items.find(database, table, id)
+            let row = try find(table, id)
         else { return .missing(id: id) }
         if row.deleted, !(profile.includesDeletedByID && includesDeleted) {
             return profile.readDeleted == .gone ? .gone(id: id) : .missing(id: id)

@@ -11,7 +11,8 @@ extension Exchange {
         if let id = sent.id { try check(id: id, options) }
         // The name is checked before the table comes into being, so that a refusal leaves nothing.
         var table = try table(name, creating: true)
-        let columns = withDefaults(try kept(sent.columns, &table), table)
+        var columns = withDefaults(try kept(sent.columns, &table), table)
+        if options.needsSignIn, let user = try user() { columns[Self.owner] = .string(user) }
         let id = newID(sent, &table)
         if let old = try Items.find(database, table, id) {
             return .exists(old, sent: call.request.body)
@@ -37,7 +38,7 @@ extension Exchange {
         var table = try table(name)
         let sent = try sent(table.options)
         if let refusal = idMismatch(sent, id) { throw refusal }
-        guard var row = try Items.find(database, table, id) else { return .missing(id: id) }
+        guard var row = try find(table, id) else { return .missing(id: id) }
         let undeletes = profile.undelete == .patch && sent.deleted == false && row.deleted
         if !undeletes, let outcome = refuseDeleted(row) { return outcome }
         if let outcome = mismatch(row, sent, table) { return outcome }
@@ -68,7 +69,7 @@ extension Exchange {
         var table = try table(name)
         let sent = try sent(table.options)
         if let refusal = idMismatch(sent, id) { throw refusal }
-        guard var row = try Items.find(database, table, id) else { return .missing(id: id) }
+        guard var row = try find(table, id) else { return .missing(id: id) }
         if let outcome = refuseDeleted(row) { return outcome }
         if let outcome = mismatch(row, sent, table) { return outcome }
         let wasDeleted = row.deleted
@@ -84,7 +85,7 @@ extension Exchange {
     /// `DELETE /tables/{table}/{id}`.
     func delete(_ name: TableName, _ id: String) throws -> Outcome {
         var table = try table(name)
-        guard var row = try Items.find(database, table, id) else { return .missing(id: id) }
+        guard var row = try find(table, id) else { return .missing(id: id) }
         if row.deleted, let outcome = deletedTwice(row) { return outcome }
         if let outcome = mismatch(row, nil, table) { return outcome }
         if table.options.softDelete, !table.isPlain(profile.generation) {
@@ -110,7 +111,7 @@ extension Exchange {
                 throw Refusal(400, "The undelete operation is not supported on this table.")
             }
         }
-        guard var row = try Items.find(database, table, id) else { return .missing(id: id) }
+        guard var row = try find(table, id) else { return .missing(id: id) }
         if let outcome = mismatch(row, nil, table) { return outcome }
         row.deleted = false
         advance(&row, to: stamp(&table))

@@ -36,6 +36,13 @@ struct ListQuery {
         }
     }
 
+    /// Leaves only one user's items.
+    mutating func keepOnly(owner: String) {
+        let own = Expression.binary(
+            .equal, .column(.user(path: [Exchange.owner])), .literal(.string(owner)))
+        filter = filter.flatMap { Expression.joined(.and, [$0, own]) } ?? own
+    }
+
     /// The names of the columns that the query mentions.
     var columns: Set<String> {
         var names: Set<String> = Set((select ?? []).map { $0.lowercased() })

@@ -9,7 +9,8 @@ extension ReferenceBackend {
     func serve(_ call: Call, keeping: Bool = true) -> Response {
         var response =
             call.method == .options
-            ? answerer(call, nil).preflight() : answer(call, keeping: keeping)
+            ? answerer(call, nil).preflight()
+            : loginAnswer(call) ?? customAnswer(call) ?? answer(call, keeping: keeping)
         CrossOrigin.add(to: &response, call)
         return response
     }
@@ -76,6 +77,7 @@ extension ReferenceBackend {
         switch options.tokens {
         case .any: true
         case .only(let tokens): tokens.contains(token)
+        case .issued: (try? user(of: token)) != nil
         }
     }
 

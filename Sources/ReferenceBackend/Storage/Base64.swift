@@ -3,6 +3,19 @@ enum Base64 {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
+    /// The text of some bytes in the alphabet for addresses, without padding (RFC 4648 section 5).
+    static func urlText(_ bytes: some Collection<UInt8>) -> String {
+        String(
+            text(bytes).compactMap { character -> Character? in
+                switch character {
+                case "+": "-"
+                case "/": "_"
+                case "=": nil
+                default: character
+                }
+            })
+    }
+
     /// The text of some bytes.
     static func text(_ bytes: some Collection<UInt8>) -> String {
         var text: [UInt8] = []

@@ -10,6 +10,7 @@ enum Schema {
     /// `tables`: one line for each table that exists. `items`: one for each item or tombstone; the
     /// names `id` to `deleted` are those that compiled queries use, times in milliseconds, the exact
     /// ticks beside them. `effects`: what each applied write did, never changed afterwards.
+    /// `logins`: the tokens that were handed out.
     private static let sql = """
         CREATE TABLE IF NOT EXISTS tables (
           key INTEGER PRIMARY KEY,
@@ -45,6 +46,10 @@ enum Schema {
           method TEXT NOT NULL,
           idempotency_key TEXT,
           at INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS logins (
+          token TEXT PRIMARY KEY,
+          user_id TEXT NOT NULL
         ) STRICT;
         CREATE INDEX IF NOT EXISTS effects_by_item ON effects (table_name, item_id);
         """

@@ -140,7 +140,7 @@ struct Scheduler: Sendable {
         case .signedIn:
             if case .signedOut = link {
                 link = .open
-                wish(.sync)
+                if isAutomatic { wish(.sync) }
             }
         }
     }

@@ -1,0 +1,40 @@
+import TablesProtocol
+
+/// Somebody whom the backend knows: whose rows and operations a store holds.
+struct Identity: Sendable, Hashable {
+    /// Its key: what `?identity=` says, and the name of its store's folder. Equal exactly for equal
+    /// issuers and subjects, and safe as a name.
+    let key: String
+
+    /// Who owns a token that the backend took: the issuer with the first there is of the claims
+    /// `sub` and `uid`, the login's user id, and the token's fingerprint.
+    init(_ token: Token, userID: String? = nil) {
+        let claims = token.claims
+        let issuer = claims?["iss"]?.string ?? ""
+        let given = [
+            ("sub", claims?["sub"]?.string), ("uid", claims?["uid"]?.string), ("user", userID),
+        ]
+        for case (let kind, let subject?) in given where !subject.isEmpty {
+            self.init(issuer: issuer, kind: kind, subject: subject)
+            return
+        }
+        self.init(issuer: issuer, kind: "token", subject: token.fingerprint)
+    }
+
+    /// A key as it was kept.
+    init(key: String) { self.key = key }
+
+    /// A readable beginning, then what tells it from all others.
+    private init(issuer: String, kind: String, subject: String) {
+        let words = subject.lowercased().unicodeScalars.map { scalar -> Character in
+            switch scalar {
+            case "a"..."z", "0"..."9": Character(scalar)
+            default: "-"
+            }
+        }
+        let readable = String(words).split(separator: "-").joined(separator: "-")
+        let whole = SHA256.hex("\(issuer.utf8.count):\(issuer)\(kind):\(subject)")
+        let beginning = kind == "token" || readable.isEmpty ? "user" : String(readable.prefix(40))
+        key = "\(beginning)-\(whole.prefix(24))"
+    }
+}

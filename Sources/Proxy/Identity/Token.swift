@@ -1,0 +1,77 @@
+import HTTPTypes
+import TablesProtocol
+
+/// A client's token, in memory only: what reaches disk, log or page is its fingerprint at most.
+struct Token: Sendable, Hashable {
+    /// The header field as the client sends it; so it goes to the backend.
+    let field: HTTPField
+    /// The token alone, without `Bearer`.
+    let text: String
+
+    /// The token of a request: `X-ZUMO-AUTH`, or for the third generation `Authorization: Bearer`.
+    /// Other generations never mean a backend's token by `Authorization`, which may hold something
+    /// that the backend must not see.
+    init?(_ fields: HTTPFields, generation: Generation) {
+        if let text = fields[.zumoAuth], !text.isEmpty {
+            self.text = text
+            field = HTTPField(name: .zumoAuth, value: text)
+            return
+        }
+        guard generation == .datasync, let value = fields[.authorization],
+            value.lowercased().hasPrefix("bearer ")
+        else { return nil }
+        let text = value.dropFirst(7).trimming { $0 == " " }
+        guard !text.isEmpty else { return nil }
+        self.text = String(text)
+        field = HTTPField(name: .authorization, value: value)
+    }
+
+    /// A token out of a login's answer.
+    init(login text: String) {
+        self.text = text
+        field = HTTPField(name: .zumoAuth, value: text)
+    }
+
+    /// What may be kept on disk: SHA-256 of the token, in hexadecimal digits.
+    var fingerprint: String { SHA256.hex(text) }
+
+    /// The claims, if the token is a JWT (RFC 7519). Nobody checks its signature here: whoever asks
+    /// must know that the backend took the token.
+    var claims: JSONValue? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let bytes = Self.decoded(parts[1]),
+            let claims = try? JSONValue(parsing: bytes), case .object = claims
+        else { return nil }
+        return claims
+    }
+
+    /// The bytes of a text in the base64 alphabet for addresses (RFC 4648 section 5).
+    private static func decoded(_ text: Substring) -> [UInt8]? {
+        var (bytes, bits, count): ([UInt8], UInt32, UInt32) = ([], 0, 0)
+        for digit in text.utf8 where digit != UInt8(ascii: "=") {
+            guard let value = value(digit) else { return nil }
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+            }
+        }
+        return bytes
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): digit - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "-"), UInt8(ascii: "+"): 62
+        case UInt8(ascii: "_"), UInt8(ascii: "/"): 63
+        default: nil
+        }
+    }
+}
+
+extension HTTPField.Name {
+    static let zumoAuth = known("X-ZUMO-AUTH")
+}

@@ -1,0 +1,60 @@
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+
+// Requests whose token names nobody yet.
+extension TablesRoutes {
+    /// Asks the backend whose token it is, while the client waits suspended.
+    ///
+    /// 1. It is somebody's: the request is answered in their home, which it may be the first to enter.
+    /// 2. It is refused, or the backend is away: 401. Nothing is kept under a name that nobody has
+    ///    vouched for.
+    /// 3. The backend gives the table to anybody: it is asked itself, with the request as it came.
+    ///    Nothing of it is kept here.
+    func meet(_ token: Token, _ call: TableCall, _ request: Request) -> Answer {
+        guard homes.nobody.board.mayAsk else { return .now(refused(call)) }
+        return .later { reply in
+            work.start {
+                switch await voucher.verdict(token, call.table, of: request) {
+                case .refused, .unreachable: reply(refused(call))
+                case .unproven: passThrough.handle(request).send(reply)
+                case .good: await enter(token, call, request, reply)
+                }
+            }
+        }
+    }
+
+    private func enter(
+        _ token: Token, _ call: TableCall, _ request: Request, _ reply: Reply
+    ) async {
+        do throws(StartProblem) {
+            let home = try await homes.vouched(for: token)
+            slowLane.run {
+                let scene = Scene(
+                    call: call, answer: TablesAnswer(to: call), home: home,
+                    worker: slowLane.worker)
+                answer(scene, request).send(reply)
+            }
+        } catch {
+            reply(
+                TablesAnswer(to: call).render(
+                    error: .unavailable(
+                        "\(error)", retryAfterSeconds: Limits.retryAfterSeconds)))
+        }
+    }
+
+    private func refused(_ call: TableCall) -> Response {
+        TablesAnswer(to: call).render(error: .unauthorized)
+    }
+}
+
+extension Answer {
+    /// Sends the answer when it is there.
+    func send(_ reply: Reply) {
+        switch self {
+        case .now(let response): reply(response)
+        case .later(let start): start(reply)
+        }
+    }
+}

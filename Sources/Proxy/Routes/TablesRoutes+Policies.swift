@@ -1,0 +1,147 @@
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+
+// What the policies of a table add to an answer from the store.
+extension TablesRoutes {
+    /// Answers a read as the table's policy says.
+    ///
+    /// - `local`: from the store.
+    /// - `revalidate`: from the store; what the backend has comes behind.
+    /// - `remote-first`: what the backend has comes first, then the answer from the store, where the
+    ///   client's own changes are as well; the store alone when the backend is away or too slow.
+    func read(
+        _ scene: Scene, _ local: @escaping @Sendable (Scene) -> Answer
+    ) -> Answer {
+        let table = scene.home.store.table(scene.call.table, worker: scene.worker)
+        guard let table, table.readPolicy != .local, scene.home.board.mayPullForRead else {
+            return local(scene)
+        }
+        switch table.readPolicy {
+        case .local: return local(scene)
+        case .revalidate:
+            let answer = local(scene)
+            scene.home.engine.nudge(.read(scene.call.table))
+            return answer
+        case .remoteFirst:
+            // A table that is not whole yet is pulled before its answer anyway.
+            guard table.isComplete else { return local(scene) }
+            return .later { reply in
+                let scene = scene.moved(to: slowLane.worker)
+                pull(scene) { _ in local(scene).send(reply) }
+            }
+        }
+    }
+
+    /// Pulls the scene's table; then, or when that takes too long, goes on in the slow lane. The pull
+    /// goes on by itself.
+    private func pull(_ scene: Scene, then: @escaping @Sendable (Run?) -> Void) {
+        let once = Once()
+        work.start {
+            await withDiscardingTaskGroup { group in
+                group.addTask {
+                    let time = Duration.seconds(Limits.backendWaitSeconds)
+                    guard (try? await Task.sleep(for: time)) != nil else { return }
+                    if once.isFirst { slowLane.run { then(nil) } }
+                }
+                let run = await scene.home.engine.pull(scene.call.table)
+                if once.isFirst { slowLane.run { then(run) } }
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// Whether a write waits for the backend's verdict.
+    func writesThrough(_ scene: Scene) -> Bool {
+        let table = scene.home.store.table(scene.call.table, worker: scene.worker)
+        return table?.writePolicy == .writeThrough && scene.home.board.mayAsk
+    }
+
+    /// Answers a write that is on disk with what the backend says to it.
+    ///
+    /// 1. The queue is pushed; a push under way may have begun before the write, so up to three times.
+    /// 2. Nothing of the item is open any more: the backend has it; the answer shows its row.
+    /// 3. It is a conflict, or the backend refuses it: the client is told what the backend said. The
+    ///    operation stays for a person to decide, as any other.
+    /// 4. Anything else, or no verdict in time: the answer is that of a local write.
+    func writeThrough(
+        _ scene: Scene, _ outcome: WriteOutcome, _ item: Item, _ reply: Reply
+    ) {
+        work.start {
+            await withDiscardingTaskGroup { group in
+                group.addTask {
+                    let time = Duration.seconds(Limits.backendWaitSeconds)
+                    guard (try? await Task.sleep(for: time)) != nil else { return }
+                    reply(finished(outcome, scene))
+                }
+                for _ in 0..<3 {
+                    let run = await scene.home.engine.push()
+                    let standing = try? await scene.home.store.standing(scene.call.table, item.id)
+                    guard let standing else { break }
+                    if let response = verdict(standing, outcome, scene) {
+                        reply(response)
+                        break
+                    }
+                    guard standing.operation?.state == .queued, run.state != .offline else { break }
+                }
+                reply(finished(outcome, scene))
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// The answer to a write that the backend has judged; nil while it has not.
+    private func verdict(
+        _ standing: ItemStanding, _ outcome: WriteOutcome, _ scene: Scene
+    ) -> Response? {
+        guard let operation = standing.operation else {
+            return signed(finished(outcome.with(standing.item), scene), scene, state: .synced)
+        }
+        switch operation.state {
+        case .conflict:
+            let error: TablesError =
+                if operation.kind == .insert { .conflict(standing.server) } else {
+                    standing.server.map { .preconditionFailed($0) }
+                        ?? scene.target.map { .notFound($0) } ?? .conflict(nil)
+                }
+            return signed(scene.error(error), scene, state: .conflict)
+        case .quarantined:
+            var response = scene.error(
+                .badRequest(operation.lastError ?? operation.reason ?? "The backend refuses it."))
+            if let status = operation.lastStatus, (400..<600).contains(status) {
+                response.head.status = .init(code: status)
+            }
+            return signed(response, scene, state: .quarantined)
+        case .queued, .sending, .waiting, .unknown, .done, .discarded, .collapsed: return nil
+        }
+    }
+}
+
+extension WriteOutcome {
+    /// The item that a successful write left; nil for others.
+    var item: Item? {
+        switch self {
+        case .inserted(let item), .updated(let item), .deleted(let item), .undeleted(let item):
+            item
+        case .missing, .gone, .preconditionFailed, .versionConflict, .alreadyExists,
+            .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy,
+            .failed:
+            nil
+        }
+    }
+
+    /// The same success with another item.
+    fileprivate func with(_ item: Item) -> WriteOutcome {
+        switch self {
+        case .inserted: .inserted(item)
+        case .updated: .updated(item)
+        case .deleted: .deleted(item)
+        case .undeleted: .undeleted(item)
+        case .missing, .gone, .preconditionFailed, .versionConflict, .alreadyExists,
+            .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy,
+            .failed:
+            self
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import GRDB
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+// Client-flow login: `POST /login/{provider}` (first generation) and `POST /.auth/login/{provider}`
+// (second) with the provider's token, and `GET /.auth/refresh` with this backend's own. Whoever sends
+// the access token `ana` to `facebook` is the user `facebook:ana`: nobody is asked for a password.
+extension ReferenceBackend {
+    /// Answers a login or a refresh; nil for everything else.
+    func loginAnswer(_ call: Call) -> Response? {
+        let parts = call.request.path.split(separator: "/").map {
+            Percent.decode($0, plusIsSpace: false)
+        }
+        switch (call.method, parts.first, parts.count) {
+        case (.post, "login", 2): return login(call, provider: parts[1])
+        case (.post, ".auth", 3) where parts[1] == "login": return login(call, provider: parts[2])
+        case (.get, ".auth", 2) where parts[1] == "refresh": return refresh(call)
+        default: return nil
+        }
+    }
+
+    private func login(_ call: Call, provider: String) -> Response {
+        let body = try? JSONValue(parsing: call.request.body)
+        let given = body?["access_token"]?.string ?? body?["id_token"]?.string
+        guard let given, !given.isEmpty else {
+            return answerer(call, nil).refused(
+                Refusal(401, "The \(provider) token is missing or cannot be read."))
+        }
+        return signedIn("\(provider):\(given)", provider: provider)
+    }
+
+    private func refresh(_ call: Call) -> Response {
+        guard let token = call.token, let user = try? user(of: token) else {
+            return answerer(call, nil).refused(Refusal(401, "Unauthorized"))
+        }
+        let provider = user.prefix { $0 != ":" }
+        return signedIn(user, provider: String(provider))
+    }
+
+    private func signedIn(_ user: String, provider: String) -> Response {
+        let token = newToken(user, provider: provider)
+        do {
+            try database.write { try Logins.add($0, token: token, user: user) }
+        } catch {
+            return Response(status: .internalServerError)
+        }
+        let answer = JSONValue.object([
+            .init("user", .object([.init("userId", .string(user))])),
+            .init("authenticationToken", .string(token)),
+        ])
+        return Response(
+            status: .ok, headerFields: [.contentType: "application/json"],
+            body: Array(answer.text.utf8))
+    }
+
+    /// A token in the form of a JWT. What makes it good is that it was handed out, not its signature.
+    private func newToken(_ user: String, provider: String) -> String {
+        let head = JSONValue.object([.init("alg", .string("HS256")), .init("typ", .string("JWT"))])
+        let claims = JSONValue.object([
+            .init("iss", .string("urn:understudy:reference-backend")),
+            .init("aud", .string(provider)), .init("sub", .string(user)),
+            .init("jti", .string(Base64.text(random.bytes(12)))),
+        ])
+        let parts = [Array(head.text.utf8), Array(claims.text.utf8), random.bytes(32)]
+        return parts.map(Base64.urlText).joined(separator: ".")
+    }
+
+    /// Whose token it is; nil for one that was never handed out.
+    func user(of token: String) throws -> String? {
+        try database.read { try Logins.user($0, token: token) }
+    }
+
+    /// Takes back every token that was handed out, as if their time had passed.
+    public func endLogins() async throws {
+        try await database.write { try Logins.removeAll($0) }
+    }
+}
+
+extension Exchange {
+    /// Who asks: the user whose token from a login here came with the request.
+    func user() throws -> String? {
+        try call.token.flatMap { try Logins.user(database, token: $0) }
+    }
+
+    /// An item by its id. In a table that needs a sign-in, each user has items of their own.
+    func find(_ table: TableRecord, _ id: String) throws -> Row? {
+        guard let row = try Items.find(database, table, id) else { return nil }
+        guard table.options.needsSignIn, let user = try user() else { return row }
+        return row.columns[Self.owner]?.string == user ? row : nil
+    }
+
+    /// The column that says whose item it is, in tables that need a sign-in.
+    static let owner = "userId"
+}

@@ -1,0 +1,201 @@
+"""Each identity has rows and a queue of its own, by the token that its client-flow login gave it."""
+
+import json
+import re
+
+import pytest
+import requests
+from programs import ZUMO, Tables, wait_until
+
+
+def sign_in(proxy, name, path="/.auth/login/facebook"):
+    """Logs in through the proxy as an SDK does, and returns a client with the token."""
+    answer = requests.post(proxy.url + path, json={"access_token": name}, headers=ZUMO, timeout=10)
+    assert answer.status_code == 200, answer.text
+    return with_token(proxy, answer.json()["authenticationToken"])
+
+
+def with_token(proxy, token):
+    client = Tables(proxy.url)
+    client.token = token
+    client.session.headers["X-ZUMO-AUTH"] = token
+    return client
+
+
+def elsewhere(backend, name):
+    """A client of somebody who signs in with the backend itself, past the proxy."""
+    return sign_in(backend, name)
+
+
+def key(proxy, name):
+    found = [i for i in proxy.status()["identities"] if name in i]
+    assert len(found) == 1, proxy.status()["identities"]
+    return found[0]
+
+
+@pytest.fixture
+def world(start):
+    backend = start.backend("--sign-in", "todoitem")
+    return backend, start.proxy(backend.url)
+
+
+@pytest.mark.parametrize("path", ["/.auth/login/facebook", "/login/facebook"])
+def test_nobody_sees_anothers_rows_and_nothing_goes_out_under_anothers_name(world, path):
+    backend, proxy = world
+    ana, ben = sign_in(proxy, "ana", path), sign_in(proxy, "ben", path)
+    backend.stop()
+    mine = ana.insert({"text": "of ana"})
+    his = ben.insert({"text": "of ben"})
+    assert ana.get(mine["id"]).status_code == 200
+    assert ben.get(mine["id"]).status_code in (404, 503)
+    assert [row["text"] for row in ben.all()] == ["of ben"]
+    assert Tables(proxy.url).get(mine["id"]).status_code in (401, 404, 503)
+
+    backend.start()
+    direct = elsewhere(backend, "ana"), elsewhere(backend, "ben")
+    wait_until(lambda: direct[0].get(mine["id"]).status_code == 200, 30, "ana's todo upstream")
+    wait_until(lambda: direct[1].get(his["id"]).status_code == 200, 30, "ben's todo upstream")
+    assert [(row["text"], row["userId"]) for row in direct[0].all()] == [("of ana", "facebook:ana")]
+    assert [(row["text"], row["userId"]) for row in direct[1].all()] == [("of ben", "facebook:ben")]
+
+
+def test_the_operator_sees_all_by_identity(world):
+    backend, proxy = world
+    ana, ben = sign_in(proxy, "ana"), sign_in(proxy, "ben")
+    backend.stop()
+    ana.insert({"text": "of ana"})
+    ben.insert({"text": "of ben"})
+    for name in ("ana", "ben"):
+        identity = key(proxy, name)
+        queue = proxy.operator("GET", f"/operations?identity={identity}")["items"]
+        assert [(op["identity"], op["title"]) for op in queue] == [(identity, f"of {name}")]
+        (table,) = proxy.operator("GET", f"/tables?identity={identity}")["items"]
+        assert table["identity"] == identity
+    assert proxy.operator("GET", "/operations")["items"] == []
+    proxy.operator("GET", "/operations?identity=nobody", expect=404)
+
+
+def test_a_request_without_a_token_is_told_to_sign_in(world):
+    _, proxy = world
+    assert proxy.request("GET", "/tables/todoitem").status_code == 401
+    assert proxy.request("GET", "/tables/todoitem/a").status_code == 401
+
+
+def test_an_unknown_token_offline_is_401_in_the_callers_shape(world):
+    backend, proxy = world
+    stranger = elsewhere(backend, "cem")
+    backend.stop()
+    answer = with_token(proxy, stranger.token).request("POST", "/tables/todoitem", json={"id": "x"})
+    assert answer.status_code == 401
+    assert answer.json()["error"]
+    assert len(proxy.status()["identities"]) == 1
+
+
+def test_a_token_that_the_proxy_never_saw_given_is_proven_by_the_backend(world):
+    backend, proxy = world
+    outside = elsewhere(backend, "cem")
+    outside.insert({"id": "c", "text": "of cem"})
+    cem = with_token(proxy, outside.token)
+    assert cem.get("c").json()["text"] == "of cem"
+    assert key(proxy, "cem")
+    backend.stop()
+    assert [row["text"] for row in cem.all()] == ["of cem"]
+    assert with_token(proxy, outside.token + "x").request("GET", "/tables/todoitem").status_code == 401
+
+
+def test_a_forged_token_with_anas_claims_is_not_ana(world):
+    backend, proxy = world
+    ana = sign_in(proxy, "ana")
+    ana.insert({"id": "a", "text": "of ana"})
+    head, claims, _ = ana.token.split(".")
+    forged = with_token(proxy, f"{head}.{claims}.AAAA")
+    assert forged.get("a").status_code == 401
+    backend.stop()
+    assert forged.get("a").status_code == 401
+    assert ana.get("a").status_code == 200
+
+
+def test_a_refreshed_token_belongs_to_the_same_identity(world):
+    _, proxy = world
+    ana = sign_in(proxy, "ana")
+    item = ana.insert({"text": "of ana"})
+    answer = ana.request("GET", "/.auth/refresh")
+    assert answer.status_code == 200, answer.text
+    renewed = answer.json()["authenticationToken"]
+    assert renewed != ana.token
+    assert with_token(proxy, renewed).get(item["id"]).json()["text"] == "of ana"
+    assert len(proxy.status()["identities"]) == 2
+
+
+def test_after_a_restart_the_queue_waits_for_the_sign_in_and_says_so(world):
+    backend, proxy = world
+    ana = sign_in(proxy, "ana")
+    backend.stop()
+    item = ana.insert({"text": "waits"})
+    proxy.stop()
+    backend.start()
+    proxy.start()
+    identity = key(proxy, "ana")
+
+    def state():
+        return proxy.operator("GET", f"/status?identity={identity}")
+
+    status = state()
+    assert status["backend"]["state"] == "signedOut"
+    assert "token" in status["backend"]["reason"]
+    run = proxy.operator("POST", f"/sync?wait=30&identity={identity}", json={})
+    assert run["state"] == "signIn"
+    assert elsewhere(backend, "ana").get(item["id"]).status_code == 404
+    assert state()["queue"]["queued"] + state()["queue"]["waiting"] == 1
+
+    # Known by its fingerprint: the first request with the token brings it back.
+    assert ana.get(item["id"]).json()["text"] == "waits"
+    direct = elsewhere(backend, "ana")
+    wait_until(lambda: direct.get(item["id"]).status_code == 200, 30, "the todo upstream")
+    assert state()["backend"]["state"] == "online"
+
+
+def test_a_public_table_is_one_for_all(start):
+    backend = start.backend("--sign-in", "todoitem")
+    backend.insert({"id": "n", "text": "for all"}, table="notice")
+    proxy = start.proxy(backend.url, "--policy", "notice=public")
+    ana = sign_in(proxy, "ana")
+    assert ana.get("n", table="notice").json()["text"] == "for all"
+    made = ana.insert({"text": "seen by all"}, table="notice")
+    backend.stop()
+    assert Tables(proxy.url).get(made["id"], table="notice").json()["text"] == "seen by all"
+    everybody = with_token(proxy, "a token that nobody knows")
+    assert everybody.get("n", table="notice").status_code == 200
+
+
+def test_no_token_is_on_disk_in_the_output_or_in_the_operators_answers(world):
+    backend, proxy = world
+    ana = sign_in(proxy, "ana")
+    ana.insert({"text": "of ana"})
+    answers = [
+        json.dumps(proxy.operator("GET", f"{path}{'&' if '?' in path else '?'}identity={key(proxy, 'ana')}"))
+        for path in ("/status", "/operations?state=all", "/history", "/runs", "/tables")
+    ]
+    proxy.stop()
+    secret = ana.token.split(".")[2]
+    files = [path for path in proxy.folder.rglob("*") if path.is_file()]
+    assert any(path.name == "store.sqlite" for path in files)
+    for path in files:
+        data = path.read_bytes()
+        assert secret.encode() not in data and ana.token.encode() not in data, path
+        assert path.stat().st_mode & 0o077 == 0, path
+    tokens = (proxy.folder / "tokens").read_text()
+    assert re.search(r"[0-9a-f]{64}", tokens)
+    assert secret not in proxy.program.output
+    assert not any(secret in answer for answer in answers)
+
+
+def test_with_more_identities_than_stores_with_readers_all_are_served(world):
+    backend, proxy = world
+    clients = [sign_in(proxy, f"user{number}") for number in range(12)]
+    for number, client in enumerate(clients):
+        client.insert({"id": f"i{number}", "text": str(number)})
+    backend.stop()
+    for _ in range(2):
+        for number, client in enumerate(clients):
+            assert client.get(f"i{number}").json()["text"] == str(number)

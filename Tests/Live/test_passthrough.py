@@ -1,0 +1,220 @@
+"""What is neither /tables nor /-/ reaches the backend and comes back byte for byte."""
+
+import gzip
+import json
+import socket
+import threading
+
+import pytest
+import requests
+from programs import ZUMO, free_port
+
+MIB = 1 << 20
+
+
+@pytest.fixture
+def world(start):
+    backend = start.backend()
+    return backend, start.proxy(backend.url)
+
+
+def echoed(answer):
+    return json.loads(answer.headers["X-Echo"])
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize(
+    "body, kind",
+    [
+        (b"", None),
+        (bytes(range(256)) * 9, "application/octet-stream"),
+        ("\u00fc\U0001f40c \r\n".encode(), "text/plain; charset=utf-8"),
+        (b'{"a" : 1.10, "a":2, "b":1e400}', "application/json"),
+        (b"a=1&b=%2F", "application/x-www-form-urlencoded"),
+    ],
+    ids=["none", "bytes", "text", "json", "form"],
+)
+def test_any_body_with_any_method(world, method, body, kind):
+    _, proxy = world
+    headers = {"Content-Type": kind} if kind else {}
+    answer = requests.request(
+        method, proxy.url + "/api/echo?x=a%2Fb&y=+%20&x=2?z", data=body, headers=headers, timeout=10
+    )
+    assert answer.status_code == 200
+    assert answer.content == body
+    seen = echoed(answer)
+    assert (seen["method"], seen["target"]) == (method, "/api/echo?x=a%2Fb&y=+%20&x=2?z")
+    if kind:
+        assert answer.headers["Content-Type"] == kind
+
+
+def test_fields_pass_but_not_those_of_the_connection(world):
+    backend, proxy = world
+    headers = {
+        "X-Own": "kept", "X-Hop": "gone", "Connection": "X-Hop", "TE": "trailers",
+        "Keep-Alive": "timeout=5", "Cookie": f"mine=1; understudy_{proxy.port}=secret; other=2",
+        "Authorization": "Basic abc", "X-ZUMO-AUTH": "some.token.here", "Accept-Encoding": "br;q=0.1",
+        "Understudy-Session": "secret", "User-Agent": "a client",
+    }
+    seen = echoed(requests.get(proxy.url + "/api/echo", headers=headers, timeout=10))
+    fields = {name.lower(): value for name, value in seen["fields"]}
+    for gone in ("x-hop", "te", "keep-alive", "understudy-session"):
+        assert gone not in fields, seen
+    assert fields["cookie"] == "mine=1; other=2"
+    for name in ("X-Own", "Authorization", "X-ZUMO-AUTH", "Accept-Encoding", "User-Agent"):
+        assert fields[name.lower()] == headers[name]
+
+
+def test_the_operators_token_is_never_passed_on(world):
+    _, proxy = world
+    headers = {"Authorization": f"Bearer {proxy.token}", "ZUMO-API-VERSION": "3.0.0"}
+    answer = requests.get(proxy.url + "/api/echo", headers=headers, timeout=10)
+    assert proxy.token not in answer.headers["X-Echo"]
+
+
+@pytest.fixture
+def raw(start):
+    """A backend of a few lines that answers with exact bytes, and a proxy in front of it."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        answers, seen = [], []
+
+        def serve():
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                with connection:
+                    data = b""
+                    while b"\r\n\r\n" not in data:
+                        data += connection.recv(65536)
+                    seen.append(data)
+                    if b"/tables/" in data.split(b"\r\n")[0]:
+                        connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                    else:
+                        connection.sendall(answers.pop(0))
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield start.proxy(f"http://127.0.0.1:{server.getsockname()[1]}", "--sync", "manual"), answers, seen
+
+
+def test_an_encoded_body_stays_encoded(raw):
+    proxy, answers, _ = raw
+    packed = gzip.compress(b"hello " * 100)
+    answers.append(
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip\r\n"
+        b"Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\n"
+        + f"Content-Length: {len(packed)}\r\n\r\n".encode() + packed
+    )
+    answer = requests.get(proxy.url + "/api/x", stream=True, timeout=10)
+    assert answer.raw.read(decode_content=False) == packed
+    assert answer.headers["Content-Length"] == str(len(packed))
+    assert answer.headers["Content-Encoding"] == "gzip"
+    assert [v for k, v in answer.raw.headers.items() if k.lower() == "set-cookie"] == ["a=1", "b=2"]
+    assert "X-Hop" not in answer.headers
+
+
+def test_a_head_answer_tells_the_length_that_the_backend_told(raw):
+    proxy, answers, _ = raw
+    answers.append(b"HTTP/1.1 200 OK\r\nContent-Length: 12345\r\nConnection: close\r\n\r\n")
+    answer = requests.head(proxy.url + "/api/x", timeout=10)
+    assert (answer.status_code, answer.headers["Content-Length"]) == (200, "12345")
+
+
+@pytest.mark.parametrize("status", [204, 304, 302, 404, 418, 500])
+def test_any_status(raw, status):
+    proxy, answers, _ = raw
+    body = b"" if status in (204, 304) else b"words"
+    length = b"" if status in (204, 304) else b"Content-Length: 5\r\n"
+    answers.append(f"HTTP/1.1 {status} X\r\n".encode() + length + b"Connection: close\r\n\r\n" + body)
+    answer = requests.get(proxy.url + "/api/x", timeout=10, allow_redirects=False)
+    assert (answer.status_code, answer.content) == (status, body)
+
+
+def test_a_body_that_breaks_off_is_not_whole_for_the_client(raw):
+    proxy, answers, _ = raw
+    answers.append(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\nhalf")
+    with pytest.raises(requests.exceptions.RequestException):
+        requests.get(proxy.url + "/api/x", timeout=10).content
+
+
+def test_a_chunked_answer_without_a_length(raw):
+    proxy, answers, _ = raw
+    answers.append(
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        b"3\r\nabc\r\n4\r\ndefg\r\n0\r\n\r\n"
+    )
+    assert requests.get(proxy.url + "/api/x", timeout=10).content == b"abcdefg"
+
+
+def test_a_redirect_of_the_backend_to_itself_stays_with_the_proxy(raw):
+    proxy, answers, _ = raw
+    answers.append(
+        f"HTTP/1.1 302 Found\r\nLocation: {proxy.backend_url}/next?a=1\r\n".encode()
+        + b"Content-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+    answer = requests.get(proxy.url + "/api/x", timeout=10, allow_redirects=False)
+    assert answer.headers["Location"] == proxy.url + "/next?a=1"
+
+
+@pytest.mark.parametrize(
+    "headers, member",
+    [({}, "error"), (ZUMO, "error"), ({"ZUMO-API-VERSION": "3.0.0"}, None)],
+    ids=["unmarked", "second", "third"],
+)
+def test_offline_503_with_retry_after_in_the_callers_shape(start, headers, member):
+    proxy = start.proxy(f"http://127.0.0.1:{free_port()}")
+    for path in ("/api/x", "/.auth/me", "/push/installations/1", "/login/facebook"):
+        answer = requests.get(proxy.url + path, headers=headers, timeout=10)
+        assert answer.status_code == 503
+        assert int(answer.headers["Retry-After"]) > 0
+        if member:
+            assert answer.json()[member]
+
+
+def test_switched_off_by_the_operator_nothing_reaches_the_backend(world):
+    _, proxy = world
+    proxy.operator("POST", "/mode", json={"mode": "offline"})
+    assert requests.get(proxy.url + "/api/echo", timeout=10).status_code == 503
+    proxy.operator("POST", "/mode", json={"mode": "online"})
+    assert requests.get(proxy.url + "/api/echo", timeout=10).status_code == 200
+
+
+def resident(program):
+    """The most memory that a process ever had, in MiB."""
+    with open(f"/proc/{program.process.pid}/status") as status:
+        (line,) = [line for line in status if line.startswith("VmHWM")]
+    return int(line.split()[1]) / 1024
+
+
+def test_a_hundred_mebibytes_come_down_in_bounded_memory(world):
+    _, proxy = world
+    before = resident(proxy.program)
+    total, position = 0, 0
+    with requests.get(f"{proxy.url}/api/bytes?count={100 * MIB}", stream=True, timeout=60) as answer:
+        assert answer.headers["Content-Length"] == str(100 * MIB)
+        for piece in answer.iter_content(MIB):
+            if total == 50 * MIB:
+                assert piece[:5] == bytes((total + i) % 251 for i in range(5))
+            total += len(piece)
+    assert total == 100 * MIB
+    grown = resident(proxy.program) - before
+    print(f"peak memory grew by {grown:.0f} MiB")
+    assert grown < 30
+
+
+def test_a_hundred_mebibytes_go_up(world):
+    _, proxy = world
+    before = resident(proxy.program)
+    body = bytes(range(250)) * (100 * MIB // 250)
+    answer = requests.post(proxy.url + "/api/size", data=body, timeout=60)
+    assert answer.json() == {"bytes": len(body)}
+    grown = resident(proxy.program) - before
+    print(f"peak memory grew by {grown:.0f} MiB")
+    assert grown < UPLOAD_MIB
+    too_long = requests.post(proxy.url + "/api/size", headers={"Content-Length": str(100 * MIB + 1)},
+                             data=iter([b""]), timeout=10)
+    assert too_long.status_code in (400, 413)
+
+
+UPLOAD_MIB = 30

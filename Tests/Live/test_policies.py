@@ -1,0 +1,136 @@
+"""How a table is read and written, as the operator says: by --policy and by the operator API."""
+
+import time
+
+import pytest
+from programs import wait_until
+
+
+def serve(start, words, *arguments):
+    backend = start.backend("--faults")
+    backend.insert({"id": "a", "text": "one"})
+    proxy = start.proxy(backend.url, "--policy", f"todoitem={words}", *arguments)
+    assert proxy.sync()["state"] == "complete"
+    return backend, proxy
+
+
+def fault(backend, **rule):
+    answer = backend.request("PUT", "/-/faults", json=rule)
+    assert answer.status_code == 200, answer.text
+
+
+def test_revalidate_answers_at_once_and_refreshes_behind(start):
+    backend, proxy = serve(start, "revalidate")
+    backend.update("a", {"text": "two"})
+    assert proxy.get("a").json()["text"] == "one"
+    # No sync is due for minutes; the read itself brought the new row.
+    wait_until(lambda: rows(proxy) == ["two"], 4, "the backend's row")
+
+
+def rows(proxy):
+    """The texts without a read by a client, which would refresh the table."""
+    items = proxy.operator("GET", "/tables/todoitem/items")["items"]
+    return [row["item"]["text"] for row in items]
+
+
+def test_local_does_not_ask_the_backend(start):
+    backend, proxy = serve(start, "local")
+    backend.update("a", {"text": "two"})
+    before = backend.request("GET", "/-/effects").json()["requests"].get("GET", 0)
+    for _ in range(5):
+        assert proxy.get("a").json()["text"] == "one"
+        assert proxy.list()[0]["text"] == "one"
+    assert backend.request("GET", "/-/effects").json()["requests"].get("GET", 0) - before <= 1
+
+
+def test_remote_first_shows_the_backends_row_and_falls_back_to_the_store(start):
+    backend, proxy = serve(start, "remote-first")
+    backend.update("a", {"text": "two"})
+    assert proxy.get("a").json()["text"] == "two"
+    backend.update("a", {"text": "three"})
+    assert [row["text"] for row in proxy.list()] == ["three"]
+    backend.stop()
+    assert [row["text"] for row in proxy.list()] == ["three"]
+    answer = proxy.get("a")
+    assert answer.status_code == 200
+    assert answer.headers["Understudy-Backend"] == "offline"
+
+
+def test_write_through_answers_with_the_backends_row(start):
+    backend, proxy = serve(start, "write-through")
+    made = proxy.request("POST", "/tables/todoitem", json={"id": "b", "text": "mine"})
+    assert made.status_code == 201
+    assert made.headers["Understudy-State"] == "synced"
+    assert made.json()["version"] == backend.get("b").json()["version"]
+    changed = proxy.request("PATCH", "/tables/todoitem/b", json={"text": "changed"})
+    assert (changed.status_code, changed.headers["Understudy-State"]) == (200, "synced")
+    assert backend.get("b").json()["text"] == "changed"
+    assert proxy.request("DELETE", "/tables/todoitem/b").status_code == 204
+    assert backend.get("b").status_code == 404
+
+
+def test_write_through_tells_a_conflict_to_the_client(start):
+    backend, proxy = serve(start, "write-through")
+    backend.update("a", {"text": "theirs"})
+    answer = proxy.request("PATCH", "/tables/todoitem/a", json={"text": "mine"})
+    assert answer.status_code == 412
+    assert answer.json()["text"] == "theirs"
+    assert answer.headers["Understudy-State"] == "conflict"
+    backend.insert({"id": "c", "text": "theirs"})
+    taken = proxy.request("POST", "/tables/todoitem", json={"id": "c", "text": "mine"})
+    assert taken.status_code == 409
+    assert taken.json()["text"] == "theirs"
+
+
+def test_write_through_tells_the_backends_refusal(start):
+    backend, proxy = serve(start, "write-through")
+    fault(backend, rules=[{"kind": "status", "status": 403, "methods": ["POST"]}])
+    refused = proxy.request("POST", "/tables/todoitem", json={"id": "d", "text": "mine"})
+    assert refused.status_code == 403
+    assert refused.json()["error"]
+    assert proxy.status()["queue"]["quarantined"] == 1
+
+
+def test_write_through_without_the_backend_is_as_local(start):
+    backend, proxy = serve(start, "write-through")
+    backend.stop()
+    began = time.monotonic()
+    made = proxy.request("POST", "/tables/todoitem", json={"id": "e", "text": "mine"})
+    assert made.status_code == 201
+    assert made.headers["Understudy-State"] == "pending"
+    assert time.monotonic() - began < 6
+    backend.start()
+    wait_until(lambda: backend.get("e").status_code == 200, 30, "the todo upstream")
+
+
+@pytest.mark.parametrize("words, winner", [("client", "mine"), ("server", "theirs")])
+def test_the_conflict_policy_decides(start, words, winner):
+    backend, proxy = serve(start, words, "--sync", "manual")
+    proxy.update("a", {"text": "mine"})
+    backend.update("a", {"text": "theirs"})
+    assert proxy.sync()["state"] == "complete"
+    assert backend.get("a").json()["text"] == winner
+    assert proxy.get("a").json()["text"] == winner
+
+
+def test_the_operator_changes_policies_while_it_runs(start):
+    backend, proxy = serve(start, "local")
+    table = proxy.operator("PATCH", "/tables/todoitem", json={"readPolicy": "remote-first"})
+    assert (table["readPolicy"], table["writePolicy"]) == ("remote-first", "local")
+    backend.update("a", {"text": "two"})
+    assert proxy.get("a").json()["text"] == "two"
+    problem = proxy.operator(
+        "PATCH", "/tables/todoitem", expect=400, json={"readPolicy": "sometimes"})
+    assert "remote-first" in problem["detail"]
+    proxy.operator("PATCH", "/tables/todoitem", expect=400, json={"unconditionalPolicy": "server"})
+    proxy.stop()
+    proxy.arguments = []
+    proxy.start()
+    (table,) = proxy.operator("GET", "/tables")["items"]
+    assert table["readPolicy"] == "remote-first"
+
+
+def test_a_policy_that_cannot_be_read_is_told_at_the_start(start):
+    program = start.program("serve", "--backend", "http://127.0.0.1:9", "--policy", "todoitem=fast")
+    assert program.process.wait(10) == 2
+    assert "revalidate" in program.output
