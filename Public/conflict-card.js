@@ -70,6 +70,12 @@ function edited(results) {
   return item;
 }
 
+/** Scrolls a long value to its first change. */
+function showChange(value) {
+  const mark = value.querySelector?.("mark");
+  if (mark) value.scrollTop = mark.offsetTop - value.offsetTop - value.clientHeight / 3;
+}
+
 function fieldRow(field, results, conflict) {
   // Where both sides changed a field the person's own words are the start, so that none is lost.
   const proposed = conflict.proposed?.[field.name];
@@ -86,8 +92,9 @@ function fieldRow(field, results, conflict) {
   const side = (value, other, gone, label) => {
     const text = readable(value);
     const shown = gone ? h("em", {}, words.deletedSide)
-      : text === null ? h("em", {}, words.absent)
-      : h("div", { class: "value", tabindex: text.length > 300 ? "0" : null }, marked(text, readable(other)));
+      : text === null || value === null ? h("em", {}, words.absent)
+      : h("div", { class: "value", tabindex: text.length > 300 ? "0" : null }, marked(text, other === null ? "" : readable(other)));
+    if (text?.length > 300) requestAnimationFrame(() => showChange(shown));
     return h("td", {}, shown,
       label && !gone && h("button", { type: "button", class: "small", "aria-label": label, onclick: () => set(value) }, words.useThis));
   };

@@ -6,6 +6,7 @@ import { coalesce } from "./dom.js";
 const blockRows = 40;
 const aheadPixels = 800;
 const guessedRowPixels = 46;
+const keptBlocks = 5; // So many stay in the page wherever it is scrolled to.
 
 /**
  * `load(skip, top)` gives `{items, total}`; `keyOf(model)` names a row; `makeRow(model)` gives
@@ -32,6 +33,7 @@ export function longList(container, { load, keyOf, makeRow, onLoad, onError }) {
   /** Takes the rows of a block out of the page, unless somebody is in one of them. */
   function leave(block) {
     if (!block.models || block.element.contains(document.activeElement)) return;
+    if (blocks.filter((one) => one.models).length <= keptBlocks) return;
     block.element.style.height = `${block.element.offsetHeight}px`;
     for (const model of block.models) rows.delete(keyOf(model));
     block.models = null;
