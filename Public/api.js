@@ -30,6 +30,20 @@ export function sessionHeader() {
   return value ? { "Understudy-Session": value } : {};
 }
 
+/**
+ * Reads JSON so that no number changes: one that JavaScript cannot hold keeps its own text, which
+ * `JSON.stringify` writes again as it came.
+ */
+export function parseJSON(text) {
+  return JSON.parse(text, (_, value, context) =>
+    typeof value === "number" && context?.source && JSON.rawJSON && !keepsText(value, context.source)
+      ? JSON.rawJSON(context.source)
+      : value,
+  );
+}
+
+const keepsText = (value, source) => String(value) === source || (Number.isSafeInteger(value) && !/[.eE]/.test(source));
+
 async function request(method, path, { body, headers = {}, signal } = {}) {
   let answer;
   try {
@@ -47,7 +61,7 @@ async function request(method, path, { body, headers = {}, signal } = {}) {
   const text = await answer.text();
   let value = null;
   try {
-    value = text ? JSON.parse(text) : null;
+    value = text ? parseJSON(text) : null;
   } catch {
     // A body that is not JSON is only ever an error page; its status says enough.
   }

@@ -6,11 +6,16 @@ import { conflictsView } from "./conflicts.js";
 import { announce, fill, h } from "./dom.js";
 import { followEvents } from "./events.js";
 import { historyView } from "./history.js";
+import { followKeys, nextTheme, showKeys } from "./keys.js";
 import { queueView } from "./queue.js";
+import { statusView } from "./status.js";
+import { tablesView } from "./tables.js";
 import { todosView } from "./todos.js";
 import { views as viewNames, words } from "./words.js";
 
-const makers = { todos: todosView, conflicts: conflictsView, queue: queueView, history: historyView };
+const makers = {
+  todos: todosView, conflicts: conflictsView, queue: queueView, tables: tablesView, history: historyView, status: statusView,
+};
 const main = document.getElementById("main");
 let current = null;
 
@@ -35,7 +40,7 @@ function show() {
   if (current?.name === asked.name) return current.view.navigate?.(asked);
   current?.view.leave?.();
   fill(main);
-  current = { name: asked.name, view: makers[asked.name](main, asked, { status: header.status }) };
+  current = { name: asked.name, view: makers[asked.name](main, asked, header) };
 }
 
 function buildNavigation() {
@@ -45,6 +50,20 @@ function buildNavigation() {
       h("a", { href: `#/${name}`, "data-view": name }, label, h("span", { class: "badge", id: `badge-${name}`, hidden: true })),
     ),
   );
+}
+
+function buildTools() {
+  const theme = h("button", { type: "button", class: "quiet", onclick: nextTheme });
+  const say = () => {
+    const name = understudyTheme.read();
+    theme.setAttribute("aria-label", words.theme(name));
+    theme.title = words.theme(name);
+    fill(theme, { system: "◐", light: "☀", dark: "☾" }[name]);
+  };
+  document.addEventListener("understudy-theme", say);
+  say();
+  fill(document.getElementById("tools"), theme,
+    h("button", { type: "button", class: "quiet", "aria-label": words.keys, title: words.keys, onclick: showKeys }, "?"));
 }
 
 function showSignIn(problem) {
@@ -59,15 +78,17 @@ function showSignIn(problem) {
 
 const notice = document.getElementById("notice");
 
-function start() {
+async function start() {
   buildNavigation();
+  followKeys({ view: () => current?.view, go: (place) => (location.hash = `#/${place}`) });
   addEventListener("hashchange", () => /^#link=/.test(location.hash) || show());
+  // The line at the top first: what comes later would move what a person already reads.
+  await header.load().catch(() => {});
   show();
-  header.refresh();
   let wasDisconnected = false;
   followEvents({
     onEvent: (kind, event) => {
-      header.hear(kind, event);
+      header.hear(kind);
       current?.view.hear?.(kind, event);
     },
     onReset: () => {
@@ -91,13 +112,14 @@ function start() {
   });
 }
 
+buildTools();
 const header = connection(document.getElementById("connection"));
 // A link may also be opened in a tab that already shows the dashboard.
 addEventListener("hashchange", () => /^#link=/.test(location.hash) && location.reload());
 try {
   await signInByLink();
   await operator.get("/session");
-  start();
+  await start();
 } catch (problem) {
   if (problem.status === 401 || problem.status === 403) showSignIn(problem);
   else start();

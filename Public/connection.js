@@ -2,16 +2,16 @@
 
 import { operator } from "./api.js";
 import { coalesce, fill, h, toast } from "./dom.js";
+import { cancel, follow, progress, sentence } from "./runs.js";
 import { number, words } from "./words.js";
-
-const pollMilliseconds = 150;
 
 /** Builds the line in `element`. Gives `{status, refresh, hear}`; `status()` is the last one read. */
 export function connection(element) {
   let status = null;
   let run = null;
+  let waitingBefore = 0;
   const loud = h("p", { class: "loud", hidden: true });
-  const pill = h("span", { class: "pill" });
+  const pill = h("a", { class: "pill", href: "#/status" });
   const detail = h("span", { class: "detail" });
   const syncButton = h("button", { type: "button", class: "primary", onclick: sync }, words.syncNow);
   const modeButton = h("button", { type: "button", onclick: toggleMode });
@@ -19,17 +19,16 @@ export function connection(element) {
   element.after(loud);
 
   async function sync() {
-    if (run) return void (run.id && (await operator.post(`/runs/${run.id}/cancel`).catch(() => {})));
-    run = { id: null, progress: null };
+    if (run) return void (run.id && cancel(run));
+    run = { id: null };
+    waitingBefore = status ? status.queue.queued + status.queue.waiting + status.queue.unknown : 0;
     draw();
     try {
-      run = await operator.post("/sync?wait=0");
-      while (run.state === "running") {
+      const ended = await follow("/sync", {}, (now) => {
+        run = now;
         draw();
-        await new Promise((resume) => setTimeout(resume, pollMilliseconds));
-        run = await operator.get(`/runs/${run.id}`);
-      }
-      toast(sentence(run));
+      });
+      toast(sentence(ended));
     } catch (problem) {
       toast(problem.message);
     }
@@ -38,22 +37,12 @@ export function connection(element) {
     draw();
   }
 
-  function sentence(ended) {
-    const parts = [words.runState[ended.state] ?? ended.state];
-    if (ended.reason && ended.state !== "complete") parts[0] += ` (${ended.reason})`;
-    if (ended.push?.applied) parts.push(words.runSent(ended.push.applied));
-    const received = (ended.pull ?? []).reduce((sum, one) => sum + one.applied, 0);
-    if (received) parts.push(words.runReceived(received));
-    const attention = (ended.push?.conflicts ?? 0) + (ended.push?.quarantined ?? 0);
-    if (attention) parts.push(words.needYou(attention));
-    return parts.join(", ") + ".";
-  }
-
   async function toggleMode() {
     const mode = status?.mode?.mode === "offline" ? "online" : "offline";
     try {
       await operator.post("/mode", { mode });
       await load();
+      toast(mode === "offline" ? words.nowOffline : words.nowOnline);
     } catch (problem) {
       toast(problem.message);
     }
@@ -65,18 +54,17 @@ export function connection(element) {
   }
 
   function draw() {
-    fill(syncButton, run ? [h("span", { class: "spinner", "aria-hidden": "true" }), words.progress(run.progress)] : words.syncNow);
-    syncButton.title = run ? words.cancelSync : "";
+    fill(syncButton, run ? [h("span", { class: "spinner", "aria-hidden": "true" }), h("span", {}, run.id ? progress(run, waitingBefore) : words.syncing), run.id && h("span", { class: "stop" }, words.cancelSync)] : words.syncNow);
     if (!status) return;
     const { backend, queue } = status;
     const byChoice = status.mode?.mode === "offline";
     const attention = queue.conflict + queue.quarantined;
     const waiting = queue.queued + queue.waiting + queue.sending + queue.unknown;
     pill.className = `pill ${byChoice ? "offline" : backend.state}`;
-    fill(pill, byChoice ? words.offlineByChoice : (words.backendState[backend.state] ?? backend.state));
+    fill(pill, byChoice ? (status.mode.until ? words.offlineUntil(status.mode.until) : words.offlineByChoice) : (words.backendState[backend.state] ?? backend.state));
     pill.title = backend.reason ?? "";
     const parts = [];
-    if (attention) parts.push(h("a", { href: "#/conflicts", class: "attention" }, words.needYou(attention)));
+    if (attention) parts.push(h("a", { href: queue.conflict ? "#/conflicts" : "#/queue?state=quarantined", class: "attention" }, words.needYou(attention)));
     if (waiting) parts.push(h("a", { href: "#/queue" }, words.waitingChanges(waiting)));
     if (!attention && !waiting) parts.push(words.allSent);
     parts.push(status.lastSync ? words.lastSync(status.lastSync) : words.neverSynced);
@@ -86,9 +74,9 @@ export function connection(element) {
     // Loud only when this person's own work is at risk: written here, and cannot leave.
     const stuck = waiting > 0 && backend.state !== "online" && !byChoice;
     loud.hidden = !stuck;
-    if (stuck) fill(loud, words.risk(waiting, backend.reason));
-    badge("queue", waiting);
-    badge("conflicts", attention);
+    if (stuck) fill(loud, words.risk(waiting, backend.reason), " ", h("a", { href: "#/status" }, words.whatToDo));
+    badge("queue", waiting + queue.quarantined);
+    badge("conflicts", queue.conflict);
   }
 
   function badge(view, count) {
@@ -104,6 +92,8 @@ export function connection(element) {
 
   return {
     status: () => status,
+    toggleMode,
+    load,
     refresh,
     hear(kind) {
       if (kind !== "item") refresh();

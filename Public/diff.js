@@ -1,14 +1,29 @@
-// Marks what changed between two texts, by characters, for people who compare by eye.
+// Marks what changed between two texts, for people who compare by eye: by characters, and by words
+// where the texts are long.
 
 import { h } from "./dom.js";
 
-const longestForCharacters = 2000;
+const mostCells = 250_000;
 
 /** The parts of `text` that differ from `other`, as nodes: `<mark>` around what is not in `other`. */
 export function marked(text, other) {
   if (other === null || other === undefined || text === other) return [text];
-  if (text.length + other.length > longestForCharacters) return [h("mark", {}, text)];
-  return parts(Array.from(text), Array.from(other)).map(([same, run]) => (same ? run : h("mark", {}, run)));
+  // What both begin and end with is the same, whatever is between; that keeps long texts comparable.
+  let from = 0;
+  while (from < text.length && text[from] === other[from]) from++;
+  let end = 0;
+  while (end < Math.min(text.length, other.length) - from && text.at(-1 - end) === other.at(-1 - end)) end++;
+  const middle = between(text.slice(from, text.length - end), other.slice(from, other.length - end));
+  return [text.slice(0, from), ...middle, text.slice(text.length - end)];
+}
+
+function between(text, other) {
+  for (const split of [Array.from, (whole) => whole.match(/\s+|[^\s]+/g) ?? [], (whole) => whole.match(/.*\n|.+$/g) ?? []]) {
+    const [a, b] = [split(text), split(other)];
+    if (a.length * b.length > mostCells) continue;
+    return parts(a, b).map(([same, run]) => (same ? run : h("mark", {}, run)));
+  }
+  return [h("mark", {}, text)];
 }
 
 /** Runs of `a` that are, or are not, part of its longest common subsequence with `b`. */
@@ -18,10 +33,10 @@ export function parts(a, b) {
     for (let j = b.length - 1; j >= 0; j--)
       lengths[i][j] = a[i] === b[j] ? lengths[i + 1][j + 1] + 1 : Math.max(lengths[i + 1][j], lengths[i][j + 1]);
   const runs = [];
-  const add = (same, character) => {
+  const add = (same, piece) => {
     const last = runs.at(-1);
-    if (last && last[0] === same) last[1] += character;
-    else runs.push([same, character]);
+    if (last && last[0] === same) last[1] += piece;
+    else runs.push([same, piece]);
   };
   let i = 0;
   let j = 0;

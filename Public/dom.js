@@ -59,17 +59,24 @@ export function announce(sentence) {
 }
 
 let toastTimer;
+let lastAction = null;
+
+/** Takes back the last thing that offered it, whether its sentence still shows or not. */
+export function undoLast() {
+  const action = lastAction;
+  lastAction = null;
+  document.getElementById("toast").hidden = true;
+  action?.run();
+  return action !== null;
+}
 
 /** Shows a sentence for some seconds, with at most one action, for example Undo. */
 export function toast(sentence, action) {
   const box = document.getElementById("toast");
   clearTimeout(toastTimer);
   const hide = () => (box.hidden = true);
-  fill(
-    box,
-    h("span", {}, sentence),
-    action && h("button", { type: "button", onclick: () => (hide(), action.run()) }, action.label),
-  );
+  if (action) lastAction = action;
+  fill(box, h("span", {}, sentence), action && h("button", { type: "button", onclick: undoLast }, action.label));
   box.hidden = false;
   announce(sentence);
   toastTimer = setTimeout(hide, 8000);

@@ -1,30 +1,68 @@
 // What happened: sent, received, merged, decided, by whom; with undo where it can be undone.
 
 import { operator } from "./api.js";
+import { charts } from "./charts.js";
+import { readable } from "./diff.js";
 import { coalesce, fill, h, keyed, toast } from "./dom.js";
 import { time, words } from "./words.js";
 
 const pageSize = 100;
+const pageMost = 500;
+const titleMost = 80;
+const seenKey = "understudy-history-seen";
+
+const decisions = ["resolved", "discarded"];
+
+/** Undoes the latest decision about each of these operations. Gives how many were undone. */
+export async function undoOf(operationIds) {
+  const { items } = await operator.get(`/history?limit=${pageMost}`);
+  let count = 0;
+  for (const id of operationIds) {
+    const entry = items.find((one) => one.operationId === id && decisions.includes(one.kind));
+    if (!entry?.undoable || entry.undoneBy) continue;
+    await operator.post(`/history/${encodeURIComponent(entry.id)}/undo`, {});
+    count++;
+  }
+  if (!count) throw new Error(words.nothingToUndo);
+  return count;
+}
 
 /** What a person would call the item: its text, or whatever it has instead. */
 function itemTitle(entry) {
   const item = entry.after ?? entry.before;
-  return item?.text ?? item?.title ?? item?.name ?? entry.itemId;
+  const title = String(item?.text ?? item?.title ?? item?.name ?? entry.itemId ?? "");
+  return title.length > titleMost ? `${title.slice(0, titleMost)}…` : title;
 }
 
 export function historyView(main) {
   let limit = pageSize;
+  let newest = Number(localStorage.getItem(seenKey));
+  const seen = newest;
+  const drawing = h("div", { class: "charts" });
+  const away = h("p", { class: "card away", hidden: true });
   const list = h("ol", { class: "history" });
   const empty = h("p", { class: "empty", hidden: true }, words.noHistory);
   const more = h("button", { type: "button", hidden: true, onclick: () => ((limit += pageSize), refresh()) }, words.more);
-  fill(main, h("section", { class: "page" }, h("h1", {}, "History"), list, empty, more));
+  fill(main, h("section", { class: "page medium" }, h("h1", {}, "History"), away, drawing, list, empty, more));
 
   async function load() {
-    const answer = await operator.get(`/history?limit=${limit}`);
+    const answer = await operator.get(`/history?limit=${Math.min(limit, pageMost)}`);
+    drawAway(answer.items);
     keyed(list, answer.items, (entry) => entry.id, makeRow);
     empty.hidden = answer.items.length > 0;
-    more.hidden = !answer.next;
+    more.hidden = !answer.next || limit >= pageMost;
   }
+
+  /** Counts what came since the last look at this view, until the page is left. */
+  function drawAway(entries) {
+    newest = Math.max(newest, ...entries.map((entry) => entry.id));
+    const counts = new Map();
+    for (const { id, kind, actor } of entries) if (id > seen && actor !== "person") counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    away.hidden = seen === 0 || counts.size === 0;
+    fill(away, h("strong", {}, words.whileAway), " ", [...counts].map(([kind, count]) => words.awayCount(words.historyKind[kind] ?? kind, count)).join(", "));
+  }
+
+  const drawCharts = coalesce(async () => fill(drawing, charts((await operator.get("/samples?sinceSeconds=10800")).items)), 400);
 
   async function undo(entry) {
     try {
@@ -37,16 +75,42 @@ export function historyView(main) {
   }
 
   function makeRow(first) {
-    const element = h("li", {});
-    const update = (entry) => fill(element,
-      h("div", {}, h("span", { class: "tag" }, entry.kind), " ", itemTitle(entry) && h("strong", {}, itemTitle(entry), ": "), entry.summary),
-      h("div", { class: "quiet-text" }, [time(entry.at), words.actor[entry.actor] ?? entry.actor, entry.table].filter(Boolean).join(" · ")),
-      entry.undoable && h("button", { type: "button", class: "small", "aria-label": `${words.undo}: ${entry.summary}`, onclick: () => undo(entry) }, words.undo));
+    const element = h("li", { "data-row": true, tabindex: "-1" });
+    const update = (entry) => {
+      element.classList.toggle("new", seen > 0 && entry.id > seen);
+      const title = itemTitle(entry);
+      fill(element,
+        h("div", { class: "line" },
+          h("span", {}, h("span", { class: `tag ${entry.kind}` }, words.historyKind[entry.kind] ?? entry.kind), " ", title && h("strong", {}, title, ": "), entry.summary),
+          entry.undoable && !entry.undoneBy && h("button", { type: "button", class: "small", "aria-label": `${words.undo}: ${entry.summary} ${title ?? ""}`, onclick: () => undo(entry) }, words.undo)),
+        h("div", { class: "quiet-text" }, [time(entry.at), words.actor[entry.actor] ?? entry.actor, entry.table, entry.undoneBy && words.wasUndone].filter(Boolean).join(" · ")),
+        changes(entry));
+    };
     update(first);
     return { element, update };
   }
 
   const refresh = coalesce(() => load().catch((problem) => toast(problem.message)), 120);
+  const remember = () => localStorage.setItem(seenKey, newest);
+  addEventListener("pagehide", remember);
   refresh();
-  return { refresh, hear: (kind) => kind !== "status" && refresh() };
+  drawCharts();
+  return {
+    refresh,
+    hear: (kind) => kind !== "status" && (refresh(), drawCharts()),
+    leave() {
+      removeEventListener("pagehide", remember);
+      remember();
+    },
+  };
+}
+
+/** The fields that an entry changed, before and after. */
+function changes({ before, after }) {
+  if (!before && !after) return null;
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])]
+    .filter((name) => readable(before?.[name]) !== readable(after?.[name]));
+  if (!names.length) return null;
+  return h("details", {}, h("summary", {}, words.whatChanged),
+    h("dl", { class: "facts" }, names.map((name) => [h("dt", {}, name), h("dd", {}, `${readable(before?.[name]) ?? words.absent} → ${readable(after?.[name]) ?? words.absent}`)])));
 }

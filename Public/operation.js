@@ -1,39 +1,75 @@
 // One operation with all its attempts: what was sent, what came back, what happens next.
 
-import { h } from "./dom.js";
+import { operator, parseJSON } from "./api.js";
+import { fill, h, toast } from "./dom.js";
+import { titleOf } from "./queue-rows.js";
 import { distance, number, time, words } from "./words.js";
 
-const pretty = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+const pretty = (value) => {
+  if (typeof value !== "string") return JSON.stringify(value, null, 2);
+  try {
+    return JSON.stringify(parseJSON(value), null, 2);
+  } catch {
+    return value; // An answer that is no JSON is shown as it came.
+  }
+};
+const when = (text) => text && `${time(text)} (${distance(text)})`;
 
-/** The card of one operation; `act(path, sentence)` retries or discards it, `close()` leaves it. */
-export function operationDetail(detail, { close, act }) {
+/** The card of one operation; `act(action)` retries or discards it, `close()` leaves it. */
+export function operationDetail(detail, { close, act, saved }) {
   const operation = detail.summary;
-  const title = operation.title ?? operation.itemId;
   const isOpen = !["done", "discarded", "collapsed"].includes(operation.state);
   const canRetry = ["waiting", "unknown", "quarantined"].includes(operation.state);
+  const canEdit = ["queued", "waiting", "quarantined", "conflict"].includes(operation.state) && operation.kind !== "delete" && detail.mine;
   const facts = [
     [words.item, `${operation.table} / ${operation.itemId}`],
     [words.created, time(operation.createdAt)],
-    [words.lastTry, operation.lastAttemptAt && `${time(operation.lastAttemptAt)} (${distance(operation.lastAttemptAt)})`],
-    [words.nextTryLabel, operation.state === "waiting" && operation.nextAttemptAt && `${time(operation.nextAttemptAt)} (${distance(operation.nextAttemptAt)})`],
+    [words.lastTry, when(operation.lastAttemptAt)],
+    [words.nextTryLabel, ["waiting", "unknown"].includes(operation.state) && when(operation.nextAttemptAt)],
     [words.changedColumns, operation.changedColumns?.join(", ")],
     [words.why, operation.reason],
+    [words.careful, operation.maybeApplied && words.maybeApplied],
   ].filter(([, value]) => value);
+  const editor = h("div", {});
+  const edit = () => fill(editor, payloadEditor(detail, () => (fill(editor), saved())));
   return h("article", { class: "card", "aria-labelledby": "operation-title" },
     h("div", { class: "bar" },
-      h("h2", { id: "operation-title", tabindex: "-1" }, `${words.kind[operation.kind] ?? operation.kind} “${title}”`),
+      h("h2", { id: "operation-title", tabindex: "-1" }, `${words.kind[operation.kind] ?? operation.kind} “${titleOf(operation)}”`),
       h("button", { type: "button", class: "quiet", "aria-label": words.close, onclick: close }, "×")),
     h("p", {}, h("span", { class: `tag ${operation.state}` }, words.operationState[operation.state] ?? operation.state)),
     h("dl", { class: "facts" }, facts.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
     isOpen && h("div", { class: "actions" },
       operation.state === "conflict" && h("a", { class: "button primary", href: `#/conflicts/${encodeURIComponent(operation.id)}` }, words.lookNow),
-      canRetry && h("button", { type: "button", class: "primary", onclick: () => act("retry", words.retried) }, words.retry),
-      operation.state !== "sending" && h("button", { type: "button", onclick: () => confirm(words.discardAsk(title)) && act("discard", words.discarded) }, words.discard)),
+      canRetry && h("button", { type: "button", class: "primary", onclick: () => act("retry") }, words.retry),
+      canEdit && h("button", { type: "button", "data-key": "edit", onclick: edit }, words.editOperation),
+      operation.state !== "sending" && h("button", { type: "button", onclick: () => act("discard") }, words.discard)),
+    editor,
+    h("h3", {}, words.attemptLog),
+    detail.attempts.length === 0 ? h("p", { class: "quiet-text" }, words.noAttempts) : h("ol", { class: "attempts" }, detail.attempts.map(attempt)),
     block(words.payload, detail.payload),
     block(words.base, detail.base),
-    block(words.server, detail.server),
-    h("h3", {}, words.attemptLog),
-    detail.attempts.length === 0 ? h("p", { class: "quiet-text" }, words.noAttempts) : h("ol", { class: "attempts" }, detail.attempts.map(attempt)));
+    block(words.server, detail.server));
+}
+
+/** What the operation sends, to be changed and sent again. */
+function payloadEditor(detail, done) {
+  const operation = detail.summary;
+  const field = h("textarea", { rows: "8", class: "code", spellcheck: "false", "aria-label": words.payload, value: pretty(detail.payload ?? detail.mine) });
+  const save = async () => {
+    try {
+      const columns = parseJSON(field.value);
+      await operator.patch(`/operations/${encodeURIComponent(operation.id)}`, { revision: operation.revision, columns });
+      toast(words.editedOperation);
+      done();
+    } catch (problem) {
+      toast(problem instanceof SyntaxError ? words.invalidResult(words.payload) : problem.message);
+      field.focus();
+    }
+  };
+  setTimeout(() => field.focus());
+  return h("form", { class: "editor", onsubmit: (event) => (event.preventDefault(), save()) }, field,
+    h("div", { class: "actions" }, h("button", { class: "primary" }, words.saveAndRetry),
+      h("button", { type: "button", onclick: done }, words.cancel)));
 }
 
 function block(name, value) {

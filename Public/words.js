@@ -17,6 +17,9 @@ export function time(text) {
   return date.toDateString() === new Date().toDateString() ? clock.format(date) : day.format(date);
 }
 
+const minute = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
+export const clockTime = (text) => minute.format(new Date(text));
+
 /** "in 12 seconds", "3 minutes ago". */
 export function distance(text, now = Date.now()) {
   if (!text) return "";
@@ -28,14 +31,23 @@ export function distance(text, now = Date.now()) {
   return relative.format(Math.round(seconds / 86400), "day");
 }
 
-export const views = { todos: "Todos", conflicts: "Conflicts", queue: "Queue", history: "History" };
+export const views = { todos: "Todos", conflicts: "Conflicts", queue: "Queue", tables: "Tables", history: "History", status: "Status" };
 
 export const words = {
   add: "Add",
   newTodo: "What needs doing?",
-  showCompleted: "Show completed",
-  noTodos: "Nothing to do. Add the first todo above; it is kept even with the backend away.",
-  noneOpen: "Everything is done. Completed todos are hidden.",
+  show: { all: "All", active: "Active", completed: "Completed" },
+  showLabel: "Which todos",
+  order: { newest: "Newest first", oldest: "Oldest first", text: "A to Z", due: "Due first" },
+  sort: "Sort by",
+  searchTodos: "Search todos",
+  noTodos: {
+    all: "Nothing to do. Add the first todo above; it is kept even with the backend away.",
+    active: "Everything is done.",
+    completed: "Nothing is completed yet.",
+  },
+  completed: (text) => `Completed “${text}”.`,
+  reopened: (text) => `“${text}” is open again.`,
   todosLeft: (count) => plural(count, "1 todo left", "# todos left"),
   todoText: "Todo text",
   editTodo: (text) => `Edit “${text}”`,
@@ -49,7 +61,11 @@ export const words = {
   untitled: "(no text)",
   loading: "Loading…",
   syncNow: "Sync now",
-  cancelSync: "Click to cancel",
+  cancelSync: "Stop",
+  syncing: "Syncing…",
+  sending: (done, total, rate, left) =>
+    [`Sending ${number(done)}${ofTotal(total || null)}`, rate > 0 && `${number(rate)} a second`, left > 1 && `${number(left)} s left`].filter(Boolean).join(", "),
+  receiving: (done, rate) => `Receiving ${number(done)}, ${number(rate)} a second`,
   details: "Details",
   tryAgain: "Try again",
   // Where a row is.
@@ -82,6 +98,10 @@ export const words = {
     notTables: "Wrong address",
   },
   offlineByChoice: "Offline by your choice",
+  offlineUntil: (text) => `Offline by your choice until ${time(text)}`,
+  nowOffline: "Working offline. Changes wait on this device.",
+  nowOnline: "Online again. What waited is sent.",
+  whatToDo: "What to do",
   goOffline: "Work offline",
   goOnline: "Go online",
   nextTry: (text) => `next try ${distance(text)}`,
@@ -95,11 +115,6 @@ export const words = {
   lookNow: "Decide now",
   runSent: (count) => plural(count, "1 change sent", "# changes sent"),
   runReceived: (count) => plural(count, "1 row received", "# rows received"),
-  progress(progress) {
-    if (progress?.phase === "push") return `Sending ${number(progress.done)}${ofTotal(progress.total)}`;
-    if (progress?.phase === "pull") return `Receiving ${number(progress.done)}${ofTotal(progress.total)}`;
-    return "Syncing…";
-  },
   runState: {
     running: "Syncing",
     complete: "Synced",
@@ -137,12 +152,46 @@ export const words = {
   absent: "—",
   sameFields: (count) => plural(count, "1 field is the same on both sides.", "# fields are the same on both sides."),
   resolved: "Decided. It goes to the server with the next sync.",
+  bothChanged: "changed on both sides",
+  oneChanged: "changed on one side",
+  useThis: "Use this",
+  byKey: (key) => `Key: ${key}`,
+  alike: (count) => `${number(count)} conflicts are alike`,
+  alikeMeans: "The same table, the same fields, the same kind of clash: one choice can decide them all.",
+  forAll: { mine: "Keep mine for all", server: "Keep the server’s for all", both: "Keep both for all" },
+  forAllAsk: (count) => `This decides ${number(count)} conflicts at once. You can undo it afterwards.`,
+  deciding: (done, count) => `Deciding ${number(done)} of ${number(count)}`,
+  decided: (count, refused) => `${plural(count, "1 conflict", "# conflicts")} decided.${refused ? ` ${number(refused)} changed meanwhile.` : ""}`,
+  takenBack: (count) => `${plural(count, "1 decision", "# decisions")} undone: what the decision had replaced is back.`,
+  nothingToUndo: "There is nothing to undo.",
   changedMeanwhile: "This change has changed meanwhile. Here is how it is now.",
   deletedSide: "deleted",
   invalidResult: (name) => `The result for ${name} is not valid JSON.`,
   // Queue.
   queueEmpty: "The queue is empty: everything is on the server.",
   nothingMatches: "Nothing matches this filter.",
+  state: "State",
+  reason: "Reason",
+  allTables: "All tables",
+  removeFilter: "Show all",
+  bulk: "Do it to many",
+  pick: (title) => `Select “${title}”`,
+  picked: (count) => `${number(count)} selected`,
+  matching: (count) => plural(count, "1 operation", "# operations"),
+  retryAll: (count) => `Retry all ${number(count)}…`,
+  discardAll: (count) => `Discard all ${number(count)}…`,
+  retryPicked: (count) => `Retry ${number(count)}`,
+  discardPicked: (count) => `Discard ${number(count)}…`,
+  bulkAsk: {
+    retry: (count) => `${plural(count, "1 operation matches", "# operations match")} and will be tried again now.`,
+    discard: (count) => `${plural(count, "1 operation matches", "# operations match")} and will be given up. The server’s rows come back. Each can be undone in the history.`,
+  },
+  bulkDone: (count, refused) => `Done for ${number(count)}.${refused ? ` Not possible for ${number(refused)}.` : ""}`,
+  editOperation: "Edit",
+  saveAndRetry: "Save and send again",
+  editedOperation: "Changed. It is sent with the next sync.",
+  careful: "Careful",
+  maybeApplied: "It may have reached the backend. The row is read back before anything is sent again.",
   openStates: "Open",
   allStates: "All",
   search: "Search",
@@ -170,8 +219,147 @@ export const words = {
   ledger: (l) =>
     `${number(l.accepted)} accepted = ${number(l.applied)} applied + ${number(l.collapsed)} collapsed + ` +
     `${number(l.discarded)} discarded + ${number(l.open)} open`,
+  // Tables.
+  tables: "Tables",
+  rows: "Rows",
+  noTables: "No table yet. The first write or pull makes one.",
+  noRows: "This table has no rows here.",
+  filterRows: "OData filter",
+  filterExample: "complete eq false and text ne ''",
+  orderRows: "Order by",
+  orderExample: "updatedAt desc",
+  applyFilter: "Filter",
+  showDeleted: "Deleted too",
+  whereColumn: "Where",
+  rowCount: (count) => plural(count, "1 row", "# rows"),
+  pendingCount: (count) => plural(count, "1 pending", "# pending"),
+  complete: "complete",
+  partial: "not pulled completely yet",
+  pulled: (when) => `pulled ${when}`,
+  neverPulled: "never pulled",
+  idKind: { string: "text ids", integer: "integer ids" },
+  isPublic: "the same rows for everybody",
+  range: (from, to, total) => `${number(from)}–${number(to)} of ${number(total)}`,
+  pull: "Pull",
+  purge: "Purge…",
+  purgeAsk: (table, filter, lost) =>
+    (lost ? `${lost} Going on now discards them. ` : "") +
+    `${filter ? `The rows of ${table} that match the filter` : `All rows of ${table}`} are removed from this device. The server keeps its rows; the next pull brings them again.`,
+  purged: (count, lost) => `${plural(count, "1 row", "# rows")} removed here.${lost ? ` ${number(lost)} pending changes discarded.` : ""}`,
+  policies: "Policies",
+  saved: "Saved.",
+  delete: "Delete",
+  deleteAsk: (id) => `Delete the row ${id}? The deletion goes to the server with the next sync.`,
+  apiPreview: "The same with curl",
+  curlList: "These rows",
+  curlInsert: "Add a row",
+  curlUpdate: "Change a row",
+  curlDelete: "Delete a row",
+  copy: "Copy",
+  copied: "Copied.",
+  notCopied: "The browser does not let this page copy.",
+  // Status.
+  statusTitle: "Status and settings",
+  backendTitle: "Backend",
+  address: "Address",
+  since: "Since",
+  lastSyncLabel: "Last sync",
+  nextSyncLabel: "Next sync",
+  version: "Version",
+  runningSince: (when) => `started ${when}`,
+  modeTitle: "Work offline",
+  modeOnline: "Changes are sent as soon as the backend takes them.",
+  offlineFor: "For",
+  offlineLengths: [["", "until I go online"], ["900", "15 minutes"], ["3600", "1 hour"], ["28800", "8 hours"]],
+  settingsTitle: "Sync",
+  triggersTitle: "Sync by itself",
+  ledgerTitle: "Every write, accounted for",
+  balances: "The account balances: nothing was lost.",
+  doesNotBalance: "The account does not balance. Please run: understudy doctor",
+  ledgerNames: {
+    accepted: "accepted", applied: "on the server", collapsed: "merged into another", discarded: "discarded", queued: "queued",
+    waiting: "waiting", sending: "sending", unknown: "answer unknown", conflict: "conflict", quarantined: "quarantined",
+  },
+  identitiesTitle: "Whose rows",
+  identitiesMean: "Each sign-in has a store of its own; nothing is sent under another’s name.",
+  shownHere: "(shown here)",
+  rejectedTitle: "Refused requests",
+  noneRejected: "No request was refused.",
+  firstContact: "First contact:",
+  tried: "What was tried",
+  whatToDoTitle: "What to do",
+  sinceTime: (when) => `since ${when}`,
+  safeMeanwhile: "Meanwhile every change is kept on this device and sent by itself later.",
+  contact: {
+    offline: { title: "the backend cannot be reached", steps: ["Check the address and the port.", "Check that the backend runs and that this machine has a network.", "Nothing else to do: it is tried again by itself."] },
+    degraded: { title: "the backend has trouble", steps: ["It answers, but with errors. It is tried again by itself.", "If it stays, look into the backend’s own log."] },
+    notTables: { title: "something else answers at this address", steps: ["Check the address: the part before /tables is meant.", "Start again with: understudy serve --backend URL"] },
+    portal: { title: "a network sign-in page is in the way", steps: ["Open any page in a browser and sign in to the network.", "Then it goes on by itself."] },
+    signedOut: { title: "the backend wants a sign-in", steps: ["Sign in with the client app through this address, as ever.", "What waits for this sign-in is sent by itself then."] },
+    tls: { title: "the secure connection fails", steps: ["Check that the address begins with https:// only if the backend speaks it.", "Check the clock of this machine and the backend’s certificate."] },
+  },
+  // Keys and theme.
+  keys: "Keyboard",
+  keysOn: "Single keys are on",
+  theme: (name) => `Theme: ${{ system: "as the system", light: "light", dark: "dark" }[name]}`,
+  themeNow: (name) => ({ system: "The theme follows the system.", light: "Light theme.", dark: "Dark theme." })[name],
   // History.
+  whileAway: "While you were away:",
+  awayCount: (kind, count) => `${number(count)} ${kind}`,
+  whatChanged: "What changed",
+  wasUndone: "undone",
+  noSamples: "The charts begin after the first minute.",
+  chartDepth: "Waiting changes",
+  chartLatency: "Time to send",
+  chartResults: "Results",
+  chartNow: (now, most) => `now ${now}, most ${most}`,
+  chartMost: (most) => `longest ${most}`,
+  chartSums: (good, bad) => `${number(good)} sent, ${number(bad)} failed`,
+  historyKind: {
+    write: "written", sent: "sent", conflict: "conflict", merged: "merged", resolved: "decided", quarantined: "quarantined", discarded: "discarded",
+    retried: "retried", edited: "edited", pulled: "received", purged: "purged", undone: "undone", failed: "failed",
+  },
   noHistory: "Nothing happened yet.",
   undone: "Undone.",
   actor: { client: "a client", person: "you", engine: "Understudy" },
 };
+
+export const policyWords = {
+  readPolicy: { label: "Reads", choices: { local: "from this device", revalidate: "from this device, refreshed behind", "remote-first": "from the backend first" } },
+  writePolicy: { label: "Writes", choices: { local: "answered at once", "write-through": "wait for the backend" } },
+  conflictPolicy: { label: "Conflicts", choices: { ask: "ask me", merge: "merge by themselves", client: "mine wins", server: "the server’s wins" } },
+  unconditionalPolicy: { label: "Writes without a version", choices: { ask: "as other conflicts", client: "mine wins" } },
+};
+
+export const triggerWords = {
+  manual: "when I ask",
+  afterWrites: "after changes",
+  interval: "every so often",
+  reconnect: "when the backend is back",
+  read: "when a client reads a table that is read through",
+};
+
+export const settingWords = {
+  intervalSeconds: { label: "Seconds between syncs", min: 1, max: 86400 },
+  debounceMs: { label: "Quiet time after changes, ms", min: 0, max: 60000 },
+  parallelism: { label: "Requests at once", min: 1, max: 16 },
+  maxAttempts: { label: "Tries before quarantine", min: 1, max: 1000 },
+  pageRows: { label: "Rows of one pull page", min: 1, max: 1000 },
+};
+
+/** Keys and what they do, for the sheet. */
+export const keySheet = [
+  ["/", "Search"],
+  ["?", "This sheet"],
+  ["g t", "Todos"], ["g c", "Conflicts"], ["g o", "Queue"], ["g d", "Quarantined"], ["g b", "Tables"], ["g h", "History"], ["g s", "Status"],
+  ["j k", "Next and previous row"],
+  ["Enter", "Open the row"],
+  ["x", "Select the row; complete the todo"],
+  ["*", "All that match"],
+  ["r", "Retry"], ["e", "Edit"], ["#", "Discard or delete"],
+  ["m s b a", "In a conflict: mine, the server’s, both, the result"],
+  ["n p", "Next and previous conflict"],
+  ["a", "In the todos: add"],
+  ["p", "In the todos: offline and online"],
+  ["u", "Undo"], ["t", "Theme"],
+];

@@ -1,15 +1,20 @@
 """Debian's Chromium on the real dashboard of a real proxy."""
 
+import os
 import pathlib
+import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from programs import OUTPUT
+from programs import OUTPUT, Tables
 from playwright.sync_api import expect, sync_playwright
 
 expect.set_options(timeout=8_000)
 SCREENSHOTS = OUTPUT / "screenshots"
+# While working on the page: its files from this folder instead of those in the binary.
+PUBLIC = os.environ.get("UNDERSTUDY_PUBLIC")
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +36,8 @@ class Dashboard:
     def __init__(self, chromium, proxy, **context):
         self.proxy = proxy
         self.context = chromium.new_context(**{"reduced_motion": "reduce", **context})
+        if PUBLIC:
+            self.context.route(re.compile(r"/-/([\w.-]+\.(js|css|svg|html))?$"), self._from_disk)
         self.page = self.context.new_page()
         self.errors = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -43,6 +50,13 @@ class Dashboard:
         link = proxy.operator("POST", "/links", expect=201, json={})["url"]
         self.page.goto(link)
         expect(self.page.locator(".pill")).not_to_be_empty()
+
+    def _from_disk(self, route):
+        file = route.request.url.split("?")[0].rsplit("/", 1)[1] or "index.html"
+        headers = route.fetch().headers if file == "index.html" else {}
+        route.fulfill(path=pathlib.Path(PUBLIC) / file, headers={
+            key: value for key, value in headers.items() if key == "content-security-policy"
+        })
 
     def open(self, view):
         self.page.goto(f"{self.proxy.url}/-/#/{view}")
@@ -68,6 +82,22 @@ class Dashboard:
         expect(self.page.locator("#toast")).to_be_visible()
         expect(self.page.get_by_role("button", name="Sync now")).to_be_visible()
 
+    def confirm(self, button):
+        """Answers the question in front of the page."""
+        self.page.get_by_role("dialog").get_by_role("button", name=button, exact=True).click()
+
+    def toast(self, text):
+        expect(self.page.locator("#toast")).to_contain_text(text)
+
+    def undo(self):
+        self.page.locator("#toast").get_by_role("button", name="Undo").click()
+
+    def no_overflow(self, what):
+        wider = self.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert wider <= 0, f"{what} is {wider} px wider than the window"
+
     def accessible(self):
         found = Axe().run(
             self.page,
@@ -78,6 +108,24 @@ class Dashboard:
     def screenshot(self, name):
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+
+def insert_many(proxy, items, table="todoitem"):
+    """Inserts with many clients at once, which share each fsync."""
+
+    def part(items):
+        client = Tables(proxy.url)
+        for item in items:
+            client.insert(item, table)
+
+    items = list(items)
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(part, [items[start::16] for start in range(16)]))
+
+
+@pytest.fixture
+def many():
+    return insert_many
 
 
 @pytest.fixture

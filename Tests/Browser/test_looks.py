@@ -30,14 +30,13 @@ def test_every_view(furnished, dashboard, theme, width):
         "todos": ".todos li",
         "conflicts": ".conflict",
         "queue": ".operations li",
+        "tables": ".grid tbody tr",
         "history": ".history li",
+        "status": "#ledger-title",
     }
     for view, selector in ready.items():
         page.open(view)
         expect(page.page.locator(selector).first).to_be_visible()
-        overflow = page.page.evaluate(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        )
-        assert overflow <= 0, f"{view} is {overflow} px wider than {width} px"
+        page.no_overflow(view)
         page.accessible()
         page.screenshot(f"{view}-{width}-{theme}")

@@ -38,9 +38,10 @@ def test_an_operation_can_be_discarded_and_the_history_undoes_it(start, dashboar
     page = dashboard(proxy)
     page.open("queue")
     page.page.locator(".operations li").filter(has_text="a mistake").get_by_role("link").click()
-    page.page.once("dialog", lambda dialog: dialog.accept())
     page.page.locator(".side").get_by_role("button", name="Discard").click()
+    page.confirm("Discard")
     expect(page.page.locator("main")).to_contain_text("everything is on the server")
+    page.toast("Discarded")
     assert proxy.get("a").json()["text"] == "the server's text"
 
     page.page.get_by_role("link", name="History").click()

@@ -29,11 +29,14 @@ def test_completed_todos_can_be_hidden_and_stay_hidden_after_a_reload(start, das
     proxy.insert({"text": "finished", "complete": True})
     page = dashboard(proxy)
     expect(page.todo("finished")).to_have_count(1)
-    page.page.get_by_label("Show completed").uncheck()
+    page.page.get_by_role("button", name="Active").click()
     expect(page.todo("finished")).to_have_count(0)
     page.page.reload()
     expect(page.todo("open")).to_have_count(1)
     expect(page.todo("finished")).to_have_count(0)
+    page.page.get_by_role("button", name="Completed").click()
+    expect(page.todo("finished")).to_have_count(1)
+    expect(page.todo("open")).to_have_count(0)
 
 
 def test_escape_leaves_an_edit_without_changing_anything(start, dashboard):

@@ -1,0 +1,125 @@
+"""Many conflicts: next and previous, all alike at once, undo, keys, long and nested values."""
+
+import pytest
+from playwright.sync_api import expect
+
+
+@pytest.fixture
+def clashing(start):
+    """Makes conflicts: every item changed on both sides, `mine` and `theirs` per item."""
+
+    def clash(changes, **first):
+        backend = start.backend()
+        for id in changes:
+            backend.insert({"id": id, "text": f"base {id}", **first})
+        proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+        proxy.sync()
+        for id, (mine, theirs) in changes.items():
+            proxy.update(id, mine)
+            backend.update(id, theirs)
+        proxy.sync()
+        assert proxy.operator("GET", "/conflicts")["total"] == len(changes)
+        return backend, proxy
+
+    return clash
+
+
+def three(clashing):
+    return clashing({id: ({"text": f"mine {id}"}, {"text": f"theirs {id}"}) for id in "abc"})
+
+
+def test_one_choice_decides_all_that_are_alike_and_one_click_takes_it_back(clashing, dashboard):
+    backend, proxy = three(clashing)
+    page = dashboard(proxy)
+    page.open("conflicts")
+    expect(page.page.locator(".position")).to_have_text("1 of 3")
+    page.page.get_by_role("button", name="Next").click()
+    expect(page.page.locator(".position")).to_have_text("2 of 3")
+    page.page.get_by_role("button", name="Previous").click()
+    page.page.get_by_role("button", name="Keep mine for all").click()
+    expect(page.page.get_by_role("dialog")).to_contain_text("3 conflicts at once")
+    page.accessible()
+    page.confirm("Keep mine for all")
+    page.toast("3 conflicts decided")
+    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.undo()
+    page.toast("3 decisions undone")
+    assert sorted(row["text"] for row in proxy.all()) == [f"theirs {id}" for id in "abc"]
+    page.sync()
+    assert sorted(row["text"] for row in backend.all()) == [f"theirs {id}" for id in "abc"]
+
+
+def test_one_choice_takes_the_servers_for_all(clashing, dashboard):
+    backend, proxy = three(clashing)
+    page = dashboard(proxy)
+    page.open("conflicts")
+    page.page.get_by_role("button", name="Keep the server’s for all").click()
+    page.confirm("Keep the server’s for all")
+    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    assert sorted(row["text"] for row in proxy.all()) == [f"theirs {id}" for id in "abc"]
+    page.undo()
+    page.toast("3 decisions undone")
+    assert sorted(row["text"] for row in proxy.all()) == [f"mine {id}" for id in "abc"]
+
+
+def test_three_keys_decide_a_simple_one_and_u_takes_it_back(clashing, dashboard):
+    backend, proxy = three(clashing)
+    page = dashboard(proxy)
+    keys = page.page.keyboard
+    for key in "gc":
+        keys.press(key)
+    expect(page.page.locator(".position")).to_have_text("1 of 3")
+    keys.press("n")
+    expect(page.page.locator(".position")).to_have_text("2 of 3")
+    expect(page.page.locator("#conflict-title")).to_contain_text("mine b")
+    keys.press("s")
+    expect(page.page.locator(".position")).to_contain_text("of 2")
+    assert proxy.get("b").json()["text"] == "theirs b"
+    keys.press("u")
+    page.toast("1 decision undone")
+    assert proxy.get("b").json()["text"] == "mine b"
+    keys.press("p")
+    keys.press("b")
+    expect(page.page.locator(".position")).to_contain_text("of 1")
+    keys.press("a")
+    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    assert len(proxy.all()) == 4, "three and the one kept twice"
+
+
+def test_changed_characters_long_texts_and_nested_values_are_readable(clashing, dashboard):
+    essay = "\n".join(f"Line {n} of a long text that nobody wants to lose." for n in range(60))
+    backend, proxy = clashing(
+        {"a": (
+            {"text": essay.replace("Line 7 ", "Line seven "), "tags": ["home", "mine"]},
+            {"text": essay.replace("Line 9 ", "Line nine "), "note": "only there"},
+        )},
+        tags=["home"], note=None, text=essay,
+    )
+    page = dashboard(proxy, viewport={"width": 1440, "height": 900})
+    page.open("conflicts")
+    card = page.page.locator(".conflict")
+    marks = card.locator("tr", has_text="changed on both sides").locator("mark")
+    expect(marks.first).to_contain_text("seve")
+    expect(page.page.get_by_label("Result: tags")).to_have_value('[\n "home",\n "mine"\n]')
+    expect(page.page.get_by_label("Result: note")).to_have_value("only there")
+    page.accessible()
+    page.screenshot("conflict-long-1440-light")
+    page.page.get_by_label("Result: text").fill("both")
+    page.page.get_by_role("button", name="Use the result").click()
+    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.sync()
+    row = backend.get("a").json()
+    assert (row["text"], row["tags"], row["note"]) == ("both", ["home", "mine"], "only there")
+
+
+def test_a_number_that_javascript_cannot_hold_survives_the_card(clashing, dashboard):
+    backend, proxy = clashing({"a": ({"text": "mine", "big": 1}, {"text": "theirs"})}, big=0)
+    proxy.request("PATCH", "/tables/todoitem/a", data='{"big":12345678901234567890.123}',
+                  headers={"Content-Type": "application/json"})
+    page = dashboard(proxy)
+    page.open("conflicts")
+    expect(page.page.get_by_label("Result: big")).to_have_value("12345678901234567890.123")
+    page.page.get_by_role("button", name="Use the result").click()
+    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.sync()
+    assert "12345678901234567890.123" in backend.get("a").text

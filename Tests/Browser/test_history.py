@@ -1,0 +1,45 @@
+"""The history: what happened while away, what changed, undo, and the charts."""
+
+from playwright.sync_api import expect
+
+
+def test_what_happened_while_the_page_was_away_and_undo(start, dashboard):
+    backend = start.backend()
+    backend.insert({"id": "a", "text": "as it was"})
+    proxy = start.proxy(backend.url, "--sync", "manual", "--table", "todoitem")
+    proxy.sync()
+    proxy.insert({"text": "seen before"})
+    page = dashboard(proxy)
+    page.open("history")
+    expect(page.page.locator(".history li").first).to_be_visible()
+    page.open("todos")
+    proxy.update("a", {"text": "a mistake"})
+    proxy.insert({"text": "another"})
+    page.open("history")
+    expect(page.page.locator(".away")).to_contain_text("While you were away")
+    expect(page.page.locator(".away")).to_contain_text("2 written")
+    entry = page.page.locator(".history li").filter(has_text="a mistake").first
+    entry.get_by_text("What changed").click()
+    expect(entry).to_contain_text("as it was → a mistake")
+    page.accessible()
+    entry.get_by_role("button", name="Undo").click()
+    page.toast("Undone")
+    assert proxy.get("a").json()["text"] == "as it was"
+
+
+def test_the_charts_are_drawn_from_the_samples(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    page = dashboard(proxy)
+    samples = [
+        {"at": f"2030-01-01T10:{n:02}:00.000Z", "depth": n % 7, "succeeded": n % 5,
+         "failed": n % 3, "latencyMs": None if n % 4 else 10 * n}
+        for n in range(60)
+    ]
+    page.page.route("**/api/v1/samples*", lambda route: route.fulfill(
+        json={"items": samples, "next": None, "total": len(samples)}))
+    page.open("history")
+    expect(page.page.locator("svg[role=img]")).to_have_count(3)
+    expect(page.page.get_by_role("img", name="Waiting changes: now 3, most 6")).to_be_visible()
+    expect(page.page.get_by_role("img", name="Results: 120 sent, 60 failed")).to_be_visible()
+    page.accessible()
+    page.screenshot("charts-1280-light")

@@ -1,0 +1,86 @@
+"""The whole story by keyboard alone, the sheet of keys, and the switch that turns them off."""
+
+from playwright.sync_api import expect
+
+
+def test_the_story_without_a_mouse(start, dashboard):
+    backend = start.backend()
+    backend.insert({"id": "eggs", "text": "Buy eggs", "complete": False})
+    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+    proxy.sync()
+    page = dashboard(proxy)
+    keys = page.page.keyboard
+    expect(page.todo("Buy eggs")).to_have_count(1)
+    keys.press("j")
+    expect(page.page.get_by_role("button", name="Edit “Buy eggs”")).to_be_focused()
+    keys.press("e")
+    keys.type("Buy eggs (6)")
+    keys.press("Enter")
+    expect(page.todo("Buy eggs (6)")).to_contain_text("on this device")
+    backend.update("eggs", {"text": "Buy organic eggs"})
+    page.page.get_by_role("button", name="Sync now").focus()
+    keys.press("Enter")
+    page.toast("needs you")
+    keys.press("g")
+    keys.press("c")
+    expect(page.page.locator("#conflict-title")).to_be_visible()
+    keys.press("m")
+    page.toast("Decided")
+    keys.press("g")
+    keys.press("o")
+    expect(page.page.locator(".operations li")).to_have_count(1)
+    keys.press("j")
+    keys.press("Enter")
+    expect(page.page.locator("#operation-title")).to_be_focused()
+    page.page.get_by_role("button", name="Sync now").focus()
+    keys.press("Enter")
+    page.toast("1 change sent")
+    assert backend.get("eggs").json()["text"] == "Buy eggs (6)"
+    keys.press("g")
+    keys.press("h")
+    expect(page.page.locator(".history li").first).to_be_visible()
+
+
+def test_the_sheet_of_keys_and_the_switch(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    page = dashboard(proxy)
+    keys = page.page.keyboard
+    keys.press("?")
+    sheet = page.page.get_by_role("dialog")
+    expect(sheet).to_contain_text("Next and previous conflict")
+    page.accessible()
+    page.screenshot("keys-1280-light")
+    sheet.get_by_label("Single keys are on").uncheck()
+    keys.press("Escape")
+    expect(sheet).to_have_count(0)
+    keys.press("g")
+    keys.press("h")
+    keys.press("?")
+    expect(sheet).to_have_count(0)
+    assert page.page.url.endswith("#/todos")
+
+
+def test_letters_that_are_typed_are_only_typed(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    page = dashboard(proxy)
+    page.page.keyboard.press("/")
+    expect(page.page.get_by_label("Search todos")).to_be_focused()
+    page.page.keyboard.type("gcmt?")
+    expect(page.page.get_by_label("Search todos")).to_have_value("gcmt?")
+
+
+def test_keys_tick_delete_and_take_back(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    proxy.insert({"text": "one", "complete": False})
+    page = dashboard(proxy)
+    keys = page.page.keyboard
+    expect(page.todo("one")).to_have_count(1)
+    keys.press("j")
+    keys.press("x")
+    expect(page.todo("one")).to_have_class("done")
+    keys.press("u")
+    expect(page.todo("one")).not_to_have_class("done")
+    keys.press("#")
+    expect(page.todo("one")).to_have_count(0)
+    keys.press("u")
+    expect(page.todo("one")).to_have_count(1)

@@ -1,0 +1,78 @@
+"""The page as a whole: small, strict, themed, still, and quiet for screen readers."""
+
+import requests
+from playwright.sync_api import expect
+from programs import ROOT
+
+PAGE_BYTES = 200_000
+
+
+def test_the_whole_page_is_small_and_its_policy_strict(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    names = [file.name for file in (ROOT / "Public").iterdir()]
+    answers = [requests.get(f"{proxy.url}/-/{name}", timeout=10) for name in names]
+    assert {answer.status_code for answer in answers} == {200}
+    assert sum(len(answer.content) for answer in answers) < PAGE_BYTES
+    for answer in answers:
+        policy = answer.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy
+        assert "http" not in policy
+    page = dashboard(proxy)
+    page.page.on("console", lambda message: page.errors.append(message.text)
+                 if "Content Security Policy" in message.text else None)
+    for view in ("todos", "conflicts", "queue", "tables", "history", "status"):
+        page.open(view)
+        expect(page.page.locator("main h1")).to_have_count(1)
+
+
+def background(page):
+    return page.page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+
+
+def test_the_theme_follows_the_system_until_somebody_chooses(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    page = dashboard(proxy, color_scheme="dark")
+    dark = background(page)
+    page.page.get_by_role("button", name="Theme: as the system").click()
+    light = background(page)
+    assert light != dark
+    page.page.reload()
+    assert background(page) == light
+    page.page.keyboard.press("t")
+    assert background(page) == dark
+    expect(page.page.get_by_role("button", name="Theme: dark")).to_be_visible()
+
+
+def test_nothing_moves_for_those_who_want_it_still(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    page = dashboard(proxy)
+    moving = "document.getAnimations().length"
+    page.page.get_by_role("button", name="Sync now").click()
+    assert page.page.evaluate(moving) == 0
+
+
+def test_the_layout_does_not_shift_while_the_page_opens(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    for n in range(5):
+        proxy.insert({"text": f"todo {n}"})
+    page = dashboard(proxy)
+    page.page.add_init_script(
+        """globalThis.shift = 0;
+        new PerformanceObserver(list => list.getEntries().forEach(e => (shift += e.value)))
+          .observe({ type: "layout-shift", buffered: true });"""
+    )
+    page.page.reload()
+    expect(page.todo("todo 4")).to_have_count(1)
+    shift = page.page.evaluate("shift")
+    print(f"layout shift while opening: {shift:.3f}")
+    assert shift <= 0.1
+
+
+def test_screen_readers_hear_changes_of_meaning_only(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    page = dashboard(proxy)
+    assert page.page.locator("[aria-live]").count() == 1
+    for n in range(3):
+        proxy.insert({"text": f"from elsewhere {n}"})
+    expect(page.todo("from elsewhere 2")).to_have_count(1)
+    expect(page.page.locator("#announcer")).to_be_empty()

@@ -1,0 +1,122 @@
+"""The queue: causes, filters in the address, many at once with a preview, edit and send again."""
+
+import pytest
+from playwright.sync_api import expect
+
+REFUSE = {"rules": [{"kind": "status", "status": 400, "methods": ["POST"]}]}
+
+
+@pytest.fixture
+def refused(start):
+    """Seven operations that the backend refused for one reason, and one that just waits."""
+    backend = start.backend("--faults")
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    proxy.insert({"text": "good"})
+    proxy.sync()
+    backend.request("PUT", "/-/faults", json=REFUSE)
+    for n in range(7):
+        proxy.insert({"text": f"refused {n}", "secret": f"payload-{n}"})
+    proxy.sync()
+    backend.request("PUT", "/-/faults", json={})
+    proxy.insert({"text": "elsewhere"}, table="notes")
+    return backend, proxy
+
+
+def rows(page):
+    return page.page.locator(".operations li")
+
+
+def test_causes_filters_and_many_at_once(refused, dashboard):
+    backend, proxy = refused
+    page = dashboard(proxy)
+    page.open("queue")
+    expect(rows(page)).to_have_count(8)
+    page.page.get_by_label("Table").select_option("notes")
+    expect(rows(page)).to_have_count(1)
+    assert "table=notes" in page.page.url
+    page.page.get_by_label("Table").select_option("")
+    page.page.get_by_label("Search").fill("payload-3")
+    expect(rows(page)).to_have_count(1)
+    expect(rows(page)).to_contain_text("refused 3")
+    page.page.reload()
+    expect(rows(page)).to_have_count(1)
+    page.page.get_by_label("Search").fill("")
+
+    page.page.locator(".causes button", has_text="7").click()
+    expect(rows(page)).to_have_count(7)
+    assert "reason=" in page.page.url
+    page.accessible()
+    page.page.get_by_role("button", name="Retry all 7").click()
+    expect(page.page.get_by_role("dialog")).to_contain_text("7 operations match")
+    page.confirm("Cancel")
+    expect(rows(page)).to_have_count(7)
+    page.page.get_by_role("button", name="Retry all 7").click()
+    page.confirm("Try again now")
+    page.toast("Done for 7")
+    page.sync()
+    assert len(backend.all()) == 8
+
+
+def test_discarding_all_that_match_asks_with_the_count(refused, dashboard):
+    backend, proxy = refused
+    page = dashboard(proxy)
+    page.open("queue?state=quarantined")
+    page.page.get_by_role("button", name="Discard all 7").click()
+    expect(page.page.get_by_role("dialog")).to_contain_text("7 operations match")
+    page.confirm("Discard")
+    page.toast("Done for 7")
+    expect(page.page.locator("main")).to_contain_text("Nothing matches")
+    assert proxy.status()["queue"]["quarantined"] == 0
+
+
+def test_selected_ones_are_discarded_and_taken_back(refused, dashboard):
+    backend, proxy = refused
+    page = dashboard(proxy)
+    page.open("queue")
+    for n in (1, 2):
+        page.page.get_by_label(f"Select “refused {n}”").check()
+    page.page.get_by_role("button", name="Discard 2").click()
+    page.confirm("Discard")
+    page.toast("Done for 2")
+    expect(rows(page)).to_have_count(6)
+    page.undo()
+    page.toast("2 decisions undone")
+    expect(rows(page)).to_have_count(8)
+
+
+def test_a_refused_operation_is_edited_and_sent_again(refused, dashboard):
+    backend, proxy = refused
+    page = dashboard(proxy)
+    page.open("queue")
+    rows(page).filter(has_text="refused 5").get_by_role("link").click()
+    side = page.page.locator(".side")
+    expect(side).to_contain_text("400")
+    side.get_by_role("button", name="Edit").click()
+    field = side.get_by_label("What is sent")
+    field.fill('{"text": "refused 5, mended"')
+    side.get_by_role("button", name="Save and send again").click()
+    page.toast("not valid JSON")
+    field.fill('{"text": "refused 5, mended"}')
+    page.accessible()
+    side.get_by_role("button", name="Save and send again").click()
+    page.toast("sent with the next sync")
+    page.sync()
+    assert "refused 5, mended" in [row["text"] for row in backend.all()]
+
+
+def test_a_waiting_operation_says_when_it_is_tried_next_and_why(start, dashboard):
+    backend = start.backend("--faults")
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    backend.request("PUT", "/-/faults", json={
+        "rules": [{"kind": "status", "status": 500, "methods": ["POST"]}]})
+    proxy.insert({"text": "trouble"})
+    proxy.sync()
+    page = dashboard(proxy)
+    page.open("queue")
+    rows(page).filter(has_text="trouble").get_by_role("link").click()
+    side = page.page.locator(".side")
+    expect(side).to_contain_text("Next try")
+    expect(side).to_contain_text("Why it is here")
+    expect(side.locator(".attempts li")).not_to_have_count(0)
+    page.page.keyboard.press("r")
+    page.toast("tried again now")

@@ -1,0 +1,107 @@
+"""The status: the backend with its reason, offline until when, settings, and first contact."""
+
+import http.server
+import threading
+
+import pytest
+from playwright.sync_api import expect
+
+
+def test_the_offline_switch_has_an_end(start, dashboard):
+    backend = start.backend()
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    page = dashboard(proxy)
+    page.open("status")
+    card = page.page.locator("section[aria-labelledby=mode-title]")
+    card.get_by_label("For").select_option("3600")
+    card.get_by_role("button", name="Work offline").click()
+    expect(card).to_contain_text("Offline by your choice until")
+    assert proxy.status()["mode"]["until"]
+    card.get_by_role("button", name="Go online").click()
+    expect(card).to_contain_text("sent as soon as")
+    assert proxy.status()["mode"]["mode"] == "online"
+
+
+def test_settings_hold_at_once_and_a_wrong_one_says_why(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9")
+    page = dashboard(proxy)
+    page.open("status")
+    page.page.get_by_label("every so often").uncheck()
+    page.toast("Saved")
+    assert "interval" not in proxy.operator("GET", "/settings")["triggers"]
+    field = page.page.get_by_label("Tries before quarantine")
+    field.fill("3")
+    field.press("Tab")
+    page.toast("Saved")
+    assert proxy.operator("GET", "/settings")["maxAttempts"] == 3
+    field.fill("0")
+    field.press("Tab")
+    page.toast("must be a whole number")
+    expect(field).to_have_value("3")
+
+
+def test_refused_requests_identities_and_the_account_are_shown(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    proxy.insert({"text": "one"})
+    assert proxy.request("GET", "/tables/todoitem", headers={"Host": "evil.example"}).status_code == 421
+    page = dashboard(proxy)
+    page.open("status")
+    main = page.page.locator("main")
+    expect(main).to_contain_text("1 × 421")
+    expect(main).to_contain_text("evil.example")
+    expect(main).to_contain_text("anonymous (shown here)")
+    expect(main).to_contain_text("The account balances")
+
+
+class Portal(http.server.BaseHTTPRequestHandler):
+    """Answers everything with a page, as the sign-in of a hotel does."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<html><title>Welcome</title>Sign in to the network</html>")
+
+    do_POST = do_GET
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def portal():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Portal)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+def first_contact(proxy, dashboard):
+    proxy.insert({"text": "waits"})
+    proxy.sync()
+    page = dashboard(proxy)
+    page.page.get_by_role("link", name="What to do").click()
+    card = page.page.locator(".contact")
+    expect(card).to_contain_text("First contact")
+    expect(card).to_contain_text("/tables/todoitem?$top=1")
+    expect(card).to_contain_text("Meanwhile every change is kept")
+    page.accessible()
+    return page, card
+
+
+def test_first_contact_with_nobody_says_what_was_tried_and_what_to_do(start, dashboard):
+    page, card = first_contact(start.proxy("http://127.0.0.1:9", "--sync", "manual"), dashboard)
+    expect(card).to_contain_text("cannot be reached")
+    expect(card).to_contain_text("Check the address and the port")
+    page.screenshot("first-contact-1280-light")
+
+
+def test_first_contact_with_a_web_page_says_so(start, dashboard, portal):
+    page, card = first_contact(start.proxy(portal, "--sync", "manual"), dashboard)
+    expect(page.page.locator(".pill").first).to_contain_text("page")
+
+
+def test_first_contact_over_broken_tls_says_so(start, dashboard, portal):
+    proxy = start.proxy(portal.replace("http:", "https:"), "--sync", "manual")
+    page, card = first_contact(proxy, dashboard)
+    expect(card).to_contain_text("secure connection")

@@ -1,0 +1,96 @@
+"""Any table: columns from the data, filter, edit, delete, pull, purge, policies, curl."""
+
+import re
+import subprocess
+
+import pytest
+from playwright.sync_api import expect
+
+
+@pytest.fixture
+def books(start):
+    backend = start.backend()
+    for n in range(12):
+        backend.request("POST", "/tables/book", json={
+            "id": f"b{n:02}", "title": f"Book {n}", "pages": n * 100, "author": {"name": "A"}})
+    proxy = start.proxy(backend.url, "--table", "book", "--sync", "manual")
+    proxy.sync()
+    return backend, proxy
+
+
+def rows(page):
+    return page.page.locator(".grid tbody tr")
+
+
+def test_rows_are_found_edited_and_deleted(books, dashboard):
+    backend, proxy = books
+    page = dashboard(proxy)
+    page.open("tables/book")
+    expect(rows(page)).to_have_count(12)
+    expect(page.page.locator(".grid thead")).to_contain_text("pages")
+    page.page.get_by_label("OData filter").fill("pages gt 900")
+    page.page.get_by_role("button", name="Filter", exact=True).click()
+    expect(rows(page)).to_have_count(2)
+    assert "filter=" in page.page.url
+    page.page.get_by_label("OData filter").fill("pages gt")
+    page.page.get_by_role("button", name="Filter", exact=True).click()
+    expect(page.page.locator("#filter-error")).not_to_be_empty()
+    page.page.get_by_label("OData filter").fill("pages gt 900")
+    page.page.get_by_role("button", name="Filter", exact=True).click()
+
+    page.page.get_by_role("button", name="b11").click()
+    page.accessible()
+    page.page.get_by_label("pages").fill("1234")
+    page.page.get_by_label("author").fill('{"name": "B"}')
+    page.page.get_by_role("button", name="Save").click()
+    page.toast("Saved")
+    expect(rows(page).filter(has_text="b11")).to_contain_text("on this device")
+    row = proxy.get("b11", "book").json()
+    assert (row["pages"], row["author"], row["title"]) == (1234, {"name": "B"}, "Book 11")
+
+    page.page.get_by_role("button", name="b10").click()
+    page.page.get_by_role("button", name="Delete").click()
+    page.confirm("Delete")
+    expect(rows(page)).to_have_count(1)
+    page.undo()
+    expect(rows(page)).to_have_count(2)
+
+
+def test_pull_purge_and_policies(books, dashboard):
+    backend, proxy = books
+    page = dashboard(proxy)
+    page.open("tables/book")
+    expect(rows(page)).to_have_count(12)
+    backend.request("POST", "/tables/book", json={"id": "new", "title": "New"})
+    page.page.get_by_role("button", name="Pull").click()
+    page.toast("1 row received")
+    expect(rows(page)).to_have_count(13)
+
+    page.page.get_by_text("Policies").click()
+    page.page.locator(".policies select").nth(2).select_option("server")
+    page.toast("Saved")
+    policy = lambda: [t["conflictPolicy"] for t in proxy.status()["tables"] if t["name"] == "book"]
+    assert policy() == ["server"]
+
+    proxy.update("new", {"title": "Pending"}, "book")
+    page.page.get_by_role("button", name="Purge").click()
+    page.confirm("Purge…")
+    expect(page.page.get_by_role("dialog")).to_contain_text("1 open operations of these rows would be lost")
+    page.confirm("Cancel")
+    proxy.sync()
+    page.page.get_by_role("button", name="Purge").click()
+    page.confirm("Purge…")
+    page.toast("13 rows removed")
+
+
+def test_the_lines_of_curl_do_what_the_page_shows(books, dashboard):
+    backend, proxy = books
+    page = dashboard(proxy)
+    page.open("tables/book?filter=" + "title eq 'Book 3'")
+    expect(rows(page)).to_have_count(1)
+    page.page.get_by_text("The same with curl").click()
+    line = page.page.locator(".curl pre").first.inner_text()
+    assert proxy.url in line
+    answer = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=20)
+    assert re.search(r'"id":"b03"', answer.stdout) and "b04" not in answer.stdout
+    page.accessible()
