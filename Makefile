@@ -1,4 +1,4 @@
-.PHONY: help run build test check format clean
+.PHONY: help run build test check fuzz format clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -15,6 +15,10 @@ build: ## build the program in release mode
 
 test: ## install what the tests need and run everything
 	@scripts/check
+
+# Prints seed and count of each parser; a failure names the seed of its one input.
+fuzz: ## the parsers against many more inputs (SEED=1 COUNT=200000)
+	@SEED=$(or $(SEED),$$(date +%s)) COUNT=$(or $(COUNT),200000) swift test --filter FuzzTests
 
 format: ## put every Swift file into the project's format
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests

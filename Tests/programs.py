@@ -142,7 +142,7 @@ class Backend(Tables):
     def _answers(self):
         self.program.alive()
         try:
-            return self.request("GET", "/tables/todoitem?$top=1").status_code in (200, 401, 404)
+            return self.request("GET", "/tables/todoitem?$top=1").status_code in (200, 400, 401, 404)
         except requests.ConnectionError:
             return False
 

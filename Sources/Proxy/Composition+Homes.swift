@@ -51,7 +51,8 @@ extension Composition {
         let signIn = identity == Homes.anonymous ? nil : SignIn()
         let engine = SyncEngine(
             store: store, transport: transport,
-            backend: BackendConfiguration(address: configuration.backend),
+            backend: BackendConfiguration(
+                address: configuration.backend, generation: configuration.backendGeneration),
             settings: syncSettings, clock: clock, log: log,
             credential: { signIn?.credential ?? .none })
         return Home(

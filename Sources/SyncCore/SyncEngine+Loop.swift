@@ -71,17 +71,17 @@ extension SyncEngine {
             untilNext: wait.flatMap { $0 > 0 ? .milliseconds($0) : nil })
     }
 
-    /// Times of next attempts are wall times: when the clock was set back they would be far away.
+    /// Times of next attempts are wall times: when the clock was set back, while the engine ran or
+    /// while it did not, they would be far away.
     func mindTheWall() async {
         let (wall, uptime) = (clock.now(), clock.uptime())
         let last = lastLook
         lastLook = (wall, uptime)
-        let expected = last.wall.advanced(by: uptime - last.uptime)
-        guard wall.advanced(by: .seconds(SyncLimits.clockSlackSeconds)) < expected else {
-            return
-        }
-        log.notice("the clock was set back; all that waits is due")
+        let behind = wall.advanced(by: .seconds(SyncLimits.clockSlackSeconds))
+        if let last, behind >= last.wall.advanced(by: uptime - last.uptime) { return }
         do {
+            if last == nil, try await !store.read({ try $0.hasAttempts(after: behind) }) { return }
+            log.notice("the clock was set back; all that waits is due")
             try await store.write { try $0.makeAllDue() }
         } catch {
             log.warning("waiting operations not woken", metadata: ["error": "\(error)"])

@@ -31,7 +31,11 @@ extension SyncEngine {
     private func strangeBackend() async throws(StoreError) -> String? {
         if binding == nil {
             let address = backend.address
-            binding = try await store.write { try $0.bind(to: address) }
+            let (found, remembered) = try await store.write { transaction in
+                (try transaction.bind(to: address), try transaction.provenGeneration())
+            }
+            binding = found
+            if backend.generation == .auto, let remembered { generation = remembered }
         }
         guard case .other(let address) = binding else { return nil }
         let reason =
@@ -178,9 +182,10 @@ extension SyncEngine {
     /// Books that the backend answered: what waited for it is due, and the store is bound to it.
     func reached() async {
         let wasAway = scheduler.reached(now: clock.uptime(), wall: clock.now())
+        let generation = generation
         do {
             try await store.write { transaction in
-                try transaction.noteProven()
+                try transaction.noteProven(generation)
                 if wasAway { try transaction.makeAllDue() }
             }
         } catch {

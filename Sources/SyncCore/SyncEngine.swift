@@ -20,8 +20,8 @@ public actor SyncEngine {
     var generation: Generation
     /// A list showed what the backend is; a passing failure does not open the question again.
     var isGenerationKnown = false
-    /// Both clocks when they were last compared.
-    var lastLook: (wall: Instant, uptime: Duration)
+    /// Both clocks when they were last compared; nil before the first time.
+    var lastLook: (wall: Instant, uptime: Duration)?
     /// The backend gave a list, and nothing has failed since.
     var isProven = false
     /// Whose work the store holds; nil until asked.
@@ -52,11 +52,7 @@ public actor SyncEngine {
         self.log = log
         self.credential = credential
         self.backend = backend
-        switch backend.generation {
-        case .auto: generation = .mobileApps
-        case .fixed(let generation): self.generation = generation
-        }
-        lastLook = (clock.now(), clock.uptime())
+        generation = backend.generation.first
         scheduler = Scheduler(
             settings: settings, url: backend.address.description, now: clock.uptime(),
             wall: clock.now())
@@ -124,7 +120,6 @@ public actor SyncEngine {
     /// Speaks to another backend from the next request on.
     public func update(_ backend: BackendConfiguration) {
         self.backend = backend
-        if case .fixed(let generation) = backend.generation { self.generation = generation }
         forget("The address was changed; it has not been asked yet.")
     }
 
@@ -140,6 +135,7 @@ public actor SyncEngine {
         isProven = false
         isGenerationKnown = false
         binding = nil
+        generation = backend.generation.first
         warnings = []
         scheduler.forget(
             url: backend.address.description, reason: reason, now: clock.uptime(),

@@ -20,6 +20,7 @@ struct TestHouse {
     /// Builds a house in a folder of its own, runs it for the time of `body`, removes it.
     static func run(
         sync: SyncChoice = .manual, tables: [String] = [],
+        backend options: BackendOptions = BackendOptions(), flags: [String: [String]] = [:],
         _ body: (TestHouse) async throws -> Void
     ) async throws {
         let folder = DataFolder(path: "/tmp/understudy-tests/\(ThisProcess.secret())")
@@ -28,15 +29,15 @@ struct TestHouse {
             lock.release()
             try? Files.removeFolder(folder.path)
         }
-        let backend = try ReferenceBackend { ThisProcess.now }
+        let backend = try ReferenceBackend(options: options) { ThisProcess.now }
         let transport = FaultyTransport(InProcessTransport(backend))
         let configuration = try ServeConfiguration(
             Sources(
                 flags: [
                     "backend": ["http://backend.test"], "data": [folder.path],
                     "sync": [sync.rawValue], "table": tables,
-                    "allow-origin": ["http://app.example"],
-                ], environment: { _ in nil }), rebind: false)
+                    "allow-origin": ["http://app.example", "null", "file://"],
+                ].merging(flags) { $1 }, environment: { _ in nil }), rebind: false)
         let house = try await Composition(configuration, log: Logger(label: "test"))
             .assemble(transport, workers: 1)
         let test = TestHouse(

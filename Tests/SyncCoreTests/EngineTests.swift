@@ -79,6 +79,28 @@ import Testing
         #expect(try await world.store.ledger().balances)
     }
 
+    @Test(arguments: BackendFlavour.allCases)
+    func `the backend is asked once which generation it is, and the store remembers`(
+        flavour: BackendFlavour
+    ) async throws {
+        let world = try World(BackendOptions(flavour: flavour))
+        try await world.seed("seed", #"{"text":"seed"}"#)
+        #expect(await world.engine.pull(world.todo).state == .complete)
+        let expected = [
+            BackendFlavour.mobileServices: nil, .mobileApps: "2.0.0", .node: "2.0.0",
+            .dotnet: "2.0.0", .datasync: "3.0.0", .toolkit: "3.0.0",
+        ]
+        let name = try #require(HTTPField.Name("ZUMO-API-VERSION"))
+        #expect(world.transport.sent.last?.head.headerFields[name] == expected[flavour])
+        world.transport.forget()
+        let (store, engine) = try world.reborn()
+        #expect(await engine.pull(world.todo).state == .complete)
+        for request in world.transport.sent {
+            #expect(request.head.headerFields[name] == expected[flavour])
+        }
+        try store.close()
+    }
+
     @Test(arguments: [false, true])
     func `integer ids are the backend's to give, and a lost answer makes no second row`(
         isLossy: Bool

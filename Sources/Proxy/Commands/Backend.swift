@@ -2,6 +2,7 @@ import ArgumentParser
 import HTTPServer
 import Logging
 import ReferenceBackend
+import TablesProtocol
 
 /// `understudy backend`: a complete tables backend for trying things out.
 struct Backend: AsyncParsableCommand {
@@ -16,11 +17,24 @@ struct Backend: AsyncParsableCommand {
     var data: String?
 
     @Option(
+        name: [.long, .customLong("generation")],
         help: """
             Which server it answers like: \
             \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", ")). (default: 2)
             """)
     var flavour: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A table whose ids are integers that it assigns; repeat it.", valueName: "table"))
+    var integerIds: [String] = []
+
+    @Option(
+        help: ArgumentHelp("A table that deletes for good; repeat it.", valueName: "table"))
+    var hardDelete: [String] = []
+
+    @Option(help: ArgumentHelp("Rows in one answer. (default: as the server)", valueName: "rows"))
+    var pageRows: Int?
 
     @Flag(help: "Serve PUT /-/faults and GET /-/effects.")
     var faults = false
@@ -34,6 +48,10 @@ struct Backend: AsyncParsableCommand {
             valueName: "table"))
     var signIn: [String] = []
 
+    func validate() throws {
+        if let pageRows, pageRows < 1 { throw ValidationError("--page-rows is 1 or more.") }
+    }
+
     func run() async throws {
         let environment = ThisProcess.environment
         let sources = Sources(
@@ -41,6 +59,7 @@ struct Backend: AsyncParsableCommand {
                 Settings.listen.name: listen.map { [$0] } ?? [],
                 Settings.data.name: data.map { [$0] } ?? [],
                 Settings.flavour.name: flavour.map { [$0] } ?? [],
+                Settings.integerIDs.name: integerIds, Settings.hardDelete.name: hardDelete,
                 Settings.signIn.name: signIn,
             ], environment: environment)
         let address: ListenAddress
@@ -53,14 +72,21 @@ struct Backend: AsyncParsableCommand {
                 try sources.value(Settings.data)
                 ?? DataFolder.standard(name: "understudy-backend", environment: environment)
             options = BackendOptions(flavour: try sources.value(Settings.flavour) ?? .mobileApps)
+            for name in try sources.list(Settings.integerIDs) {
+                options.tables[name, default: TableOptions()].idKind = .integer
+            }
+            for name in try sources.list(Settings.hardDelete) {
+                options.tables[name, default: TableOptions()].softDelete = false
+            }
             for table in try sources.list(Settings.signIn) {
-                options.tables[table] = TableOptions(needsSignIn: true)
+                options.tables[table, default: TableOptions()].needsSignIn = true
                 options.tokens = .issued
             }
         } catch let problem as ConfigurationProblem {
             throw problem.startProblem
         }
         options.servesFaults = faults
+        options.pageRows = pageRows
         let lock = try folder.open()
         defer { lock.release() }
         let backend = try RunningBackend.start(

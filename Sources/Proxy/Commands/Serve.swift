@@ -13,11 +13,18 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "Address of the backend, such as https://contoso.azurewebsites.net.")
     var backend: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Generation of the backend: 1, 2, 3, or auto to ask it. (default: auto)",
+            valueName: "generation"))
+    var backendGeneration: String?
+
     @OptionGroup var options: ServeOptions
 
     func run() async throws {
         var flags = options.flags
         flags[Settings.backend.name] = backend.map { [$0] } ?? []
+        flags[Settings.backendGeneration.name] = backendGeneration.map { [$0] } ?? []
         let configuration = try ServeConfiguration(
             Sources(flags: flags, environment: ThisProcess.environment), rebind: options.rebind)
         let log = Logger.ofProcess()

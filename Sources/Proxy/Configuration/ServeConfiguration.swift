@@ -6,6 +6,8 @@ import TablesProtocol
 struct ServeConfiguration: Sendable {
     /// The backend.
     var backend: BackendAddress
+    /// Which generation the backend is.
+    var backendGeneration: BackendConfiguration.GenerationChoice
     /// Where to listen. A loopback IPv4 address gets [::1] with the same port beside it, where free.
     var listen: ListenAddress
     /// The data folder.
@@ -48,6 +50,7 @@ struct ServeConfiguration: Sendable {
     ) throws(StartProblem) {
         do {
             self.backend = backend
+            backendGeneration = try sources.value(Settings.backendGeneration) ?? .auto
             listen =
                 try sources.value(Settings.listen) ?? ListenAddress(host: "127.0.0.1", port: 8080)
             folder =

@@ -26,9 +26,10 @@ enum Settings {
         name: "sync", allowed: SyncChoice.allCases.map(\.rawValue).joined(separator: " or ")
     ) { SyncChoice(rawValue: $0) }
 
-    static let table = Setting<TableName>(
-        name: "table", allowed: "the name of a table: letters, digits and _, not a digit first"
-    ) { TableName($0) }
+    static let table = tableList("table")
+
+    static let integerIDs = tableList("integer-ids")
+    static let hardDelete = tableList("hard-delete")
 
     static let policy = Setting<PolicySetting>(
         name: "policy",
@@ -54,10 +55,23 @@ enum Settings {
         name: "default-generation", allowed: "1, 2 or 3"
     ) { Int($0).flatMap(Generation.init(rawValue:)) }
 
+    static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
+        name: "backend-generation", allowed: "auto, 1, 2 or 3"
+    ) { text in
+        text == "auto"
+            ? .auto : Int(text).flatMap(Generation.init(rawValue:)).map { .fixed($0) }
+    }
+
     static let flavour = Setting<BackendFlavour>(
         name: "flavour",
         allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))"
     ) { BackendFlavour(rawValue: $0) }
+
+    private static func tableList(_ name: String) -> Setting<TableName> {
+        Setting<TableName>(
+            name: name, allowed: "the name of a table: letters, digits and _, not a digit first"
+        ) { TableName($0) }
+    }
 
     private static func loopback(_ text: String) -> ListenAddress? {
         guard let address = try? ListenAddress(text) else { return nil }

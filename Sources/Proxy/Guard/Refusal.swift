@@ -1,4 +1,5 @@
 import HTTPTypes
+import TablesProtocol
 
 /// Why the guard turned a request away.
 struct Refusal: Sendable, Hashable {
@@ -39,6 +40,18 @@ struct Refusal: Sendable, Hashable {
         case .tooLarge: .contentTooLarge
         case .signIn: .unauthorized
         case .contentType: .unsupportedMediaType
+        }
+    }
+
+    /// The same as an error of `/tables`; nil for what is refused before the space is known, and
+    /// for what only the operator API asks.
+    func tablesError(_ limitBytes: Int) -> TablesError? {
+        switch reason {
+        case .origin: .forbidden(sentence)
+        case .methodOverride: .methodOverride
+        case .tooLarge: .bodyTooLarge(limitBytes: limitBytes)
+        case .contentType: .unsupportedContentType
+        case .address, .method, .host, .target, .signIn: nil
         }
     }
 }

@@ -64,6 +64,9 @@ extension OperatorRoute {
         .later(.post, "\(api)/operations/discard") { api, call throws(Problem) in
             try await api.bulk(.discard, call)
         },
+        .later(.get, "\(api)/operations/groups") { api, call throws(Problem) in
+            try await api.operationGroups(call)
+        },
         .later(.get, "\(api)/operations/{id}") { api, call throws(Problem) in
             try await api.operation(call)
         },

@@ -55,11 +55,9 @@ struct Problem: Sendable {
 }
 
 extension Refusal {
-    /// The refusal as a response. Clients of `/tables` find the sentence under `error` as well,
-    /// where every SDK looks.
-    func response(for space: Space?) -> Response {
+    /// The refusal as a problem. Outside `/tables`, or before it is known what was asked for.
+    var problem: Response {
         var problem = Problem(status: status, code: reason.rawValue, detail: sentence)
-        if space == .tables { problem.members = [.init("error", .string(sentence))] }
         if reason == .method {
             problem.fields[.allow] = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
         }

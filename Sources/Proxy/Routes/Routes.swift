@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPTypes
+import TablesProtocol
 
 /// The whole URL space:
 ///
@@ -26,8 +27,17 @@ struct Routes: HTTPHandler {
         case .answer(let response): return .refuse(response)
         case .refuse(let refusal, let space):
             rejections.count(refusal)
-            return .refuse(refusal.response(for: space))
+            return .refuse(response(refusal, request, space))
         }
+    }
+
+    /// A refusal on `/tables` in the caller's shape, where every SDK finds the sentence.
+    private func response(_ refusal: Refusal, _ request: Request, _ space: Space?) -> Response {
+        guard space == .tables, let error = refusal.tablesError(gate.bodyLimitBytes(.tables)) else {
+            return refusal.problem
+        }
+        let client = ClientFamily.detect(request, default: tables.defaultGeneration)
+        return TablesAnswer(client: client).render(error: error)
     }
 
     /// Leads a request that the guard let through to who answers it.

@@ -52,7 +52,9 @@ struct TablesRoutes: Sendable {
         case .update(let id, let body):
             return write(scene, .update(id, body.columns), bodyVersion: body.version, request)
         case .replace(let id, let body):
-            return write(scene, .replace(id, body.columns), bodyVersion: body.version, request)
+            let action: LocalWrite.Action =
+                scene.call.includeDeleted ? .restore(id, body.columns) : .replace(id, body.columns)
+            return write(scene, action, bodyVersion: body.version, request)
         case .delete(let id): return write(scene, .delete(id), bodyVersion: nil, request)
         case .undelete(let id): return write(scene, .undelete(id), bodyVersion: nil, request)
         }

@@ -54,13 +54,13 @@ extension PushPass {
         if isAssigned, operation.highestID == nil {
             if let step = try await noteHighest(operation, subject) { return step }
         }
-        let request = request(operation, subject, record)
+        let request = try request(operation, subject, record)
         let start = AttemptStart(
             method: request.method.rawValue, target: request.target, body: request.body)
         let marked = try await store.write { try $0.markSending(operation, start) }
         guard let marked else { return nil }
 
-        let exchange = await remote.send(request, asList: operation.maybeApplied)
+        let exchange = await send(request, of: operation)
         var decision: PushDecision
         if isAssigned, operation.maybeApplied {
             let claimed = try await store.read { try $0.claimedIDs(of: record) }
@@ -71,7 +71,7 @@ extension PushPass {
             decision = Verdict.judge(subject, exchange.answer)
         }
         if decision == .readBack {
-            let row = await remote.readBack(table, operation.itemID, kind: record.idKind)
+            let row = await remote.list(table, .row(operation.itemID))
             let cause: Verdict.ReadBackCause = exchange.answer.isMissing ? .missing : .conflict
             decision = Verdict.judge(subject, readBack: row, after: cause)
         }
@@ -81,6 +81,16 @@ extension PushPass {
         return try await settle(
             marked, subject, decision, end, failure: failure,
             isWhole: isWhole(operation, exchange.answer))
+    }
+
+    /// Sends an operation's request; an undeletion that is refused in one form of the third
+    /// generation also in the other. 410 is a verdict: nothing happened, so this is one attempt.
+    private func send(_ request: RemoteRequest, of operation: TableOperation) async -> Exchange {
+        let exchange = await remote.send(request, asList: operation.maybeApplied)
+        guard operation.kind == .undelete, request.method == .put, exchange.status == 410 else {
+            return exchange
+        }
+        return await remote.send(.patchedUndelete(request), asList: false)
     }
 
     /// Notes the backend's highest integer id before an insert is first sent. Nil when that went
@@ -106,15 +116,17 @@ extension PushPass {
 
     private func request(
         _ operation: TableOperation, _ subject: PushSubject, _ record: TableRecord
-    ) -> RemoteRequest {
-        if operation.maybeApplied, operation.kind == .insert, operation.itemID.kind == .integer {
-            let query = IntegerInsert.since(operation.highestID ?? 0, remote.generation)
-            return .list(operation.table, query, generation: remote.generation)
-        }
+    ) throws(StoreError) -> RemoteRequest {
         if operation.maybeApplied {
-            return .readBack(
-                operation.table, operation.itemID, kind: record.idKind,
-                generation: remote.generation)
+            let isAssigned = operation.kind == .insert && operation.itemID.kind == .integer
+            let query =
+                isAssigned
+                ? IntegerInsert.since(operation.highestID ?? 0) : PageQuery.row(operation.itemID)
+            do throws(ODataError) {
+                return try .list(operation.table, query, generation: remote.generation)
+            } catch {
+                throw .failed(error.description)
+            }
         }
         let isUnconditional = !operation.conditional && record.unconditionalPolicy == .client
         return .operation(

@@ -9,6 +9,7 @@ extension Transaction {
         case .insert(let body): return try insert(body, write, rules)
         case .update(let id, let columns): return try change(id, .update, columns, write, rules)
         case .replace(let id, let columns): return try change(id, .replace, columns, write, rules)
+        case .restore(let id, let columns): return try restore(id, columns, write, rules)
         case .delete(let id): return try change(id, .delete, Columns(), write, rules)
         case .undelete(let id): return try change(id, .undelete, Columns(), write, rules)
         }
@@ -39,6 +40,21 @@ extension Transaction {
         case .string: ids.itemID(for: generation)
         case .integer: try nextProvisionalID(table.id)
         }
+    }
+
+    /// Undeletes what the backend holds as deleted, then replaces: backends take these as two
+    /// requests. Where nothing is deleted, or only here and not yet there, it is a replace.
+    private func restore(
+        _ id: ItemID, _ columns: Columns, _ write: LocalWrite, _ rules: WriteRules
+    ) throws -> WriteOutcome {
+        guard let row = try table(write.table).flatMap({ try self.row($0, id) }), row.deleted,
+            try chain(of: row).last?.kind != .delete
+        else { return try change(id, .replace, columns, write, rules) }
+        let undeleted = try change(id, .undelete, Columns(), write, rules)
+        guard case .undeleted = undeleted else { return undeleted }
+        var rest = write
+        rest.ifMatch = .absent
+        return try change(id, .replace, columns, rest, rules)
     }
 
     private func change(

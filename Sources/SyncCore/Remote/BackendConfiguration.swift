@@ -8,6 +8,15 @@ public struct BackendConfiguration: Sendable, Hashable {
         case auto
         /// Set by the operator.
         case fixed(Generation)
+
+        /// The generation that is spoken first. Servers of the third also speak the second, but not
+        /// in full; those of the second refuse the third.
+        var first: Generation {
+            switch self {
+            case .auto: .datasync
+            case .fixed(let generation): generation
+            }
+        }
     }
 
     /// Where it is.

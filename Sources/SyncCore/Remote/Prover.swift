@@ -59,7 +59,7 @@ struct Prover: Sendable {
     private func answer(_ table: TableName, in generation: Generation) async -> RemoteAnswer {
         var asking = remote
         asking.generation = generation
-        return await asking.list(table, PageQuery(top: 1))
+        return await asking.list(table, .any)
     }
 
     /// What an answer shows; rows tell the generation better than the dialect that was taken.

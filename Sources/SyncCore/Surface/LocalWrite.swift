@@ -9,6 +9,8 @@ public struct LocalWrite: Sendable {
         case update(ItemID, Columns)
         /// Makes these the columns.
         case replace(ItemID, Columns)
+        /// The same, and brings a deleted item back: how the Community Toolkit undeletes.
+        case restore(ItemID, Columns)
         case delete(ItemID)
         case undelete(ItemID)
     }

@@ -1,0 +1,119 @@
+import ReferenceBackend
+import TablesProtocol
+import Testing
+
+extension Stage {
+    private static let milk = ["text": "\"milk\"", "complete": "false", "rank": "1.5"]
+    private static let milkText = #""text":"milk","complete":false,"rank":1.5"#
+
+    /// Every write of the family, its answer, and what the backend holds after the sync.
+    func writes() async throws {
+        let version = try await insertsAndSyncs()
+        let bread = Self.milk.merging(["text": "\"bread\""]) { $1 }
+        let breadText = #""text":"bread","complete":false,"rank":1.5"#
+
+        try expectItem(
+            try await ask(
+                sdk.update("a1", #""text":"bread""#, whole: breadText, ifMatch: version)),
+            200, id: "a1", bread)
+        await sync()
+        #expect(try await backendRow("a1")?.own == bread)
+        // What another column holds now is not touched by a change without a condition.
+        let done = bread.merging(["complete": "true"]) { $1 }
+        let doneText = #""text":"bread","complete":true,"rank":1.5"#
+        try expectItem(
+            try await ask(sdk.update("a1", #""complete":true"#, whole: doneText)), 200, done)
+        await sync()
+        #expect(try await backendRow("a1")?.own == done)
+
+        try await replaces(done)
+        try await deletesAndRestores(doneText, done)
+    }
+
+    private func insertsAndSyncs() async throws -> String {
+        let made = try await ask(sdk.insert(#"{"id":"a1",\#(Self.milkText)}"#))
+        try expectItem(made, 201, id: "a1", Self.milk)
+        #expect(made.field("Location")?.hasSuffix("/tables/todoitem/a1") == true)
+        #expect(made.field("Understudy-State") == "pending")
+        let own = try await ask(sdk.insert("{\(Self.milkText)}"))
+        let id = try #require(try expectItem(own, 201, Self.milk).string("id"))
+        #expect(id.count == (sdk.isThird ? 32 : 36), "\(id)")
+        await sync()
+        #expect(try await backendRow("a1")?.own == Self.milk)
+        #expect(try await backendRow(id)?.own == Self.milk)
+
+        let got = try await ask(sdk.get("a1"))
+        let item = try expectItem(got, 200, id: "a1", Self.milk)
+        #expect(got.field("Understudy-State") == "synced")
+        let version = try #require(item.string(sdk.version))
+        #expect(try await backendRow("a1")?.string(flavour.version) == version)
+        return version
+    }
+
+    /// PUT: what the body leaves out goes, at the backend too.
+    private func replaces(_ before: [String: String]) async throws {
+        guard sdk.isThird else { return }
+        var without = before
+        without["rank"] = nil
+        let told = try await ask(sdk.replace("a1", #""text":"bread","complete":true"#))
+        try expectItem(told, 200, id: "a1", without)
+        await sync()
+        #expect(try await backendRow("a1")?.own == without)
+        let whole = #""text":"bread","complete":true,"rank":1.5"#
+        try expectItem(try await ask(sdk.replace("a1", whole)), 200, before)
+        await sync()
+        #expect(try await backendRow("a1")?.own == before)
+    }
+
+    private func deletesAndRestores(_ whole: String, _ columns: [String: String]) async throws {
+        let version = try await ask(sdk.get("a1")).item?.string(sdk.version)
+        let deleted = try await ask(sdk.delete("a1", ifMatch: version))
+        #expect(deleted.status == 204 && deleted.text.isEmpty && deleted.etag == nil)
+        await sync()
+        #expect(try await isGoneAtBackend("a1"))
+        expectError(try await ask(sdk.get("a1")), sdk.isThird ? 410 : 404)
+
+        let back = try await ask(sdk.undelete("a1", whole: whole))
+        try expectItem(back, sdk.family == .mobileApps ? 201 : 200, id: "a1", columns)
+        await sync()
+        #expect(try await backendRow("a1")?[flavour.deleted] == "false")
+        #expect(try await backendRow("a1")?.own == columns)
+        try expectItem(try await ask(sdk.get("a1")), 200, id: "a1", columns)
+    }
+
+    /// What is refused, in the family's shape, and leaves nothing behind.
+    func refusals() async throws {
+        try expectItem(
+            try await ask(sdk.insert(#"{"id":"a1",\#(Self.milkText)}"#)), 201, Self.milk)
+        await sync()
+        let whole = #""text":"x","complete":false,"rank":1.5"#
+        let twice = try await ask(sdk.insert(#"{"id":"a1","text":"other"}"#))
+        if sdk.isFirst { expectError(twice, 409) } else { try expectItem(twice, 409, Self.milk) }
+        let stale = "AAAAAAAAAAA="
+        try expectStale(
+            try await ask(sdk.update("a1", #""text":"x""#, whole: whole, ifMatch: stale)),
+            Self.milk)
+        try expectStale(try await ask(sdk.delete("a1", ifMatch: stale)), Self.milk)
+
+        expectError(try await ask(sdk.get("none")), 404)
+        expectError(try await ask(sdk.update("none", #""text":"x""#, whole: whole)), 404)
+        expectError(try await ask(sdk.delete("none")), 404)
+        for filter in ["text eq", "(text eq 'a'", "text eq 'a' and", "nofunction(text) eq 1"] {
+            expectError(try await ask(sdk.list("$filter=\(filter)")), 400)
+        }
+        expectError(try await ask(sdk.list("$top=-1")), 400)
+        for body in ["{\"text\":", "[1]", "\"a\"", "{\"a\":1,\"a\":2}", #"{"text":"\ud800"}"#, ""] {
+            expectError(try await ask(sdk.insert(body)), 400)
+        }
+        for id in [#"a\"b"#, "a+b", "a?b", "..", String(repeating: "x", count: 256)] {
+            expectError(try await ask(sdk.insert(#"{"id":"\#(id)"}"#)), 400)
+        }
+        var foreign = sdk.insert("{}")
+        foreign.fields.removeAll { $0.0 == "Content-Type" }
+        foreign.fields.append(("Content-Type", "text/plain"))
+        expectError(try await ask(foreign), 415)
+        await sync()
+        #expect(try await askBackend(flavour.all).items.count == 1)
+        #expect(try await backendRow("a1")?.own == Self.milk)
+    }
+}

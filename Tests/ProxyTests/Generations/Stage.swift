@@ -1,0 +1,60 @@
+import HTTPMessage
+import HTTPTypes
+import ReferenceBackend
+import SyncCore
+import TablesProtocol
+import Testing
+
+@testable import Proxy
+
+/// A client, a proxy and a backend, wherever they run: the same bodies are run over sockets too.
+struct Stage: Sendable {
+    let sdk: SDK
+    let flavour: BackendFlavour
+    /// Asks the proxy, as the client.
+    let ask: @Sendable (Call) async throws -> Told
+    /// Asks the backend, as another program.
+    let askBackend: @Sendable (Call) async throws -> Told
+    let home: Home
+
+    /// In process: real routes, store and engine; the backend behind its wire format.
+    static func inProcess(
+        _ family: ClientFamily, _ flavour: BackendFlavour,
+        _ body: (Stage) async throws -> Void
+    ) async throws {
+        try await TestHouse.run(
+            tables: ["todoitem"], backend: BackendOptions(flavour: flavour)
+        ) { test in
+            guard let home = test.house.homes.home(Homes.anonymous) else { return }
+            let stage = Stage(
+                sdk: SDK(family: family), flavour: flavour,
+                ask: { Told(response: await test.send($0.request(to: "127.0.0.1:8080"))) },
+                askBackend: { call in
+                    let request = call.request(to: "backend.test")
+                    func respond() -> Response { test.backend.respond(to: request) }
+                    return Told(response: respond())
+                }, home: home)
+            try await body(stage)
+        }
+    }
+
+    /// Pushes and pulls; ends as expected.
+    func sync(
+        _ expected: Run.State = .complete, _ place: SourceLocation = #_sourceLocation
+    ) async {
+        let run = await home.engine.sync()
+        #expect(run.state == expected, "\(run)", sourceLocation: place)
+    }
+
+    /// The backend's row, deleted or not.
+    func backendRow(_ id: String) async throws -> [String: String]? {
+        let list = try await askBackend(flavour.all)
+        #expect(list.status == 200, "\(list.text)")
+        return list.items.first { $0.string("id") == id }
+    }
+
+    /// Whether the backend shows the row as deleted, or not at all.
+    func isGoneAtBackend(_ id: String) async throws -> Bool {
+        try await backendRow(id)?[flavour.deleted] ?? "true" == "true"
+    }
+}

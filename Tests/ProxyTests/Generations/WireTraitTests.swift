@@ -1,0 +1,177 @@
+import HTTPMessage
+import HTTPTypes
+import ReferenceBackend
+import SyncCore
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import Proxy
+
+/// What browsers and SDKs do to the address, the query and the origin, through the real routes.
+@Suite struct WireTraitTests {
+    private static let zumo = ("ZUMO-API-VERSION", "2.0.0")
+
+    private func call(
+        _ method: String, _ target: String, _ body: String = "", _ more: [(String, String)] = []
+    ) -> Call {
+        let type = body.isEmpty ? [] : [("Content-Type", "application/json")]
+        return Call(
+            method: method, target: target, fields: [Self.zumo] + type + more, body: body)
+    }
+
+    /// A proxy with three items: `a+b` cannot be an id, but stands in a column.
+    private func withItems(
+        _ body: (_ ask: (Call) async -> Told) async throws -> Void
+    ) async throws {
+        try await TestHouse.run { test in
+            func ask(_ call: Call) async -> Told {
+                Told(response: await test.send(call.request(to: "127.0.0.1:8080")))
+            }
+            for (id, text) in [("a", "a+b"), ("b", "a b"), ("c d%&#é", "O'Neil")] {
+                let body = #"{"id":"\#(id)","text":"\#(text)"}"#
+                #expect(await ask(call("POST", "/tables/todoitem", body)).status == 201)
+            }
+            try await body(ask)
+        }
+    }
+
+    @Test(arguments: [
+        // Trailing slashes and the table's case.
+        ("/tables/todoitem/?$orderby=id", ["a", "b", "c d%&#é"]),
+        ("/tables/TodoItem?$orderby=id", ["a", "b", "c d%&#é"]),
+        // A name with its `$` encoded, values with everything encoded, a plus as a space.
+        ("/tables/todoitem?%24filter=text%20eq%20%27a%2Bb%27", ["a"]),
+        ("/tables/todoitem?$filter=text+eq+'a+b'", ["b"]),
+        ("/tables/todoitem?$filter=text%20eq%20'O''Neil'", ["c d%&#é"]),
+        ("/tables/todoitem?$filter=%28text%20eq%20%27O%27%27Neil%27%29", ["c d%&#é"]),
+        // A second question mark instead of an ampersand.
+        ("/tables/todoitem?$filter=id%20eq%20'a'?__includeDeleted=true", ["a"]),
+        ("/tables/todoitem?$filter=text%20eq%20'a%3Fb'", []),
+        // Names that are not known, an empty query.
+        ("/tables/todoitem?$filter=id%20eq%20'a'&audience=x&&", ["a"]),
+        ("/tables/todoitem?$skip=1&$top=1&$orderby=id", ["b"]),
+    ])
+    func `a list is understood however its query is written`(
+        target: String, ids: [String]
+    ) async throws {
+        try await withItems { ask in
+            let told = await ask(call("GET", target))
+            #expect(told.status == 200, "\(told.text)")
+            #expect(told.items.compactMap { $0.string("id") } == ids)
+        }
+    }
+
+    @Test func `an id is decoded once, and its slashes at the end do not count`() async throws {
+        try await withItems { ask in
+            for target in [
+                "/tables/todoitem/c%20d%25%26%23%C3%A9", "/tables/todoitem/c%20d%25&%23%c3%a9/",
+            ] {
+                #expect(await ask(call("GET", target)).item?.string("text") == "O'Neil")
+            }
+            #expect(await ask(call("GET", "/tables/todoitem/c%2520d")).item?["text"] == nil)
+            #expect(await ask(call("GET", "/tables/todoitem/a%2Fb")).status == 400)
+            let made = await ask(call("POST", "/tables/todoitem/", #"{"id":"x y"}"#))
+            #expect(made.status == 201)
+            let place = made.field("Location")
+            #expect(place == "http://127.0.0.1:8080/tables/todoitem/x%20y")
+        }
+    }
+
+    @Test func `a body that comes with a GET or DELETE is not looked at`() async throws {
+        try await withItems { ask in
+            let refresh = await ask(
+                call("GET", "/tables/todoitem?$filter=id%20eq%20'a'", #"{"id":"a","text":"old"}"#))
+            #expect(refresh.items.map { $0.string("text") } == ["a+b"])
+            let torn = await ask(call("GET", "/tables/todoitem/a", "{torn"))
+            #expect(torn.item?.string("text") == "a+b")
+            #expect(await ask(call("DELETE", "/tables/todoitem/a", "{torn")).status == 204)
+        }
+    }
+
+    @Test(arguments: ["http://app.example", "null", "file://"])
+    func `a page of a listed origin may ask and read everything that its SDK needs`(
+        origin: String
+    ) async throws {
+        let wanted = "zumo-api-version,x-zumo-features,if-match,content-type,x-zumo-auth"
+        try await withItems { ask in
+            let preflight = await ask(
+                call(
+                    "OPTIONS", "/tables/todoitem/a", "",
+                    [
+                        ("Origin", origin), ("Access-Control-Request-Method", "PATCH"),
+                        ("Access-Control-Request-Headers", wanted),
+                    ]))
+            #expect([200, 204].contains(preflight.status) && preflight.text.isEmpty)
+            #expect(preflight.field("Access-Control-Allow-Origin") == origin)
+            #expect(preflight.field("Access-Control-Allow-Headers") == wanted)
+            let methods = preflight.field("Access-Control-Allow-Methods") ?? ""
+            for method in ["GET", "POST", "PATCH", "PUT", "DELETE"] {
+                #expect(methods.contains(method))
+            }
+            for (method, target, body) in [
+                ("GET", "/tables/todoitem?$top=1", ""), ("GET", "/tables/todoitem/none", ""),
+                ("GET", "/tables/todoitem?$filter=(", ""),
+                ("POST", "/tables/todoitem", #"{"text":"x"}"#),
+            ] {
+                let told = await ask(call(method, target, body, [("Origin", origin)]))
+                #expect(told.field("Access-Control-Allow-Origin") == origin)
+                #expect(told.field("Vary")?.contains("Origin") == true)
+                let exposed = told.field("Access-Control-Expose-Headers")?.lowercased() ?? ""
+                for name in ["link", "etag", "location"] { #expect(exposed.contains(name)) }
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "http://app.example:80", "https://app.example", "http://app.example.evil", "http://evil",
+        "file:///x", "Null",
+    ])
+    func `a page of another origin is refused in its SDK's shape, its preflight unanswered`(
+        origin: String
+    ) async throws {
+        try await withItems { ask in
+            let preflight = await ask(
+                call(
+                    "OPTIONS", "/tables/todoitem", "",
+                    [("Origin", origin), ("Access-Control-Request-Method", "GET")]))
+            #expect(preflight.field("Access-Control-Allow-Origin") == nil)
+            let told = await ask(call("GET", "/tables/todoitem", "", [("Origin", origin)]))
+            #expect(told.status == 403)
+            #expect(told.json["error"]?.string != nil && told.json["type"] == nil)
+            #expect(told.field("Access-Control-Allow-Origin") == nil)
+        }
+    }
+
+    @Test func `without a listed origin nothing is shared`() async throws {
+        try await TestHouse.run(flags: ["allow-origin": []]) { test in
+            for origin in ["http://app.example", "null", "file://"] {
+                let call = call("GET", "/tables/todoitem", "", [("Origin", origin)])
+                #expect(await test.send(call.request(to: "127.0.0.1:8080")).head.status.code == 403)
+            }
+        }
+    }
+
+    /// The client's own query pairs go on to the backend as they came; its device does not.
+    @Test(arguments: BackendFlavour.allCases)
+    func `what is sent on is the backend's dialect and the client's own parameters`(
+        flavour: BackendFlavour
+    ) async throws {
+        try await TestHouse.run(tables: ["todoitem"], backend: BackendOptions(flavour: flavour)) {
+            test in
+            var insert = SDK(family: .mobileServices).insert(#"{"id":"a","text":"x"}"#)
+            insert.target += "&audience=a%20b&x=1"
+            insert.fields.append(("traceparent", "00-1-2-01"))
+            #expect(await test.send(insert.request(to: "127.0.0.1:8080")).head.status.code == 201)
+            _ = await test.house.homes.home(Homes.anonymous)?.engine.sync()
+            let sent = try #require(test.transport.sent.first { $0.head.method == .post })
+            let target = sent.head.path ?? ""
+            #expect(target.contains("audience=a%20b&x=1"))
+            #expect(target.contains("__systemproperties=*") == (flavour == .mobileServices))
+            let names = Set(sent.head.headerFields.map(\.name.canonicalName))
+            #expect(names.contains("zumo-api-version") == (flavour != .mobileServices))
+            #expect(names.isDisjoint(with: ["x-zumo-installation-id", "x-zumo-version"]))
+            #expect(names.isSuperset(of: ["idempotency-key", "traceparent", "content-type"]))
+        }
+    }
+}
