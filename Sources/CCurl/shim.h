@@ -55,6 +55,13 @@ static inline CURLcode understudy_easy_on_body(
     return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
 }
 
+// The request body, a piece at a time.
+static inline CURLcode understudy_easy_on_upload(
+    CURL *easy, understudy_bytes_callback callback, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_READFUNCTION, callback);
+    return code != CURLE_OK ? code : curl_easy_setopt(easy, CURLOPT_READDATA, context);
+}
+
 // Called when a connection is ready, directly before the request is written to it.
 static inline CURLcode understudy_easy_before_request(
     CURL *easy, curl_prereq_callback callback, void *context) {

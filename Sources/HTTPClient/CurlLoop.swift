@@ -132,7 +132,7 @@ final class CurlLoop {
     /// A reader that goes away ends its transfer; one that has room again goes on with it.
     private func watch(_ transfer: Transfer) {
         let (mailbox, id) = (mailbox, transfer.id)
-        transfer.roomCame = { _ = mailbox.leave(.resume(id: id)) }
+        transfer.goOn = { _ = mailbox.leave(.resume(id: id)) }
         transfer.stream?.onCancel { _ = mailbox.leave(.cancel(id: id)) }
     }
 

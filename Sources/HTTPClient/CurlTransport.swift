@@ -42,7 +42,7 @@ public final class CurlTransport: HTTPTransport {
     ///   everything under way when the client is stopped.
     public func send(_ request: Request) async throws(TransportError) -> Response {
         let plan = try RequestPlan(request, configuration: configuration)
-        return try await send(plan, isStreamed: false)
+        return try await send(plan, upload: request.bodyStream, isStreamed: false)
     }
 
     /// Sends `request` and returns its answer's head with a stream for the body. The time limit of
@@ -50,19 +50,19 @@ public final class CurlTransport: HTTPTransport {
     /// is given up. `Accept-Encoding` goes out as it stands, and the body is left encoded.
     public func open(_ request: Request) async throws(TransportError) -> Response {
         let plan = try RequestPlan(request, configuration: configuration, isRaw: true)
-        return try await send(plan, isStreamed: true)
+        return try await send(plan, upload: request.bodyStream, isStreamed: true)
     }
 
     private func send(
-        _ plan: RequestPlan, isStreamed: Bool
+        _ plan: RequestPlan, upload: ByteStream?, isStreamed: Bool
     ) async throws(TransportError) -> Response {
         let id = mailbox.nextID()
         let deadline = ContinuousClock.now + configuration.requestTimeout
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let ticket = Ticket(
-                    id: id, plan: plan, isStreamed: isStreamed, deadline: deadline,
-                    waiter: waiter)
+                    id: id, plan: plan, upload: upload, isStreamed: isStreamed,
+                    deadline: deadline, waiter: waiter)
                 guard !Task.isCancelled else { return ticket.fail(.cancelled, "Cancelled.") }
                 guard mailbox.leave(.send(ticket)) else {
                     return ticket.fail(.cancelled, "The client was stopped.")

@@ -9,6 +9,8 @@ struct RequestPlan: Equatable {
         case none
         /// These bytes with their `Content-Length`, which is 0 when there are none.
         case bytes([UInt8])
+        /// What a stream gives, of a length that may be known; in chunks where it is not.
+        case stream(length: Int?)
     }
 
     /// Scheme and authority alone: where to connect and what `Host` says. libcurl normalises it.
@@ -68,6 +70,9 @@ struct RequestPlan: Equatable {
 
     /// A method whose meaning includes content says so with `Content-Length: 0` when it has none.
     private static func body(_ request: Request) -> Body {
+        if request.bodyStream != nil {
+            return .stream(length: request.head.headerFields[.contentLength].flatMap { Int($0) })
+        }
         let expectsContent = [.post, .put, .patch].contains(request.head.method)
         return request.body.isEmpty && !expectsContent ? .none : .bytes(request.body)
     }

@@ -6,6 +6,8 @@ struct Ticket: Sendable {
     var id: UInt64
     /// What to send.
     var plan: RequestPlan
+    /// The body to send, where it is not in the plan.
+    var upload: ByteStream?
     /// Whether the caller gets the head first and the body as a stream.
     var isStreamed: Bool
     /// When its time is over; for a stream, the time to wait for a connection's turn.

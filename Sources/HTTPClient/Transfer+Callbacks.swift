@@ -10,6 +10,7 @@ extension Transfer {
         try check(unsafe understudy_easy_before_request(easy, curlWillSend, context))
         try check(unsafe understudy_easy_on_head(easy, curlReadHead, context))
         try check(unsafe understudy_easy_on_body(easy, curlReadBody, context))
+        try check(unsafe understudy_easy_on_upload(easy, curlWriteBody, context))
     }
 
     /// The transfer that a handle belongs to.
@@ -46,6 +47,26 @@ private func curlReadHead(
     // Safe: libcurl lends `size * count` bytes (size is 1) for the time of this call; copied here.
     let line = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: size * count))
     return transfer.collector.take(headLine: line) == .taken ? size * count : 0
+}
+
+/// Room for a piece of the request body.
+private func curlWriteBody(
+    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let transfer = unsafe transfer(context), let buffer = unsafe buffer else {
+        return Int(CURL_READFUNC_ABORT)
+    }
+    switch transfer.nextPiece(maxBytes: size * count) {
+    case .bytes(let bytes):
+        // Safe: libcurl lends `size * count` bytes for the time of this call; a piece has no more.
+        unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
+            .copyBytes(from: bytes)
+        return bytes.count
+    case .wait: return Int(CURL_READFUNC_PAUSE)
+    case .end: return 0
+    case .failed: return Int(CURL_READFUNC_ABORT)
+    }
 }
 
 /// One piece of a response body, decoded.

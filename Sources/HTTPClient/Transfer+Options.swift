@@ -52,7 +52,15 @@ extension Transfer {
             plan.isSafe
                 ? Limits.idleSecondsForSafeRequest : Limits.idleSecondsForUnsafeRequest)
         if plan.method == "HEAD" { try set(CURLOPT_NOBODY, 1) }
-        if case .bytes(let bytes) = plan.body { try setBody(bytes) }
+        switch plan.body {
+        case .none: break
+        case .bytes(let bytes): try setBody(bytes)
+        case .stream(let length):
+            try set(CURLOPT_UPLOAD, 1)
+            // -1 is an unknown length.
+            let size = curl_off_t(length ?? -1)
+            try check(unsafe understudy_easy_set_size(easy, CURLOPT_INFILESIZE_LARGE, size))
+        }
         try set(CURLOPT_CUSTOMREQUEST, plan.method)
         for line in plan.fieldLines { try append(fieldLine: line) }
         try lendMemory()

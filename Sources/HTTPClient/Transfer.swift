@@ -9,6 +9,8 @@ import HTTPMessage
     let id: UInt64
     let host: String
     private let waiter: CheckedContinuation<Result<Response, TransportError>, Never>
+    /// Gives the request's body; nil where the plan has it.
+    private let upload: ByteStream?
     /// Filled with the body as it arrives; nil where the caller wants the whole response.
     let stream: ByteStream?
     /// Whether the caller has its answer.
@@ -19,7 +21,7 @@ import HTTPMessage
     var collector: ResponseCollector
 
     /// Told when a paused transfer can go on.
-    var roomCame: @Sendable () -> Void = {}
+    var goOn: @Sendable () -> Void = {}
 
     private let decodes: Bool
     /// Owned; borrowed by `easy`; freed by ``close()``.
@@ -37,6 +39,7 @@ import HTTPMessage
         id = ticket.id
         host = ticket.plan.url
         waiter = ticket.waiter
+        upload = ticket.upload
         stream = ticket.isStreamed ? ByteStream() : nil
         unsafe self.easy = easy
         gate = SendGate(isSafe: ticket.plan.isSafe)
@@ -64,6 +67,8 @@ import HTTPMessage
     func close() {
         guard !isClosed else { return }
         isClosed = true
+        // Nobody takes the rest of the body.
+        upload?.cancel()
         unsafe curl_easy_cleanup(easy)
         unsafe curl_slist_free_all(fieldList)
         unsafe errorBuffer.deallocate()
@@ -101,8 +106,13 @@ import HTTPMessage
         return unsafe stream.write(Array(piece)) ? .taken : .later
     }
 
+    /// The next piece of the request's body; the loop is told when there is one after ``wait``.
+    func nextPiece(maxBytes: Int) -> ByteStream.Chunk {
+        upload?.read(maxBytes: maxBytes, wake: goOn) ?? .end
+    }
+
     /// Has the loop told when the stream's reader has made room.
-    func waitForRoom() { stream?.onRoom(roomCame) }
+    func waitForRoom() { stream?.onRoom(goOn) }
 
     /// How it ended, by libcurl's verdict.
     func end(_ code: CURLcode) -> TransferEnd {

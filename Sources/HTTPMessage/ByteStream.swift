@@ -81,6 +81,9 @@ public final class ByteStream: Sendable {
     /// the connection without one.
     public var isTornEmpty: Bool { state.withLock { $0.isFailed && $0.pendingCount == 0 } }
 
+    /// Whether the reader is gone, so that nobody wants more bytes.
+    public var isReaderGone: Bool { state.withLock { $0.isCancelled } }
+
     /// What a reader finds.
     public enum Chunk: Sendable, Equatable {
         case bytes([UInt8])

@@ -11,6 +11,10 @@ public protocol HTTPHandler: Sendable {
 public enum Admission: Sendable {
     /// Read the body up to this many bytes; a longer one is answered 413 and the connection closes.
     case accept(bodyLimitBytes: Int)
+    /// Hand the request over at once, with ``Request/bodyStream`` for the body, up to this many bytes;
+    /// a longer one fails the stream and is answered 413. A request without a body is handed over
+    /// as by ``accept(bodyLimitBytes:)``.
+    case stream(bodyLimitBytes: Int)
     /// Answer at once without reading the body.
     case refuse(Response)
 }

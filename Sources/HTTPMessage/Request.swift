@@ -7,6 +7,9 @@ public struct Request: Sendable {
     public var head: HTTPRequest
     /// The body bytes as they arrived; empty when there was none.
     public var body: [UInt8]
+    /// The body while it arrives, instead of ``body``; nil when the whole body is there. A reader that
+    /// does not want the rest cancels it.
+    public var bodyStream: ByteStream?
     /// Where the request came in. For outgoing requests this is ``Connection/outgoing``.
     public var connection: Connection
 

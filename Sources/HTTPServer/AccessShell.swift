@@ -28,9 +28,33 @@ struct AccessShell {
                 suspensions: exchange.core.suspensions)
             exchange.paused(pause)
             start(ReplyTicket.reply(to: pause))
-            guard let response = pause.settle() else { return true }
-            return send(response, closing: exchange.core.suspensions.isClosed)
+            return settle(pause)
+        case .stream(let stream, let limitBytes, let start):
+            return open(stream, limitBytes, start)
+        case .hold(let upload): return upload.hold.wait(for: upload.stream)
+        case .settle(let pause): return settle(pause)
         }
+    }
+
+    private func settle(_ pause: ReplyPause) -> Bool {
+        guard let response = pause.settle() else { return true }
+        return send(response, closing: exchange.core.suspensions.isClosed)
+    }
+
+    private func open(
+        _ stream: ByteStream, _ limitBytes: Int, _ start: @Sendable (Reply) -> Void
+    ) -> Bool {
+        let handle = unsafe ConnectionHandle(connection)
+        let suspensions = exchange.core.suspensions
+        let upload = Upload(
+            stream: stream, pause: ReplyPause(connection: handle, suspensions: suspensions),
+            hold: UploadHold(connection: handle), leftBytes: limitBytes)
+        guard suspensions.enter(upload.hold) else {
+            return send(RefusalReason.stopping.response, closing: true)
+        }
+        exchange.streaming(upload)
+        start(ReplyTicket.reply(to: upload.pause))
+        return true
     }
 
     private func send(_ response: Response, closing: Bool) -> Bool {

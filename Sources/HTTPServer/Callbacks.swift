@@ -34,6 +34,7 @@ func accessCallback(
     let bytes = unsafe UnsafeRawBufferPointer(start: upload, count: uploadBytes.pointee)
     unsafe uploadBytes.pointee = 0
     let step = unsafe nextStep(exchange, connection, method, version, bytes)
+    if case .hold = step { unsafe uploadBytes.pointee = bytes.count }
     return unsafe AccessShell(connection, exchange).perform(step) ? .YES : .NO
 }
 

@@ -11,6 +11,8 @@ final class Exchange {
         case head
         /// The body arrives, up to a limit.
         case receiving(limitBytes: Int)
+        /// The body goes to the handler as it arrives.
+        case streaming(Upload)
         /// The body is thrown away; the refusal is sent when it ends.
         case discarding(Response, leftBytes: Int)
         /// The refusal waits for libmicrohttpd's last call; there is no body.
@@ -30,6 +32,12 @@ final class Exchange {
         case cutOff(Response)
         /// Call the handler's closure and wait for its reply.
         case pause(@Sendable (Reply) -> Void)
+        /// Call the handler's closure and go on with the body, of at most so many bytes.
+        case stream(ByteStream, limitBytes: Int, @Sendable (Reply) -> Void)
+        /// Leave the piece of the body where it is until the handler has room for it.
+        case hold(Upload)
+        /// The body is over; wait for the handler's reply.
+        case settle(ReplyPause)
     }
 
     let core: ServerCore
@@ -39,6 +47,8 @@ final class Exchange {
     private let targetEnd: UInt
     private var request: Request?
     private var body: [UInt8] = []
+    /// The body that is handed over as it arrives.
+    private var upload: Upload?
     private(set) var phase = Phase.head
     /// Whether the answer has a head only.
     private(set) var isHead = false
@@ -81,10 +91,13 @@ final class Exchange {
 
     private func admit(_ admission: Admission, _ head: RequestHead) -> Step {
         switch (admission, head.framing) {
-        case (.accept(let limit), .length(let length)) where length > limit:
+        case (.accept(let limit), .length(let length)) where length > limit,
+            (.stream(let limit), .length(let length)) where length > limit:
             core.refused(.bodyTooLarge)
             return turnDown(RefusalReason.bodyTooLarge.response, head)
-        case (.accept(let limit), let framing):
+        case (.stream(let limit), .length), (.stream(let limit), .chunked):
+            return stream(limit)
+        case (.accept(let limit), let framing), (.stream(let limit), let framing):
             if case .length(let length) = framing {
                 body.reserveCapacity(min(length, core.limits.reservedBodyBytes))
             }
@@ -95,6 +108,20 @@ final class Exchange {
             return .goOn
         case (.refuse(let response), _):
             return turnDown(response, head)
+        }
+    }
+
+    /// Hands the request over with its body to come.
+    private func stream(_ limit: Int) -> Step {
+        guard var request else { return refuse(.unreadable) }
+        self.request = nil
+        let stream = ByteStream()
+        request.bodyStream = stream
+        switch core.handler.handle(request) {
+        case .later(let start): return .stream(stream, limitBytes: limit, start)
+        case .now(let response):
+            phase = .discarding(response, leftBytes: core.limits.discardedBodyBytes)
+            return .goOn
         }
     }
 
@@ -123,6 +150,21 @@ final class Exchange {
             }
             unsafe body.append(contentsOf: bytes)
             return .goOn
+        case .streaming(let upload):
+            guard bytes.count <= upload.leftBytes else {
+                core.refused(.bodyTooLarge)
+                upload.stream.fail()
+                upload.pause.end()
+                phase = .discarding(
+                    RefusalReason.bodyTooLarge.response, leftBytes: core.limits.discardedBodyBytes)
+                return unsafe receive(bytes)
+            }
+            guard unsafe upload.stream.write(Array(bytes)) else {
+                // Whoever has answered already does not want the rest; the client still sends it.
+                return upload.stream.isReaderGone ? .goOn : .hold(upload)
+            }
+            upload.leftBytes -= bytes.count
+            return .goOn
         case .discarding(let response, let leftBytes):
             guard bytes.count <= leftBytes else { return .cutOff(response) }
             phase = .discarding(response, leftBytes: leftBytes - bytes.count)
@@ -143,6 +185,10 @@ final class Exchange {
             case .now(let response): return .send(response, closing: core.suspensions.isClosed)
             case .later(let start): return .pause(start)
             }
+        case .streaming(let upload):
+            upload.stream.finish()
+            phase = .paused(upload.pause)
+            return .settle(upload.pause)
         case .discarding(let response, _): return .send(response, closing: true)
         case .refused(let response): return .send(response, closing: false)
         case .paused(let pause):
@@ -155,6 +201,12 @@ final class Exchange {
     /// Notes that the handler replies later.
     func paused(_ pause: ReplyPause) { phase = .paused(pause) }
 
+    /// Notes that the handler takes the body as it arrives.
+    func streaming(_ upload: Upload) {
+        self.upload = upload
+        phase = .streaming(upload)
+    }
+
     /// Notes that libmicrohttpd has a response.
     func answered() { phase = .answered }
 
@@ -162,9 +214,13 @@ final class Exchange {
     func end(descriptor: CInt, isSent: Bool) {
         switch phase {
         case .head, .receiving, .discarding: if isSent { core.refused(.unreadable) }
+        case .streaming(let upload):
+            upload.stream.fail()
+            upload.pause.end()
         case .paused(let pause): pause.end()
         case .refused, .answered: break
         }
+        if let upload { core.suspensions.leave(upload.hold) }
         if let feed {
             if let token = feed.token { core.lookout.unwatch(token, descriptor: descriptor) }
             core.suspensions.leave(feed.stream)

@@ -48,4 +48,32 @@ import Testing
         stream.fail()
         #expect(stream.read(maxBytes: 8) {} == .end)
     }
+
+    @Test func `a writer that found no room is told once when half of it is free`() {
+        let stream = ByteStream(capacityBytes: 8)
+        let told = Mutex(0)
+        #expect(stream.write([1, 2, 3, 4, 5, 6, 7, 8]))
+        #expect(!stream.write([9]))
+        stream.onRoom { told.withLock { $0 += 1 } }
+        #expect(stream.read(maxBytes: 3) {} == .bytes([1, 2, 3]))
+        #expect(told.withLock { $0 } == 0)
+        #expect(stream.read(maxBytes: 3) {} == .bytes([4, 5, 6]))
+        #expect(told.withLock { $0 } == 1)
+        #expect(stream.write([9]))
+        #expect(stream.read(maxBytes: 9) {} == .bytes([7, 8, 9]))
+        #expect(told.withLock { $0 } == 1)
+        stream.onRoom { told.withLock { $0 += 1 } }
+        #expect(told.withLock { $0 } == 2)
+    }
+
+    @Test func `a writer that waits for room is told when the reader goes away`() {
+        let stream = ByteStream(capacityBytes: 2)
+        #expect(stream.write([1, 2]))
+        let told = Mutex(false)
+        stream.onRoom { told.withLock { $0 = true } }
+        stream.cancel()
+        #expect(told.withLock { $0 })
+        #expect(stream.isReaderGone)
+        #expect(!stream.write([3]))
+    }
 }

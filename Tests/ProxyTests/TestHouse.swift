@@ -55,7 +55,7 @@ struct TestHouse {
     func send(_ request: Request) async -> Response {
         switch house.routes.admit(request) {
         case .refuse(let response): return response
-        case .accept:
+        case .accept, .stream:
             let answer = house.routes.handle(request)
             switch answer {
             case .now(let response): return response

@@ -24,7 +24,8 @@ struct PassThrough: Sendable {
         guard !homes.nobody.board.isSwitchedOff else {
             return unreachable(request, "Offline mode is on.")
         }
-        let outgoing = Request(head: outgoingHead(request), body: request.body)
+        var outgoing = Request(head: outgoingHead(request), body: request.body)
+        outgoing.bodyStream = request.bodyStream
         do throws(TransportError) {
             let response: Response
             if LoginAnswer.isExpected(of: request) {
@@ -59,7 +60,9 @@ struct PassThrough: Sendable {
         head.scheme = backend.scheme
         head.authority = backend.authority
         head.path = backend.prefix + (request.head.path ?? "/")
+        let length = head.headerFields[.contentLength]
         head.headerFields = Self.endToEnd(head.headerFields)
+        head.headerFields[.contentLength] = length
         head.headerFields[.understudySession] = nil
         if access.caller(request) == .token { head.headerFields[.authorization] = nil }
         if let cookies = head.headerFields[.cookie] {
@@ -98,6 +101,8 @@ struct PassThrough: Sendable {
     }
 
     private func unreachable(_ request: Request, _ sentence: String) -> Response {
+        // Nobody takes the rest of the body.
+        request.bodyStream?.cancel()
         let client = ClientFamily.detect(request, default: defaultGeneration)
         return TablesAnswer(client: client).render(
             error: .unavailable(sentence, retryAfterSeconds: Limits.retryAfterSeconds))

@@ -14,7 +14,8 @@ extension ReferenceBackend {
     func customAnswer(_ call: Call) -> Response? {
         switch call.request.path {
         case "/api/echo": echo(call)
-        case "/api/size": json(.object([.init("bytes", .number(.init(Int64(call.request.body.count))))]))
+        case "/api/size":
+            json(.object([.init("bytes", .number(.init(Int64(call.request.body.count))))]))
         case "/api/bytes" where call.method == .get: bytes(call)
         default: nil
         }

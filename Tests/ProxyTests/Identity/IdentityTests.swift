@@ -1,0 +1,159 @@
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import Proxy
+
+struct IdentityTests {
+    /// `{"iss":"i","sub":"s"}` and the like, as the middle part of a JWT.
+    private static func token(_ claims: String) -> Token {
+        let digits = Array(
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        var text = ""
+        let bytes = Array(claims.utf8)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+            for place in 0...group.count {
+                text.unicodeScalars.append(Unicode.Scalar(digits[bits >> (18 - 6 * place) & 63]))
+            }
+        }
+        return Token(login: "e30.\(text).sig")
+    }
+
+    @Test(arguments: [
+        (#"{"iss":"i","sub":"s","uid":"u"}"#, #"{"sub":"s","iss":"i","jti":"2"}"#, true),
+        (#"{"iss":"i","sub":"s"}"#, #"{"iss":"j","sub":"s"}"#, false),
+        (#"{"iss":"i","sub":"s"}"#, #"{"iss":"i","sub":"t"}"#, false),
+        (#"{"iss":"i","uid":"u"}"#, #"{"iss":"i","uid":"u","ver":2}"#, true),
+        (#"{"iss":"i","uid":"x"}"#, #"{"iss":"i","sub":"x"}"#, false),
+        (#"{"iss":"i","sub":"A b"}"#, #"{"iss":"i","sub":"a-b"}"#, false),
+        (#"{"iss":"ia","sub":"b"}"#, #"{"iss":"i","sub":"ab"}"#, false),
+        (#"{"iss":"i"}"#, #"{"iss":"i","n":1}"#, false),
+    ])
+    func `who is the same is told by issuer and subject`(
+        one: String, other: String, isSame: Bool
+    ) {
+        let keys = [one, other].map { Identity(Self.token($0)).key }
+        #expect((keys[0] == keys[1]) == isSame, "\(keys)")
+    }
+
+    @Test func `without claims the login's user id counts, and then the token itself`() {
+        let opaque = Token(login: "opaque")
+        let other = Token(login: "opaque2")
+        #expect(
+            Identity(opaque, userID: "sid:1").key == Identity(other, userID: "sid:1").key)
+        #expect(Identity(opaque).key == Identity(Token(login: "opaque")).key)
+        #expect(Identity(opaque).key != Identity(other).key)
+        #expect(Identity(opaque).key != Identity(opaque, userID: "opaque").key)
+    }
+
+    @Test(arguments: [
+        "../../etc", "a/b", "\u{0}", "Ünïcode", "", ".", String(repeating: "x", count: 500),
+    ])
+    func `every key is safe as the name of a folder`(subject: String) {
+        let key = Identity(Token(login: "t"), userID: subject).key
+        #expect(key.utf8.count < 80)
+        #expect(
+            key.utf8.allSatisfy {
+                $0 == UInt8(ascii: "-") || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0)
+            })
+        #expect(key != Homes.anonymous)
+    }
+
+    @Test(
+        arguments: [
+            (["X-ZUMO-AUTH": "a"], Generation.mobileServices, "a"),
+            (["X-ZUMO-AUTH": "a"], .datasync, "a"),
+            (["X-ZUMO-AUTH": "a", "Authorization": "Bearer b"], .datasync, "a"),
+            (["Authorization": "bearer  b "], .datasync, "b"),
+            (["Authorization": "Bearer b"], .mobileApps, nil),
+            (["Authorization": "Basic b"], .datasync, nil),
+            (["Authorization": "Bearer "], .datasync, nil),
+            ([:], .datasync, nil),
+        ] as [([String: String], Generation, String?)])
+    func `a token is in the field that the generation means`(
+        fields: [String: String], generation: Generation, text: String?
+    ) {
+        var head = HTTPFields()
+        for (name, value) in fields {
+            if let name = HTTPField.Name(name) { head[name] = value }
+        }
+        #expect(Token(head, generation: generation)?.text == text)
+    }
+
+    @Test(arguments: [
+        ("POST", "/login/facebook", true), ("POST", "/.auth/login/aad", true),
+        ("GET", "/.auth/refresh", true), ("GET", "/.auth/login/aad/token?x=1", true),
+        ("GET", "/.auth/me", false), ("POST", "/api/login", false), ("GET", "/refresh", false),
+    ])
+    func `logins are known by their paths`(method: String, path: String, isLogin: Bool) {
+        #expect(LoginAnswer.isExpected(of: .make(method, path)) == isLogin)
+    }
+
+    @Test func `a token is read out of an answer and out of a browser login's last redirect`() {
+        let body = #"{"user":{"userId":"u"},"authenticationToken":"t"}"#
+        let answer = LoginAnswer(Response(status: .ok, body: Array(body.utf8)))
+        #expect(answer?.token.text == "t")
+        #expect(answer?.userID == "u")
+        let place = "https://x/login/done#token=" + PercentCoding.encode(body)
+        let redirect = LoginAnswer(Response(status: .found, headerFields: [.location: place]))
+        #expect(redirect == answer)
+        for status in [HTTPResponse.Status.unauthorized, .internalServerError] {
+            #expect(LoginAnswer(Response(status: status, body: Array(body.utf8))) == nil)
+        }
+        #expect(LoginAnswer(Response(status: .ok, body: Array("<html>".utf8))) == nil)
+    }
+
+    @Test func `what is kept of tokens names their owners with this backend alone`() throws {
+        let folder = "/tmp/understudy-tests/\(ThisProcess.secret())"
+        try Files.makeFolder(folder)
+        defer { try? Files.removeFolder(folder) }
+        let one = try #require(BackendAddress("http://one.test"))
+        let two = try #require(BackendAddress("http://two.test"))
+        let token = Token(login: "secret")
+        let known = KnownTokens(file: "\(folder)/tokens", backend: one)
+        #expect(known.owner(of: token) == nil)
+        try known.learn(token, of: Identity(key: "ana"))
+        for number in 0...Limits.knownTokens {
+            if number % 500 == 0 {
+                try known.learn(Token(login: "t\(number)"), of: Identity(key: "ben"))
+            }
+        }
+        #expect(known.owner(of: token)?.key == "ana")
+        let again = KnownTokens(file: "\(folder)/tokens", backend: one)
+        #expect(again.owner(of: token)?.key == "ana")
+        #expect(again.owner(of: Token(login: "t500"))?.key == "ben")
+        #expect(KnownTokens(file: "\(folder)/tokens", backend: two).owner(of: token) == nil)
+        let bytes = try #require(try Files.read("\(folder)/tokens"))
+        #expect(!String(decoding: bytes, as: UTF8.self).contains("secret"))
+        #expect(Files.status("\(folder)/tokens")?.permissions == 0o600)
+    }
+
+    @Test(arguments: [
+        ("todoitem=revalidate+write-through+merge", true), ("todoitem=local", true),
+        ("a=remote-first+unconditional-client+public", true), ("todoitem", false),
+        ("todoitem=", false), ("todoitem=fast", false), ("1=local", false),
+        ("todoitem=local+", false),
+    ])
+    func `policies are words joined by plus`(text: String, isGood: Bool) {
+        #expect((PolicySetting(text) != nil) == isGood)
+    }
+
+    @Test func `while a first pull takes its time, a list is the backend's own`() async throws {
+        try await TestHouse.run(sync: .auto) { test in
+            _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"there"}"#)
+            let gate = Gate()
+            test.transport.decide { request, _ in
+                (request.head.path ?? "").contains("orderby=updatedAt") ? .held(gate) : nil
+            }
+            let list = await test.table("GET", "todoitem?$filter=text%20eq%20'there'")
+            #expect(list.status == 200)
+            #expect(list.body.array?.first?["text"]?.string == "there")
+            gate.open()
+        }
+    }
+}
