@@ -99,9 +99,13 @@ final class Exchange {
     }
 
     /// Refuses a request whose body is still to come. A client that waits for `100 Continue` gets
-    /// its answer at once; another one first gets rid of a body of bearable length.
+    /// its answer at once, and so does one that announces more than is ever thrown away; another
+    /// one first gets rid of its body.
     private func turnDown(_ response: Response, _ head: RequestHead) -> Step {
         if head.expectsContinue { return .send(response, closing: true) }
+        if case .length(let length) = head.framing, length > core.limits.discardedBodyBytes {
+            return .send(response, closing: true)
+        }
         phase = .discarding(response, leftBytes: core.limits.discardedBodyBytes)
         return .goOn
     }

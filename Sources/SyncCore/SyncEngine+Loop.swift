@@ -23,11 +23,9 @@ extension SyncEngine {
     }
 
     private func loop() async {
-        var wall = clock.now()
-        var up = clock.uptime()
         while !Task.isCancelled {
             for cause in signal.take() { scheduler.wake(cause, now: clock.uptime()) }
-            await mindTheWall(&wall, &up)
+            await mindTheWall()
             switch scheduler.next(now: clock.uptime(), outlook: await outlook()) {
             case .run(let wish): _ = await perform(wish)
             case .probe: await probe()
@@ -73,16 +71,17 @@ extension SyncEngine {
             untilNext: wait.flatMap { $0 > 0 ? .milliseconds($0) : nil })
     }
 
-    /// Times of next attempts are wall times: when the clock was set back they would be far away.
-    private func mindTheWall(_ wall: inout Instant, _ up: inout Duration) async {
-        let (nowWall, nowUp) = (clock.now(), clock.uptime())
-        defer { (wall, up) = (nowWall, nowUp) }
-        let expected = wall.advanced(by: nowUp - up)
-        guard nowWall.advanced(by: .seconds(SyncLimits.clockSlackSeconds)) < expected else {
-            return
-        }
-        log.notice("the clock was set back; all that waits is due")
+    /// Times of next attempts are wall times: when the clock was set back, while the engine ran or
+    /// while it did not, they would be far away.
+    func mindTheWall() async {
+        let (wall, uptime) = (clock.now(), clock.uptime())
+        let last = lastLook
+        lastLook = (wall, uptime)
+        let behind = wall.advanced(by: .seconds(SyncLimits.clockSlackSeconds))
+        if let last, behind >= last.wall.advanced(by: uptime - last.uptime) { return }
         do {
+            if last == nil, try await !store.read({ try $0.hasAttempts(after: behind) }) { return }
+            log.notice("the clock was set back; all that waits is due")
             try await store.write { try $0.makeAllDue() }
         } catch {
             log.warning("waiting operations not woken", metadata: ["error": "\(error)"])

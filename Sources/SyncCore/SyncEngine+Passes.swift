@@ -13,6 +13,7 @@ extension SyncEngine {
             signedOut("The identity's token is not here; somebody has to sign in again.")
             return (.signIn, scheduler.backend.reason)
         }
+        await mindTheWall()
         do throws(StoreError) {
             if let reason = try await strangeBackend() { return (.offline, reason) }
             if let stop = try await pushPass(running, credential) { return end(stop) }
@@ -52,7 +53,7 @@ extension SyncEngine {
     }
 
     private func prover(_ remote: Remote) -> Prover {
-        Prover(remote: remote, isGenerationOpen: backend.generation == .auto)
+        Prover(remote: remote, isGenerationOpen: backend.generation == .auto && !isGenerationKnown)
     }
 
     private func pushPass(
@@ -80,6 +81,7 @@ extension SyncEngine {
         switch await prover(remote(credential)).prove(tables) {
         case .proven(let generation):
             self.generation = generation
+            isGenerationKnown = true
             isProven = true
             await reached()
             return nil

@@ -15,15 +15,15 @@ extension SyncEngine {
     /// Pushes what is due. Returns when that is over.
     public func push() async -> Run { await perform(.push) }
 
-    /// Pushes, then pulls one table: whole, or what `filter` (`$filter` text) selects. With a query
-    /// id a filtered pull is incremental. With `reconcile` clean items that the backend no longer
-    /// has are removed, for pulls of the whole table.
+    /// Pushes, then pulls one table: whole, or what `query` selects. With a query id a filtered pull
+    /// is incremental. With `reconcile` clean items that the backend no longer has, or that left the
+    /// query, are removed; for a filtered pull that takes a query id.
     public func pull(
-        _ table: TableName, filter: String? = nil, queryID: String? = nil, reconcile: Bool = false
+        _ table: TableName, query: PullQuery = PullQuery(), queryID: String? = nil,
+        reconcile: Bool = false
     ) async -> Run {
         await perform(
-            .pull(
-                PullRequest(table: table, filter: filter, queryID: queryID, reconcile: reconcile)))
+            .pull(PullRequest(table: table, query: query, queryID: queryID, reconcile: reconcile)))
     }
 
     /// Starts a sync that the loop of ``run()`` carries out, or names the one under way.
@@ -34,11 +34,11 @@ extension SyncEngine {
 
     /// Starts a pull that the loop of ``run()`` carries out, or names the one under way.
     public func startPull(
-        _ table: TableName, filter: String? = nil, queryID: String? = nil, reconcile: Bool = false
+        _ table: TableName, query: PullQuery = PullQuery(), queryID: String? = nil,
+        reconcile: Bool = false
     ) -> String {
         start(
-            .pull(
-                PullRequest(table: table, filter: filter, queryID: queryID, reconcile: reconcile)))
+            .pull(PullRequest(table: table, query: query, queryID: queryID, reconcile: reconcile)))
     }
 
     /// The run with this id once it is over, or as it stands when `timeout` has passed; nil when

@@ -18,6 +18,10 @@ public actor SyncEngine {
     var backend: BackendConfiguration
     /// What the backend was found to be, or is said to be.
     var generation: Generation
+    /// A list showed what the backend is; a passing failure does not open the question again.
+    var isGenerationKnown = false
+    /// Both clocks when they were last compared; nil before the first time.
+    var lastLook: (wall: Instant, uptime: Duration)?
     /// The backend gave a list, and nothing has failed since.
     var isProven = false
     /// Whose work the store holds; nil until asked.
@@ -119,6 +123,7 @@ public actor SyncEngine {
 
     private func forget(_ reason: String) {
         isProven = false
+        isGenerationKnown = false
         binding = nil
         generation = backend.generation.first
         warnings = []

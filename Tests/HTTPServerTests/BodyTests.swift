@@ -70,6 +70,14 @@ import Testing
         #expect(client.head() == nil)
     }
 
+    @Test func `a body announced beyond bearing is 413 before a byte of it has come`() throws {
+        let server = try RunningServer(Self.limited)
+        let client = server.client()
+        client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\n\r\n")
+        #expect(client.answer()?.status == 413)
+        #expect(client.head() == nil)
+    }
+
     @Test func `a client that asks first gets 100 Continue and then its answer`() throws {
         let server = try RunningServer(Self.limited)
         let client = server.client()

@@ -162,7 +162,7 @@ import Testing
 
     @Test func `the sample todos are there once`() throws {
         let client = try Client()
-        #expect(try client.backend.seedSampleTodos() == 13)
+        #expect(try client.backend.seedSampleTodos() == 12)
         #expect(try client.backend.seedSampleTodos() == 0)
         let todos = try client.send(
             "GET", "/tables/todoitem?$filter=complete&$inlinecount=allpages")

@@ -34,7 +34,7 @@ struct Refusal: Sendable, Hashable {
     var status: HTTPResponse.Status {
         switch reason {
         case .address, .origin: .forbidden
-        case .method: .notImplemented
+        case .method: .methodNotAllowed
         case .methodOverride, .target: .badRequest
         case .host: .misdirectedRequest
         case .tooLarge: .contentTooLarge

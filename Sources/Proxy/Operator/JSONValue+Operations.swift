@@ -22,6 +22,13 @@ extension JSONValue {
             ("title", .text(operation.title)))
     }
 
+    /// Operations in one state for one reason.
+    static func group(_ group: OperationGroup) -> JSONValue {
+        .members(
+            ("state", .string(group.state.rawValue)), ("reason", .text(group.reason)),
+            ("count", .number(group.count)), ("since", .time(group.since)))
+    }
+
     /// One operation with its rows and attempts.
     static func operation(_ detail: OperationDetail) -> JSONValue {
         .members(

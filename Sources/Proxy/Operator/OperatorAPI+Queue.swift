@@ -6,14 +6,28 @@ import TablesProtocol
 extension OperatorAPI {
     func operations(_ call: OperatorCall) async throws(Problem) -> Response {
         let home = try home(call)
-        let filter = OperationFilter(
-            states: try Self.states(call.query["state"]), table: call.query["table"],
-            text: call.query["q"])
+        let filter = try Self.filter(call)
         let limit = try call.limit()
         let page = try await asking { () throws(StoreError) in
             try await home.store.operations(filter, after: call.query["after"], limit: limit)
         }
         return .json(.page(page) { .operation($0) })
+    }
+
+    func operationGroups(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let filter = try Self.filter(call)
+        let limit = try call.limit()
+        let groups = try await asking { () throws(StoreError) in
+            try await home.store.operationGroups(filter, limit: limit)
+        }
+        return .json(.page(groups.map { .group($0) }, next: nil, total: groups.count))
+    }
+
+    private static func filter(_ call: OperatorCall) throws(Problem) -> OperationFilter {
+        OperationFilter(
+            states: try states(call.query["state"]), table: call.query["table"],
+            text: call.query["q"], reason: call.query["reason"])
     }
 
     func operation(_ call: OperatorCall) async throws(Problem) -> Response {
@@ -63,7 +77,7 @@ extension OperatorAPI {
         let words = (given["state"]?.array ?? []).compactMap(\.string).joined(separator: ",")
         let filter = OperationFilter(
             states: try Self.states(words.isEmpty ? nil : words), table: given["table"]?.string,
-            text: given["q"]?.string)
+            text: given["q"]?.string, reason: given["reason"]?.string)
         let dryRun = body["dryRun"]?.bool ?? false
         let outcome = try await asking { () throws(StoreError) in
             try await home.store.bulk(action, filter, dryRun: dryRun)

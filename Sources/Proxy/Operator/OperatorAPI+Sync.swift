@@ -21,11 +21,16 @@ extension OperatorAPI {
         let home = try home(call)
         let table = try Self.table(call)
         let body = try call.body()
-        let filter = try Self.filter(body["query"]?.string)
+        let query = try Self.query(body["query"]?.string)
+        let (queryID, reconcile) = (body["queryId"]?.string, body["reconcile"]?.bool ?? false)
+        if reconcile, query != PullQuery(), queryID == nil {
+            throw .invalid(
+                "A reconcile of a part of a table needs the queryId that its pulls had.",
+                code: "invalid-query")
+        }
         let wait = try Self.wait(call)
         let id = await home.engine.startPull(
-            table, filter: filter, queryID: body["queryId"]?.string,
-            reconcile: body["reconcile"]?.bool ?? false)
+            table, query: query, queryID: queryID, reconcile: reconcile)
         return try await outcome(of: id, home, wait)
     }
 
@@ -101,6 +106,18 @@ extension OperatorAPI {
             throw .notFound("\"\(call.parameter("table"))\" is not the name of a table.")
         }
         return table
+    }
+
+    /// What a pull asks for; what it may not ask for is refused with the option's name.
+    private static func query(_ text: String?) throws(Problem) -> PullQuery {
+        do throws(ODataError) {
+            return try text.map { text throws(ODataError) in try PullQuery(parsing: text) }
+                ?? PullQuery()
+        } catch {
+            var problem = Problem.invalid(error.description, code: "invalid-query")
+            problem.members = [.init("position", .number(error.position))]
+            throw problem
+        }
     }
 
     /// The text of `$filter` in a query such as `$filter=complete eq false`, or the text itself.

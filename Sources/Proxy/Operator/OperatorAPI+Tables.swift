@@ -83,7 +83,8 @@ extension OperatorAPI {
         await withCheckedContinuation { continuation in
             slowLane.run {
                 continuation.resume(
-                    returning: home.store.listUnhurried(table, query, generation: .mobileApps))
+                    returning: home.store.listUnhurried(
+                        table, query, generation: .mobileApps, pageRows: Limits.pageRowsMax))
             }
         }
     }
@@ -95,15 +96,15 @@ extension OperatorAPI {
     ) async throws(Problem) -> [String: OperationSummary] {
         var found: [String: OperationSummary] = [:]
         if items.isEmpty { return found }
-        let shown = Set(items.map(\.id.text))
+        let shown = items.map(\.id.text)
         var cursor: String?
         repeat {
             let page = try await asking { () throws(StoreError) in
                 try await home.store.operations(
-                    OperationFilter(table: table.text), after: cursor,
+                    OperationFilter(table: table.text, items: shown), after: cursor,
                     limit: Limits.pageElementsMax)
             }
-            for operation in page.items where shown.contains(operation.itemID) {
+            for operation in page.items {
                 found[operation.itemID] = operation
             }
             cursor = page.next

@@ -42,6 +42,9 @@ extension OperatorRoute {
         },
 
         .later(.get, "\(api)/tables") { api, call throws(Problem) in try await api.tables(call) },
+        .later(.patch, "\(api)/tables/{table}") { api, call throws(Problem) in
+            try await api.changeTable(call)
+        },
         .later(.get, "\(api)/tables/{table}/items") { api, call throws(Problem) in
             try await api.items(call)
         },
@@ -60,6 +63,9 @@ extension OperatorRoute {
         },
         .later(.post, "\(api)/operations/discard") { api, call throws(Problem) in
             try await api.bulk(.discard, call)
+        },
+        .later(.get, "\(api)/operations/groups") { api, call throws(Problem) in
+            try await api.operationGroups(call)
         },
         .later(.get, "\(api)/operations/{id}") { api, call throws(Problem) in
             try await api.operation(call)

@@ -58,6 +58,9 @@ extension Refusal {
     /// The refusal as a problem. Outside `/tables`, or before it is known what was asked for.
     var problem: Response {
         var problem = Problem(status: status, code: reason.rawValue, detail: sentence)
+        if reason == .method {
+            problem.fields[.allow] = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
+        }
         if reason == .signIn {
             problem.fields[.wwwAuthenticate] = "Bearer realm=\"understudy\""
         }

@@ -42,7 +42,8 @@ struct SettingsPatch {
             let all = Trigger.allCases.map(\.rawValue).joined(separator: ", ")
             throw .invalid("triggers must be a list of some of \(all).")
         }
-        return Set(words.compactMap { $0 })
+        // Somebody who asks for a sync gets one, whatever else is switched off.
+        return Set(words.compactMap { $0 }).union([.manual])
     }
 
     private func tables() throws(Problem) -> [TableName]? {

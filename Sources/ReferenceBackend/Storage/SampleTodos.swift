@@ -40,6 +40,5 @@ enum SampleTodos {
         Todo(text: "Back up the photos of 2025", priority: 1),
         Todo(text: "Measure the window for new curtains", complete: true),
         Todo(text: "Plan the retrospective", dueInDays: 4, notes: "One hour, ask for topics first"),
-        Todo(text: "Learn the second page of the étude", dueInDays: 14, priority: 3),
     ]
 }

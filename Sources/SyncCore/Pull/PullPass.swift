@@ -40,7 +40,10 @@ struct PullPass: Sendable {
         var begun: Int64
         var stop: PushStop?
 
-        var collectsIDs: Bool { reconciles || plan.paging == .full && plan.filter == nil }
+        /// A token is kept, by which the rows of the query are known.
+        var keepsToken: Bool
+
+        var collectsIDs: Bool { reconciles || plan.paging == .full && keepsToken }
     }
 
     /// Runs the pass.
@@ -66,25 +69,31 @@ struct PullPass: Sendable {
         let (record, token, change) = try await store.write { transaction in
             let record = try transaction.table(request.table)
             let token = try record.map {
-                try transaction.token(
-                    $0, queryID: request.queryID ?? "", filterHash: request.filterHash)
+                try transaction.token($0, of: request)
             }
             return (record, token, try transaction.changeCount())
         }
         // A complete table whose token was reset is pulled from the beginning, as after a change of
         // the backend: what is not there any more has to go.
         let isReset = record?.isComplete == true && token?.isComplete == false
-        let reconciles = request.filter == nil && (request.reconcile || isReset)
+        let reconciles = request.keepsToken && (request.reconcile || request.isWhole && isReset)
         let plan = PullPlan(
-            generation: remote.generation, idKind: record?.idKind ?? .string,
-            paging: record?.paging ?? .keyset, filter: request.filter, pageRows: pageRows,
+            idKind: record?.idKind ?? .string, paging: record?.paging ?? .keyset,
+            wanted: request.query, pageRows: pageRows,
             token: request.keepsToken && !reconciles ? token?.updatedAt : nil)
         return State(
             report: PullReport(table: record?.name.text ?? request.table.text), plan: plan,
-            token: request.keepsToken ? token : nil, reconciles: reconciles, begun: change)
+            token: request.keepsToken ? token : nil, reconciles: reconciles, begun: change,
+            keepsToken: request.keepsToken)
     }
 
     private func pages(_ state: inout State) async throws(StoreError) {
+        do throws(ODataError) {
+            _ = try state.plan.next().text(for: remote.generation)
+        } catch {
+            state.report.error = error.description
+            return
+        }
         while !state.plan.isAtEnd {
             guard !cancel.isSet else {
                 state.stop = .cancelled
@@ -117,7 +126,7 @@ struct PullPass: Sendable {
     private func simplify(_ state: inout State, _ answer: RemoteAnswer) async -> Bool {
         let failure = Prover.failure(answer, request.table)
         if answer.mayBeOfQuery, let simpler = state.plan.simpler,
-            case .rows = await remote.list(request.table, PageQuery(top: 1))
+            case .rows = await remote.list(request.table, .any)
         {
             // Real servers answer a filter that they cannot read with 500, which may also be chance.
             state.refusals += 1
@@ -154,11 +163,10 @@ struct PullPass: Sendable {
                     record.paging = plan.paging
                     try transaction.save(record)
                 }
-                guard request.keepsToken, plan.paging != .full else { return (counts, token) }
-                var moved =
-                    try token
-                    ?? transaction.token(
-                        record, queryID: request.queryID ?? "", filterHash: request.filterHash)
+                guard request.keepsToken else { return (counts, token) }
+                var moved = try token ?? transaction.token(record, of: request)
+                if !request.isWhole { try transaction.note(rows, of: moved) }
+                guard plan.paging != .full else { return (counts, moved) }
                 moved.advance(to: rows)
                 try transaction.save(moved)
                 return (counts, moved)
@@ -177,14 +185,18 @@ struct PullPass: Sendable {
         state.report.deleted += try await store.write { transaction in
             var record =
                 try transaction.table(request.table) ?? transaction.makeTable(request.table)
-            let removed =
-                removes ? try transaction.removeUnseen(seen, from: record, asOf: begun) : 0
-            if request.filter == nil { record.isComplete = true }
+            var removed = 0
+            if request.isWhole {
+                if removes {
+                    removed = try transaction.removeUnseen(seen, from: record, asOf: begun)
+                }
+                record.isComplete = true
+            }
             if request.keepsToken {
-                var token =
-                    try token
-                    ?? transaction.token(
-                        record, queryID: request.queryID ?? "", filterHash: request.filterHash)
+                var token = try token ?? transaction.token(record, of: request)
+                if removes, !request.isWhole {
+                    removed = try transaction.removeLeft(seen, token, from: record, asOf: begun)
+                }
                 token.isComplete = true
                 token.lastRunAt = transaction.now
                 try transaction.save(token)

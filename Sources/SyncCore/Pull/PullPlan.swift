@@ -8,18 +8,14 @@ import TablesProtocol
 /// less than it stores never matches `updatedAt eq`, but then `gt` brings the rows again, which the
 /// guard notices; one that refuses the filter is paged by `$skip` inside ties.
 struct PullPlan: Sendable {
-    var generation: Generation
     var idKind: IDKind
     var paging: Paging
-    /// The developer's filter; nil for the whole table.
-    var filter: String?
+    /// Which rows are asked for.
+    var wanted: PullQuery
     var pageRows: Int
-    var includeDeleted = true
-    /// Extra pairs of the developer's own, still encoded.
-    var parameters: [String] = []
 
     /// Where an incremental pull begins; nil for the beginning.
-    private(set) var start: String?
+    private(set) var start: InstantLiteral?
     private(set) var cursor: Cursor?
     /// Rows asked for by `$skip` since the cursor's instant began.
     private(set) var skip = 0
@@ -43,55 +39,51 @@ struct PullPlan: Sendable {
     /// A plan from a token's instant, which is moved back by the overlap: a row committed late with
     /// an earlier time is found there.
     init(
-        generation: Generation, idKind: IDKind, paging: Paging, filter: String?, pageRows: Int,
-        token: String?
+        idKind: IDKind, paging: Paging, wanted: PullQuery, pageRows: Int, token: String?
     ) {
-        self.generation = generation
         self.idKind = idKind
         self.paging = paging
-        self.filter = filter
+        self.wanted = wanted
         self.pageRows = pageRows
         guard paging != .full, let token, let instant = Instant(iso: token) else { return }
-        start = instant.advanced(by: .seconds(-SyncLimits.overlapSeconds)).text
+        start = InstantLiteral(instant.advanced(by: .seconds(-SyncLimits.overlapSeconds)).text)
     }
 
     /// The next page to ask for.
     func next() -> PageQuery {
-        var query = PageQuery(
-            top: pageRows, includeDeleted: includeDeleted, parameters: parameters)
+        var query = TableQuery(top: pageRows, includeDeleted: true)
+        let changed = Ordering(.column(.system(.updatedAt)))
+        let id = Ordering(.column(.id))
         switch paging {
         case .keyset:
-            query.filter = FilterText.both(filter, keyset())
-            query.orderBy = "\(updatedAt),id"
+            query.filter = both(wanted.filter, keyset())
+            query.orderBy = [changed, id]
         case .skipInTies:
-            let from = cursor?.updatedAt ?? start
-            let bound = from.map { "\(updatedAt) ge \(FilterText.instant($0, generation))" }
-            query.filter = FilterText.both(filter, bound)
-            query.orderBy = "\(updatedAt),id"
+            let from = cursor.flatMap { InstantLiteral($0.updatedAt) } ?? start
+            query.filter = both(wanted.filter, from.map { .changed(since: $0) })
+            query.orderBy = [changed, id]
             query.skip = skip
         case .full:
-            query.filter = filter
-            query.orderBy = "id"
+            query.filter = wanted.filter
+            query.orderBy = [id]
             query.skip = skip
         }
-        return query
+        return PageQuery(query, parameters: wanted.parameters)
     }
 
-    private var updatedAt: String { SystemProperty.updatedAt.name(in: generation) ?? "updatedAt" }
+    private func both(_ left: Expression?, _ right: Expression?) -> Expression? {
+        left.map { $0.and(right) } ?? right
+    }
 
-    private func keyset() -> String? {
-        guard let cursor else {
-            return start.map { "\(updatedAt) ge \(FilterText.instant($0, generation))" }
-        }
-        let instant = FilterText.instant(cursor.updatedAt, generation)
-        let id = FilterText.id(cursor.id, kind: idKind)
-        return "\(updatedAt) gt \(instant) or (\(updatedAt) eq \(instant) and id gt \(id))"
+    private func keyset() -> Expression? {
+        guard let cursor else { return start.map { .changed(since: $0) } }
+        return .keyset(after: cursor.updatedAt, id: cursor.id.text, kind: idKind)
     }
 
     /// Takes a page in.
     ///
     /// 1. An empty page is the end; so is a short one that names no next.
-    /// 2. Rows without `updatedAt` cannot be paged by it: the whole pull becomes one by `$skip`.
+    /// 2. Rows without a readable `updatedAt` cannot be paged by it: the whole pull becomes one by `$skip`.
     /// 3. A keyset page without a row unseen at the cursor's instant makes no progress: from here on
     ///    the table is paged by `$skip` inside ties.
     mutating func take(_ page: RemotePage) {
@@ -101,7 +93,7 @@ struct PullPlan: Sendable {
         }
         let isShort = page.rows.count < min(pageRows, SyncLimits.smallestPageRows)
         isAtEnd = isShort && !page.hasNext
-        if page.rows.contains(where: { $0.updatedAt == nil }) {
+        if page.rows.contains(where: { $0.updatedAt.flatMap { InstantLiteral($0) } == nil }) {
             hasUntimedRows = true
             // The page comes again, in another order.
             if paging != .full { return restart(paging: .full) }

@@ -8,6 +8,37 @@ extension Transaction {
         return try makeTable(name, idKind: rows.first?.id.kind ?? .string)
     }
 
+    /// Notes which items a query brings now, and which it brings no more.
+    func note(_ rows: [RemoteRow], of token: PullToken) throws {
+        for row in rows {
+            if row.isDeleted {
+                try removeMember(row.id.text, from: token)
+            } else {
+                try addMember(row.id, to: token)
+            }
+        }
+    }
+
+    /// Lets go of clean items that a query brought once and a whole pull of it has not shown: they
+    /// left the query, or the backend no longer has them. Items that something else brought as well
+    /// stay. Returns how many were removed.
+    func removeLeft(
+        _ seen: Set<ItemID>, _ token: PullToken, from table: TableRecord, asOf change: Int64
+    ) throws -> Int {
+        var removed = 0
+        for text in try cleanMembers(of: token, in: table, asOf: change) {
+            guard let id = id(text, in: table), !seen.contains(id) else { continue }
+            try removeMember(text, from: token)
+            if try isClaimed(text, in: table, besides: token) { continue }
+            if try remove(id, from: table, leavingTombstone: true) { removed += 1 }
+        }
+        return removed
+    }
+
+    private func id(_ text: String, in table: TableRecord) -> ItemID? {
+        table.idKind == .integer ? Int64(text).map { ItemID($0) } : try? ItemID(text)
+    }
+
     /// Removes clean items that a pull of the whole table has not shown, leaving tombstones. Those
     /// that were pushed since the pull began may be too new for it. Returns how many.
     func removeUnseen(
@@ -22,8 +53,7 @@ extension Transaction {
             arguments: [table.id, change])
         var removed = 0
         for text in local {
-            let id = table.idKind == .integer ? Int64(text).map { ItemID($0) } : try? ItemID(text)
-            guard let id, !seen.contains(id) else { continue }
+            guard let id = id(text, in: table), !seen.contains(id) else { continue }
             if try remove(id, from: table, leavingTombstone: true) { removed += 1 }
         }
         return removed

@@ -4,11 +4,16 @@ import TablesProtocol
 /// is, so a lost answer is recognised by what is new and equal.
 enum IntegerInsert {
     /// Asks for the highest id there is: what an insert makes is above it.
-    static let highest = PageQuery(orderBy: "id desc", top: 1)
+    static let highest = PageQuery(
+        TableQuery(orderBy: [Ordering(.column(.id), descending: true)], top: 1))
 
     /// Asks for what was inserted since.
-    static func since(_ highest: Int64, _ generation: Generation) -> PageQuery {
-        PageQuery(filter: "id gt \(highest)", orderBy: "id", top: SyncLimits.pullPageRows)
+    static func since(_ highest: Int64) -> PageQuery {
+        let filter = Expression.binary(
+            .greaterThan, .column(.id), .literal(.number(NumberLiteral(highest))))
+        return PageQuery(
+            TableQuery(
+                filter: filter, orderBy: [Ordering(.column(.id))], top: SyncLimits.pullPageRows))
     }
 
     /// Judges what is new at the backend after an insert of unknown fate.

@@ -54,7 +54,7 @@ extension PushPass {
         if isAssigned, operation.highestID == nil {
             if let step = try await noteHighest(operation, subject) { return step }
         }
-        let request = request(operation, subject, record)
+        let request = try request(operation, subject, record)
         let start = AttemptStart(
             method: request.method.rawValue, target: request.target, body: request.body)
         let marked = try await store.write { try $0.markSending(operation, start) }
@@ -71,7 +71,7 @@ extension PushPass {
             decision = Verdict.judge(subject, exchange.answer)
         }
         if decision == .readBack {
-            let row = await remote.readBack(table, operation.itemID, kind: record.idKind)
+            let row = await remote.list(table, .row(operation.itemID))
             let cause: Verdict.ReadBackCause = exchange.answer.isMissing ? .missing : .conflict
             decision = Verdict.judge(subject, readBack: row, after: cause)
         }
@@ -116,15 +116,17 @@ extension PushPass {
 
     private func request(
         _ operation: TableOperation, _ subject: PushSubject, _ record: TableRecord
-    ) -> RemoteRequest {
-        if operation.maybeApplied, operation.kind == .insert, operation.itemID.kind == .integer {
-            let query = IntegerInsert.since(operation.highestID ?? 0, remote.generation)
-            return .list(operation.table, query, generation: remote.generation)
-        }
+    ) throws(StoreError) -> RemoteRequest {
         if operation.maybeApplied {
-            return .readBack(
-                operation.table, operation.itemID, kind: record.idKind,
-                generation: remote.generation)
+            let isAssigned = operation.kind == .insert && operation.itemID.kind == .integer
+            let query =
+                isAssigned
+                ? IntegerInsert.since(operation.highestID ?? 0) : PageQuery.row(operation.itemID)
+            do throws(ODataError) {
+                return try .list(operation.table, query, generation: remote.generation)
+            } catch {
+                throw .failed(error.description)
+            }
         }
         let isUnconditional = !operation.conditional && record.unconditionalPolicy == .client
         return .operation(

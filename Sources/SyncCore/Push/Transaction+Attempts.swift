@@ -29,4 +29,16 @@ extension Transaction {
             db, sql: "SELECT EXISTS (SELECT 1 FROM aliases WHERE table_id = ? AND id = ?)",
             arguments: [operation.tableID, id.text]) ?? false
     }
+
+    /// Whether a waiting operation was last tried at a time that is still to come.
+    func hasAttempts(after now: Instant) throws -> Bool {
+        try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (SELECT 1 FROM operations INDEXED BY operations_timed
+                  WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL
+                    AND last_attempt_at > ?)
+                """,
+            arguments: [now.milliseconds]) ?? false
+    }
 }

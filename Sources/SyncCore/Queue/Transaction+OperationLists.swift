@@ -7,9 +7,15 @@ extension Transaction {
         _ filter: OperationFilter, after: Int64, limit: Int
     ) throws -> Page<TableOperation> {
         let (sql, arguments) = filter.condition
+        // Several states at once come in order from the table itself; from the index by state a
+        // long queue would be sorted for every page.
+        let source = (filter.states?.count ?? 2) > 1 ? "operations NOT INDEXED" : "operations"
         let found = try all(
-            "\(TableOperation.select) WHERE seq > ? AND \(sql) ORDER BY seq LIMIT ?",
-            [after] + arguments + [limit + 1]
+            """
+            SELECT \(TableOperation.columns) FROM \(source)
+            JOIN tables ON tables.id = operations.table_id
+            WHERE seq > ? AND \(sql) ORDER BY seq LIMIT ?
+            """, [after] + arguments + [limit + 1]
         ).compactMap(TableOperation.init)
         let items = Array(found.prefix(limit))
         return Page(
@@ -20,13 +26,29 @@ extension Transaction {
     /// How many operations match; from the counters where the filter allows it.
     private func count(_ filter: OperationFilter) throws -> Int {
         let (sql, arguments) = filter.condition
-        if filter.text?.isEmpty ?? true {
+        if filter.isCounted {
             return try Int.fetchOne(
                 db, sql: "SELECT coalesce(sum(count), 0) FROM state_counts WHERE \(sql)",
                 arguments: arguments) ?? 0
         }
         return try Int.fetchOne(
             db, sql: "SELECT count(*) FROM operations WHERE \(sql)", arguments: arguments) ?? 0
+    }
+
+    /// The operations that match, counted by state and reason, the most first.
+    func operationGroups(_ filter: OperationFilter, limit: Int) throws -> [OperationGroup] {
+        let (sql, arguments) = filter.condition
+        return try all(
+            """
+            SELECT state, reason, count(*) AS count, min(created_at) AS since FROM operations
+            WHERE \(sql) GROUP BY state, reason ORDER BY count(*) DESC, min(seq) LIMIT ?
+            """, arguments + [limit]
+        ).compactMap { row in
+            guard let state = OperationState(rawValue: row["state"]) else { return nil }
+            return OperationGroup(
+                state: state, reason: row["reason"], count: row["count"],
+                since: Instant(milliseconds: row["since"]))
+        }
     }
 
     /// One operation with everything known of it.

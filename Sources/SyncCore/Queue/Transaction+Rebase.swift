@@ -72,8 +72,10 @@ extension Transaction {
 
     /// Gives a changed row its stamp and version and writes it.
     ///
-    /// A new stamp only for what a client can see; a version that a client holds stays valid while
-    /// the columns are the same, or when the change came with the answer to a push.
+    /// Whatever a client can see of a row gives it a new stamp, its version and creation too:
+    /// clients sync by the stamp, and one that missed a version would meet a false conflict later.
+    /// A version that a client holds stays valid while the columns are the same, or when the change
+    /// came with the answer to a push.
     func turn(
         _ row: inout ItemRow, from before: ItemRow, version: String?, holds: Bool
     ) throws {
@@ -81,11 +83,13 @@ extension Transaction {
         let isVisible =
             isNew || before.deleted != row.deleted
             || !row.columns.changedNames(from: before.columns).isEmpty
-        if isVisible { row.stamp = try nextStamp(row.tableID) }
         if let version {
             row.version = version
         } else if isVisible {
             row.version = ids.version()
+        }
+        if isVisible || row.version != before.version || row.createdAt != before.createdAt {
+            row.stamp = try nextStamp(row.tableID)
         }
         if !isNew {
             if isVisible, !holds {

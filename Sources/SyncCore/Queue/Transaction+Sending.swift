@@ -26,11 +26,14 @@ extension Transaction {
         ).compactMap(TableOperation.init)
     }
 
-    /// Whether anything is due without waiting for a time.
+    /// Whether anything is due without waiting for a time. What follows an operation that waits or
+    /// is stuck is not.
     func hasQueued() throws -> Bool {
         try integer(
             """
-            SELECT 1 FROM operations INDEXED BY operations_by_state WHERE state = 'queued' LIMIT 1
+            SELECT 1 FROM operations INDEXED BY operations_due
+            WHERE state IN ('queued', 'waiting', 'unknown') AND successor_of IS NULL
+              AND state = 'queued' LIMIT 1
             """) != nil
     }
 

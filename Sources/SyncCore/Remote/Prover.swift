@@ -40,27 +40,38 @@ struct Prover: Sendable {
         return .failed(first ?? Failure(state: .offline, reason: "There is no table to ask for."))
     }
 
-    /// Asks one table; where the generation is open, in the dialect of each until one fits.
+    /// Asks one table; where the generation is open and the backend refuses the dialect, as each
+    /// generation refuses the marker of another, in the other dialects too.
     private func ask(_ table: TableName) async -> Outcome {
-        var outcome = await ask(table, in: remote.generation)
-        guard isGenerationOpen else { return outcome }
+        let answer = await answer(table, in: remote.generation)
+        guard isGenerationOpen, answer.refusesDialect else {
+            return outcome(answer, table, in: remote.generation)
+        }
         for generation in Generation.allCases.reversed() where generation != remote.generation {
-            guard case .failed(let failure) = outcome, failure.state == .notTables else { break }
-            if case .proven(let found) = await ask(table, in: generation) {
-                outcome = .proven(found)
+            let other = await self.answer(table, in: generation)
+            if case .proven(let found) = outcome(other, table, in: generation) {
+                return .proven(found)
             }
         }
-        return outcome
+        return outcome(answer, table, in: remote.generation)
     }
 
-    private func ask(_ table: TableName, in generation: Generation) async -> Outcome {
+    private func answer(_ table: TableName, in generation: Generation) async -> RemoteAnswer {
         var asking = remote
         asking.generation = generation
-        let answer = await asking.list(table, PageQuery(top: 1))
+        return await asking.list(table, .any)
+    }
+
+    /// What an answer shows; rows tell the generation better than the dialect that was taken.
+    private func outcome(
+        _ answer: RemoteAnswer, _ table: TableName, in generation: Generation
+    ) -> Outcome {
         guard case .rows(let page) = answer else { return .failed(Self.failure(answer, table)) }
-        let isOther = page.isDatasync != (generation == .datasync)
-        guard isGenerationOpen, isOther else { return .proven(generation) }
-        return .proven(page.isDatasync ? .datasync : .mobileApps)
+        guard isGenerationOpen else { return .proven(generation) }
+        if page.isDatasync { return .proven(.datasync) }
+        let hasPlainNames = page.rows.first.map { $0.columns["updatedAt"] != nil } ?? false
+        if generation == .mobileServices, !hasPlainNames { return .proven(.mobileServices) }
+        return .proven(.mobileApps)
     }
 
     /// What an answer other than a list says about the backend.
@@ -95,6 +106,18 @@ struct Prover: Sendable {
                 state: .notTables, reason: "Table \(table) cannot be listed (\(status)).")
         case .row, .rows, .empty:
             return Failure(state: .notTables, reason: "Table \(table) answers without a list.")
+        }
+    }
+}
+
+extension RemoteAnswer {
+    /// Whether the backend may want to be spoken to in another generation's way.
+    var refusesDialect: Bool {
+        switch self {
+        case .rejected(status: 400, _), .unusable(status: 400, _): true
+        case .row, .rows, .empty, .conflict, .missing, .unauthorized, .rejected, .failed,
+            .unavailable, .unusable, .unreachable:
+            false
         }
     }
 }

@@ -24,15 +24,14 @@ struct Remote: Sendable {
         }
     }
 
-    /// Asks for a page of rows.
+    /// Asks for a page of rows. What the generation cannot be asked counts as refused by it.
     func list(_ table: TableName, _ query: PageQuery) async -> RemoteAnswer {
-        await send(.list(table, query, generation: generation), asList: true).answer
-    }
-
-    /// Asks for one row by its id.
-    func readBack(_ table: TableName, _ id: ItemID, kind: IDKind) async -> RemoteAnswer {
-        let request = RemoteRequest.readBack(table, id, kind: kind, generation: generation)
-        return await send(request, asList: true).answer
+        do throws(ODataError) {
+            let request = try RemoteRequest.list(table, query, generation: generation)
+            return await send(request, asList: true).answer
+        } catch {
+            return .rejected(status: 400, text: error.description)
+        }
     }
 
     /// The request with everything that does not depend on the operation.

@@ -13,22 +13,14 @@ struct RemoteRequest: Sendable, Hashable {
 }
 
 extension RemoteRequest {
-    /// A list.
+    /// A list, one row by its id among them: a 404 by id would not say whether the table is there.
+    /// - Throws: ``ODataError`` with a sentence for what the generation cannot be asked.
     static func list(
         _ table: TableName, _ query: PageQuery, generation: Generation
-    ) -> RemoteRequest {
-        let text = query.text(for: generation)
+    ) throws(ODataError) -> RemoteRequest {
+        let text = try query.text(for: generation)
         let target = "/tables/\(table.text)" + (text.isEmpty ? "" : "?\(text)")
         return RemoteRequest(method: .get, target: target)
-    }
-
-    /// One row by its id, deleted or not, as a list: a 404 by id would not say which.
-    static func readBack(
-        _ table: TableName, _ id: ItemID, kind: IDKind, generation: Generation
-    ) -> RemoteRequest {
-        let filter = "id eq \(FilterText.id(id, kind: kind))"
-        return list(
-            table, PageQuery(filter: filter, includeDeleted: true), generation: generation)
     }
 
     /// The request that carries an operation to a backend of a generation.

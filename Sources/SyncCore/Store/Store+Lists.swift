@@ -15,6 +15,13 @@ extension Store {
         }
     }
 
+    /// What matches, by state and reason: "37 fail for one reason".
+    public func operationGroups(
+        _ filter: OperationFilter, limit: Int
+    ) async throws(StoreError) -> [OperationGroup] {
+        try await read { try $0.operationGroups(filter, limit: Self.bounded(limit)) }
+    }
+
     /// One operation with all its attempts.
     public func operation(_ id: OperationID) async throws(StoreError) -> OperationDetail? {
         try await read { transaction in

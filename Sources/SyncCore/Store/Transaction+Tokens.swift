@@ -22,6 +22,11 @@ extension Transaction {
             lastRunAt: (row["last_run_at"] as Int64?).map { Instant(milliseconds: $0) })
     }
 
+    /// The token of what a pull is asked for.
+    func token(_ table: TableRecord, of request: PullRequest) throws -> PullToken {
+        try token(table, queryID: request.queryID ?? "", filterHash: request.filterHash)
+    }
+
     /// Writes how far a pull has come.
     func save(_ token: PullToken) throws {
         try run(
@@ -49,11 +54,29 @@ extension Transaction {
             [token.rowID, id.text])
     }
 
-    /// The items that a query has brought, as texts.
-    func members(of token: PullToken) throws -> [String] {
+    /// The items that a query has brought and that wait for nothing here, as texts; those pushed
+    /// since a change are not among them.
+    func cleanMembers(
+        of token: PullToken, in table: TableRecord, asOf change: Int64
+    ) throws -> [String] {
         try String.fetchAll(
-            db.cachedStatement(sql: "SELECT item_id FROM members WHERE token = ?"),
-            arguments: [token.rowID])
+            db,
+            sql: """
+                SELECT item_id FROM members
+                LEFT JOIN items ON items.table_id = ?1 AND items.id = members.item_id
+                WHERE token = ?2 AND pending IS NULL AND coalesce(settled_at, 0) <= ?3
+                """, arguments: [table.id, token.rowID, change])
+    }
+
+    /// Whether something else than this query vouches for an item: another query that brought it,
+    /// or a pull of the whole table, however far it came.
+    func isClaimed(_ id: String, in table: TableRecord, besides token: PullToken) throws -> Bool {
+        try integer(
+            """
+            SELECT 1 FROM tokens WHERE table_id = ?1 AND id <> ?2 AND (
+              query_id = '' AND filter_hash = '' AND (is_complete OR updated_at IS NOT NULL)
+              OR EXISTS (SELECT 1 FROM members WHERE token = tokens.id AND item_id = ?3)) LIMIT 1
+            """, [table.id, token.rowID, id]) != nil
     }
 
     /// Forgets that a query brought an item.

@@ -4,15 +4,22 @@ public struct OperationFilter: Sendable, Hashable {
     public var states: Set<OperationState>?
     /// The table, whatever its case.
     public var table: String?
-    /// Part of the item's id, title or reason.
+    /// Part of the item's id, title, payload or reason.
     public var text: String?
+    /// The reason, whole.
+    public var reason: String?
+    /// The ids of the items; nil for all.
+    public var items: [String]?
 
     /// All open operations, unless narrowed.
     public init(
-        states: Set<OperationState>? = nil, table: String? = nil, text: String? = nil
+        states: Set<OperationState>? = nil, table: String? = nil, text: String? = nil,
+        reason: String? = nil, items: [String]? = nil
     ) {
         self.states = states
         self.table = table
         self.text = text
+        self.reason = reason
+        self.items = items
     }
 }

@@ -5,12 +5,18 @@ import Testing
 
 @Suite struct PullPlanTests {
     private func plan(
-        _ paging: Paging = .keyset, filter: String? = nil, token: String? = nil,
-        generation: Generation = .mobileApps, rows: Int = 3
-    ) -> PullPlan {
+        _ paging: Paging = .keyset, filter: String = "", token: String? = nil, rows: Int = 3
+    ) throws -> PullPlan {
         PullPlan(
-            generation: generation, idKind: .string, paging: paging, filter: filter, pageRows: rows,
+            idKind: .string, paging: paging, wanted: try PullQuery(parsing: filter), pageRows: rows,
             token: token)
+    }
+
+    /// The filter as a backend gets it.
+    private func filter(
+        _ plan: PullPlan, _ generation: Generation = .mobileApps
+    ) throws -> String? {
+        try plan.next().query.filter?.text(dialect: Dialect(generation), names: generation)
     }
 
     private func page(_ rows: [(String, String?)], hasNext: Bool = false) -> RemotePage {
@@ -24,92 +30,95 @@ import Testing
 
     private func time(_ second: Int) -> String { "2020-01-01T00:00:0\(second).1234567Z" }
 
-    @Test func `a first pull has no condition and orders by time and id`() {
-        let query = plan().next()
-        #expect(query.filter == nil)
-        #expect(query.orderBy == "updatedAt,id")
-        #expect(query.includeDeleted)
+    @Test func `a first pull has no condition and orders by time and id`() throws {
+        let text = try plan().next().text(for: .mobileApps)
+        #expect(text == "$orderby=updatedAt,id&$top=3&__includeDeleted=true")
     }
 
-    @Test func `a pull begins ten seconds before its token`() {
-        let query = plan(filter: "a eq 1 or b eq 2", token: "2020-01-01T00:00:30.0000001Z").next()
+    @Test func `a pull begins ten seconds before its token`() throws {
+        let plan = try plan(filter: "a eq 1 or b eq 2", token: "2020-01-01T00:00:30.0000001Z")
         #expect(
-            query.filter
-                == "(a eq 1 or b eq 2) and (updatedAt ge datetimeoffset'2020-01-01T00:00:20.000Z')")
+            try filter(plan)
+                == "((a eq 1) or (b eq 2)) and (updatedAt ge datetimeoffset'2020-01-01T00:00:20.000Z')"
+        )
     }
 
-    @Test func `the next page goes on behind the last row in its raw text`() {
-        var plan = plan()
+    @Test func `the next page goes on behind the last row in its raw text`() throws {
+        var plan = try plan()
         plan.take(page([("a", time(1)), ("b", time(2)), ("o'c", time(2))]))
         let raw = time(2)
         #expect(
-            plan.next().filter
-                == "updatedAt gt datetimeoffset'\(raw)' or (updatedAt eq datetimeoffset'\(raw)' and id gt 'o''c')"
+            try filter(plan)
+                == "(updatedAt gt datetimeoffset'\(raw)') or ((updatedAt eq datetimeoffset'\(raw)') and (id gt 'o''c'))"
         )
-        #expect(plan.next().skip == 0)
+        #expect(plan.next().query.skip == 0)
     }
 
-    @Test func `each generation has its own names and literals`() {
-        var first = plan(generation: .mobileServices)
-        var third = plan(generation: .datasync)
-        first.take(page([("a", time(1))], hasNext: true))
+    @Test func `each generation has its own names and literals`() throws {
+        let text = "substringof('x',name) and createdAt gt datetime'2020-01-01T00:00:00Z'"
+        var plan = try plan(filter: text)
+        plan.take(page([("a", time(1))], hasNext: true))
+        let first = try #require(try filter(plan, .mobileServices))
+        #expect(first.contains("__updatedAt gt datetimeoffset'"))
+        #expect(first.contains("__createdAt gt datetime'"))
+        #expect(throws: ODataError.self) { try filter(plan, .datasync) }
+        var third = try self.plan(filter: "substringof('x',name)")
         third.take(page([("a", time(1))], hasNext: true))
-        #expect(first.next().filter?.contains("__updatedAt gt datetimeoffset'") == true)
-        #expect(
-            third.next().filter?.contains("updatedAt gt cast(\(time(1)),Edm.DateTimeOffset)")
-                == true)
+        let sent = try #require(try filter(third, .datasync))
+        #expect(sent.contains("contains(name,'x')"))
+        #expect(sent.contains("updatedAt gt cast(\(time(1)),Edm.DateTimeOffset)"))
     }
 
-    @Test func `an empty page is the end, a short one only without a next link`() {
-        var plan = plan(rows: 50)
+    @Test func `an empty page is the end, a short one only without a next link`() throws {
+        var plan = try plan(rows: 50)
         plan.take(page([("a", time(1))], hasNext: true))
         #expect(!plan.isAtEnd)
         plan.take(page([("b", time(2))]))
         #expect(plan.isAtEnd)
-        var other = self.plan(rows: 2)
+        var other = try self.plan(rows: 2)
         other.take(page([("a", time(1)), ("b", time(2))]))
         #expect(!other.isAtEnd)
         other.take(page([]))
         #expect(other.isAtEnd)
     }
 
-    @Test func `a page cut below what was asked for is not the end`() {
-        var plan = plan(rows: 1000)
+    @Test func `a page cut below what was asked for is not the end`() throws {
+        var plan = try plan(rows: 1000)
         plan.take(page((0..<50).map { ("\($0)", time(1)) }))
         #expect(!plan.isAtEnd)
     }
 
-    @Test func `a page that brings nothing new goes over to skipping inside ties`() {
-        var plan = plan()
+    @Test func `a page that brings nothing new goes over to skipping inside ties`() throws {
+        var plan = try plan()
         let rows = [("a", Optional(time(1))), ("b", time(1)), ("c", time(1))]
         plan.take(page(rows))
         plan.take(page(rows))
         #expect(plan.paging == .skipInTies)
-        #expect(plan.next().filter == "updatedAt ge datetimeoffset'\(time(1))'")
-        #expect(plan.next().skip == 3)
+        #expect(try filter(plan) == "updatedAt ge datetimeoffset'\(time(1))'")
+        #expect(plan.next().query.skip == 3)
         plan.take(page([("d", time(1)), ("e", time(2)), ("f", time(2))]))
-        #expect(plan.next().filter == "updatedAt ge datetimeoffset'\(time(2))'")
-        #expect(plan.next().skip == 2)
+        #expect(try filter(plan) == "updatedAt ge datetimeoffset'\(time(2))'")
+        #expect(plan.next().query.skip == 2)
         plan.take(page([]))
         #expect(plan.isAtEnd)
     }
 
-    @Test func `rows without a time are pulled as a whole`() {
-        var plan = plan(token: "2020-01-01T00:00:30Z")
+    @Test func `rows without a time are pulled as a whole`() throws {
+        var plan = try plan(token: "2020-01-01T00:00:30Z")
         plan.take(page([("a", nil), ("b", nil), ("c", nil)]))
         #expect(plan.paging == .full)
         #expect(plan.hasUntimedRows)
-        #expect(plan.next().filter == nil)
-        #expect(plan.next().orderBy == "id")
-        #expect(plan.next().skip == 0)
+        #expect(plan.next().query.filter == nil)
+        #expect(plan.next().query.orderBy == [Ordering(.column(.id))])
+        #expect(plan.next().query.skip == 0)
         #expect(!plan.isAtEnd)
     }
 
-    @Test func `the same changes under a moving table are all seen`() {
+    @Test func `the same changes under a moving table are all seen`() throws {
         // Rows that change while they are pulled move behind the cursor; pages are cut from the
         // table as it is at that moment.
         var table = (0..<9).map { ("r\($0)", $0 / 3) }
-        var plan = plan()
+        var plan = try plan()
         var seen: Set<String> = []
         var clock = 5
         while !plan.isAtEnd {

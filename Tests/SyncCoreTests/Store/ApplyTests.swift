@@ -16,17 +16,17 @@ import Testing
         #expect(try await fixture.row("a")?.stamp == stamp)
     }
 
-    @Test func `a new version with equal columns keeps the stamp and the versions clients hold`()
+    @Test func `a new version with equal columns gets a stamp and keeps the versions clients hold`()
         async throws
     {
         try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
-        let stamp = try await fixture.row("a")?.stamp
+        let before = try #require(try await fixture.row("a"))
         for version in 2...12 {
             try await fixture.pull(
                 fixture.remote("a", #"{"n":1.0}"#, version: "v\(version)", updatedAt: "\(version)"))
         }
         let row = try #require(try await fixture.row("a"))
-        #expect(row.stamp == stamp && row.version == "v12")
+        #expect(row.stamp > before.stamp && row.version == "v12")
         let held = try await fixture.store.read { try $0.heldVersions(row) }
         #expect(held == (4...11).map { "v\($0)" })
     }

@@ -20,11 +20,14 @@ import Testing
         #expect(try await fixture.store.ledger().applied == 1)
     }
 
-    @Test func `an answer with the same columns gives no new stamp`() async throws {
+    @Test func `an answer with the same columns gives a stamp, so that clients learn the version`()
+        async throws
+    {
         let item = try await fixture.insert("a", #"{"n":1}"#)
         let answer = try fixture.remote("a", #"{"n":1.0}"#, version: "s1")
         try await fixture.push { _ in .applied(row: answer, isWhole: true) }
-        #expect(try await fixture.row("a")?.stamp == item.updatedAt.milliseconds)
+        let row = try #require(try await fixture.row("a"))
+        #expect(row.stamp > item.updatedAt.milliseconds && row.version == "s1")
     }
 
     @Test func `a partial answer is laid over what was sent`() async throws {
@@ -188,6 +191,16 @@ import Testing
         try await fixture.insert("b")
         try await fixture.push { _ in .quarantined(reason: "400", maybeApplied: false) }
         #expect(try await fixture.send()?.itemID.text == "b")
+    }
+
+    @Test func `what follows a stuck operation makes nothing due`() async throws {
+        try await fixture.insert("a")
+        let sent = try #require(try await fixture.send())
+        try await fixture.update("a", #"{"n":1}"#)
+        try await fixture.settle(sent.seq, .quarantined(reason: "?", maybeApplied: true))
+        #expect(try await fixture.chain("a").map(\.state) == [.quarantined, .queued])
+        #expect(try await fixture.store.read { try $0.hasQueued() } == false)
+        #expect(try await fixture.send() == nil)
     }
 
     @Test func `a policy for the server gives mine up and keeps later edits`() async throws {

@@ -1,0 +1,52 @@
+"""Schemathesis asks every operation of the document with generated requests, good and bad."""
+
+import hypothesis
+import pytest
+import schemathesis
+from programs import ROOT, Backend, Proxy
+from schemathesis import checks
+
+# A stream does not end; the in-process tests read it.
+schema = schemathesis.openapi.from_path(ROOT / "Sources/Proxy/Operator/openapi.json").exclude(
+    path_regex=r"/-/api/v1/events$"
+)
+
+
+@pytest.fixture(scope="module")
+def proxy(tmp_path_factory):
+    """A proxy with something in every list: rows, a waiting operation, a conflict, history."""
+    folder = tmp_path_factory.mktemp("contract")
+    backend = Backend(folder / "backend").start()
+    proxy = Proxy(folder / "proxy", backend.url, ["--sync", "manual"]).start()
+    for number in range(3):
+        proxy.insert({"id": f"t{number}", "text": f"todo {number}"})
+    proxy.sync()
+    proxy.update("t0", {"text": "mine"})
+    backend.update("t0", {"text": "theirs"})
+    proxy.sync()
+    proxy.update("t1", {"text": "waits"})
+    yield proxy
+    proxy.stop()
+    backend.stop()
+
+
+@schema.parametrize()
+@hypothesis.settings(
+    max_examples=12,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+def test_answers_are_as_the_document_says(case, proxy):
+    if case.path.endswith(("/sync", "/push", "/pull")):
+        case.query = {**(case.query or {}), "wait": 0}
+    case.call_and_validate(
+        base_url=proxy.url,
+        headers={"Authorization": f"Bearer {proxy.token}"},
+        checks=[
+            checks.not_a_server_error,
+            checks.status_code_conformance,
+            checks.content_type_conformance,
+            checks.response_schema_conformance,
+        ],
+    )

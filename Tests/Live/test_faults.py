@@ -1,0 +1,308 @@
+"""The real binary under load, on a bad line, killed at random moments.
+
+Four clients write through the proxy; between the proxy and the backend is a TCP link that delays,
+cuts, tears, partitions and swallows answers of requests that took effect. Every client owns its
+items and counts one column up, so a lost write shows as a value that went back, and the backend
+counts every effect by the operation that caused it.
+
+The seed is printed; `FAULTS_SEED=… pytest Tests/Live/test_faults.py` draws the same faults (not the
+same interleaving: these are real processes) and `FAULTS_KILLS=…` kills more often.
+"""
+
+import collections
+import os
+import random
+import shutil
+import socket
+import sqlite3
+import threading
+import time
+import uuid
+
+import requests
+from programs import ZUMO, wait_until
+
+KILLS = int(os.environ.get("FAULTS_KILLS", "50"))
+SECONDS_TO_READY = 2.0
+CLIENTS = 4
+
+
+class BadLine:
+    """A TCP link to a backend. With `weather` 0 it is a good one; 1 harms every chunk of bytes."""
+
+    FAULTS = ("delay", "cut", "tear the request", "lose the answer", "tear the answer", "swallow")
+
+    def __init__(self, port, seed):
+        self.target = port
+        self.random = random.Random(seed)
+        self.lock = threading.Lock()
+        self.counts = collections.Counter()
+        self.weather = 0.0
+        self.parted = False
+        self.open = set()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def part(self, parted):
+        """With a partition what is open breaks and nothing gets through until it is over."""
+        with self.lock:
+            self.parted = parted
+            self.counts["part"] += parted
+            broken = list(self.open) if parted else []
+        for one in broken:
+            self._close(one)
+
+    def _draw(self, faults):
+        with self.lock:
+            if self.random.random() >= self.weather:
+                return None
+            fault = self.random.choice(faults)
+            self.counts[fault] += 1
+            return fault
+
+    def _accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            if self.parted:
+                near.close()
+                continue
+            try:
+                far = socket.create_connection(("127.0.0.1", self.target), timeout=5)
+                far.settimeout(None)
+            except OSError:
+                near.close()
+                continue
+            for one in (near, far):
+                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with self.lock:
+                self.open |= {near, far}
+            there = ("delay", "cut", "tear the request")
+            back = ("delay", "lose the answer", "tear the answer", "swallow")
+            threading.Thread(target=self._carry, args=(near, far, there), daemon=True).start()
+            threading.Thread(target=self._carry, args=(far, near, back), daemon=True).start()
+
+    def _carry(self, source, sink, faults):
+        try:
+            while chunk := source.recv(65536):
+                fault = self._draw(faults)
+                if fault == "delay":
+                    time.sleep(0.05)
+                elif fault in ("tear the request", "tear the answer"):
+                    sink.sendall(chunk[: len(chunk) // 2])
+                    break
+                elif fault == "swallow":
+                    time.sleep(0.3)
+                    break
+                elif fault:
+                    break
+                sink.sendall(chunk)
+        except OSError:
+            pass  # the other direction has broken it
+        self._close(source)
+        self._close(sink)
+
+    def _close(self, one):
+        with self.lock:
+            self.open.discard(one)
+        try:
+            one.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it is closed already
+        one.close()
+
+    def close(self):
+        self.listener.close()
+
+
+class Client(threading.Thread):
+    """Inserts, counts up and deletes its own items, and remembers what it was promised."""
+
+    def __init__(self, url, seed):
+        super().__init__(daemon=True)
+        self.url = url
+        self.random = random.Random(seed)
+        self.lock = threading.Lock()
+        self.promised = {}  # id → the last acknowledged value; None when deleted
+        self.tried = {}  # id → the last value that was asked for; None when a delete was
+        self.acknowledged = 0
+        self.faults = []
+        self.ending = False
+
+    def run(self):
+        while not self.ending:
+            try:
+                self._write()
+            except requests.RequestException:
+                time.sleep(0.01)  # the proxy is dead; whether it took the write is open
+
+    def _write(self):
+        living = [id for id, value in self.tried.items() if value is not None]
+        dice = self.random.random()
+        if not living or dice < 0.35:
+            id = str(uuid.UUID(int=self.random.getrandbits(128), version=4))
+            self._send("POST", "", id, 1, {"id": id, "n": 1, "text": "made here"}, 201)
+        elif dice < 0.92:
+            id = self.random.choice(living)
+            self._send("PATCH", f"/{id}", id, self.tried[id] + 1, {"n": self.tried[id] + 1}, 200)
+        else:
+            id = self.random.choice(living)
+            self._send("DELETE", f"/{id}", id, None, None, 204)
+        time.sleep(0.004)
+
+    def _send(self, method, path, id, value, body, expected):
+        with self.lock:
+            self.tried[id] = value
+        answer = requests.request(
+            method, f"{self.url}/tables/todoitem{path}", json=body, headers=ZUMO, timeout=10
+        )
+        if answer.status_code in (404, 503) and id not in self.promised:
+            with self.lock:
+                self.tried[id] = None  # its insert was never acknowledged, and was not taken
+            return
+        with self.lock:
+            if answer.status_code not in (expected, 200):
+                self.faults.append(f"{method} {id}: {answer.status_code} {answer.text}")
+                return
+            self.promised[id] = value
+            self.acknowledged += 1
+
+    def kept(self):
+        """The promises so far."""
+        with self.lock:
+            return dict(self.promised)
+
+    def asked(self):
+        """The last wishes so far."""
+        with self.lock:
+            return dict(self.tried)
+
+
+def effects(backend):
+    """Every effect, page by page."""
+    found = []
+    while page := backend.request(
+        "GET", "/-/effects", params={"after": found[-1]["number"] if found else 0}
+    ).json()["effects"]:
+        found += page
+    return found
+
+
+def integrity(folder, scratch):
+    """SQLite's own verdict on the files as the dead process left them, taken from a copy."""
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    [store] = folder.glob("stores/*/store.sqlite")
+    for name in ("store.sqlite", "store.sqlite-wal"):
+        if (store.parent / name).exists():
+            shutil.copy(store.parent / name, scratch / name)
+    database = sqlite3.connect(scratch / "store.sqlite")
+    try:
+        return [row[0] for row in database.execute("PRAGMA integrity_check")]
+    finally:
+        database.close()
+
+
+def stable(proxy):
+    """Every row while others write: by id, so that no page is shifted by what was deleted."""
+    rows = []
+    while page := proxy.list(
+        _top=1000, _orderby="id", **({"_filter": f"id gt '{rows[-1]['id']}'"} if rows else {})
+    ):
+        rows += page
+    return rows
+
+
+def broken_promises(promised, tried, rows):
+    """What was acknowledged before `rows` were read and is not in them, nor undone since."""
+    for id, value in promised.items():
+        asked, row = tried[id], rows.get(id)
+        if value is None and row is not None:
+            yield f"{id} was deleted and lives on: {row}"
+        elif value is not None and row is None and asked is not None:
+            yield f"{id} is lost; it was promised {value}"
+        elif value is not None and row is not None and row["n"] < value:
+            yield f"{id} went back to {row['n']}; it was promised {value}"
+
+
+def test_no_kill_and_no_line_loses_or_repeats_a_write(start, tmp_path):
+    seed = int(os.environ.get("FAULTS_SEED", random.SystemRandom().getrandbits(32)))
+    print(f"FAULTS_SEED={seed}")
+    dice = random.Random(seed)
+    backend = start.backend("--faults")
+    line = BadLine(backend.port, seed + 1)
+    proxy = start.proxy(line.url, "--table", "todoitem")
+    clients = [Client(proxy.url, seed + 2 + n) for n in range(CLIENTS)]
+    for client in clients:
+        client.start()
+    slowest, lost, damaged = 0.0, [], []
+    for kill in range(KILLS):
+        line.weather = dice.choice([0.0, 0.05, 0.2, 0.5])
+        line.part(dice.random() < 0.2)
+        time.sleep(dice.uniform(0.01, 0.5))
+        proxy.program.kill()
+        before = [client.kept() for client in clients]
+        verdict = integrity(proxy.folder, tmp_path / "copy")
+        if verdict != ["ok"]:
+            damaged.append((kill, verdict))
+        began = time.monotonic()
+        proxy.start()
+        slowest = max(slowest, time.monotonic() - began)
+        rows = {row["id"]: row for row in stable(proxy)}
+        for client, promised in zip(clients, before):
+            broken = broken_promises(promised, client.asked(), rows)
+            lost += [f"kill {kill}: {text}" for text in broken]
+        assert not lost, lost[:5]
+        assert not damaged, damaged
+    for client in clients:
+        client.ending = True
+    for client in clients:
+        client.join(15)
+    line.weather = 0.0
+    line.part(False)
+    check_the_end(backend, proxy, clients)
+    written = sum(client.acknowledged for client in clients)
+    print(f"{KILLS} kills, {written} writes acknowledged, ready in at most {slowest:.2f} s,", end=" ")
+    print(f"faults of the line: {dict(line.counts)}")
+    line.close()
+    assert slowest < SECONDS_TO_READY, f"ready after {slowest:.2f} s"
+    assert written > 5 * KILLS, "there was no load"
+    missing = {*BadLine.FAULTS, "part"} - set(line.counts)
+    assert KILLS < 50 or not missing, f"these faults never happened: {missing}"
+
+
+def check_the_end(backend, proxy, clients):
+    """The line is good again: everything arrives, once, and both sides hold the same."""
+
+    def drained():
+        queue = proxy.status()["queue"]
+        return not any(queue.values())
+
+    proxy.operator("POST", "/operations/retry", expect=None, json={"filter": {}})
+    wait_until(drained, 40, "an empty queue")
+    proxy.sync()
+    ledger = proxy.status()["ledger"]
+    closed = ledger["applied"] + ledger["collapsed"] + ledger["discarded"]
+    assert ledger["accepted"] == closed, ledger
+    assert ledger["discarded"] == 0, ledger
+
+    there = {row["id"]: row for row in backend.all()}
+    here = {row["id"]: row for row in proxy.all()}
+    assert {id: row["n"] for id, row in here.items()} == {id: row["n"] for id, row in there.items()}
+    for client in clients:
+        assert not client.faults, client.faults[:5]
+        lost = list(broken_promises(client.kept(), client.asked(), there))
+        assert not lost, lost[:5]
+
+    done = effects(backend)
+    twice = {
+        key: count
+        for key, count in collections.Counter(e["idempotencyKey"] for e in done).items()
+        if count > 1
+    }
+    assert not twice, f"operations that took effect twice: {twice}"
+    born = collections.Counter(e["id"] for e in done if e["kind"] == "insert")
+    assert max(born.values()) == 1, "an item was inserted twice"
