@@ -102,7 +102,7 @@ let package = Package(
                 "Proxy", "TestSupport", "HTTPMessage", "HTTPServer", "TablesProtocol", "SyncCore",
                 "ReferenceBackend", httpTypes, logging,
             ],
-            swiftSettings: settings),
+            exclude: ["Captures"], swiftSettings: settings),
         .testTarget(
             name: "Simulation",
             dependencies: [

@@ -1,0 +1,73 @@
+import Foundation
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+import Testing
+
+@testable import Proxy
+
+/// Conversations of the SDKs with the proxy, each answer compared to the last byte: status, every
+/// header field, body. Only what is made anew each time stands as `{version}`, `{id}`, `{date}`.
+@Suite struct CaptureTests {
+    @Test(arguments: ["mobile-services", "mobile-apps", "datasync"])
+    func `each answer of a conversation is the one that its SDK reads`(name: String) async throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Captures")
+        let text = try String(
+            contentsOf: folder.appendingPathComponent("\(name).txt"), encoding: .utf8)
+        try await TestHouse.run(tables: ["todoitem"]) { test in
+            _ = await test.house.homes.home(Homes.anonymous)?.engine.sync()
+            var known: [String: String] = [:]
+            for exchange in text.split(separator: "### ").map({ "### \($0)" }) {
+                let parts = exchange.components(separatedBy: "\n---> ")
+                let lines = Self.filled(parts[0], known)
+                let told = await test.send(try Self.request(lines))
+                let answer = Self.masked(told, &known)
+                #expect(
+                    "---> \(answer)" == "---> \(parts.count > 1 ? parts[1] : "")", "\(parts[0])")
+            }
+        }
+    }
+
+    /// A request from its lines: title, method and target, fields, an empty line, body.
+    private static func request(_ text: String) throws -> Request {
+        let halves = text.components(separatedBy: "\n\n")
+        let lines = halves[0].split(separator: "\n")
+        let words = lines[1].split(separator: " ", maxSplits: 1).map(String.init)
+        let fields = lines[2...].map { line in
+            let parts = line.split(separator: ":", maxSplits: 1)
+            return (String(parts[0]), String(parts[1].drop { $0 == " " }))
+        }
+        let body = halves.dropFirst().joined(separator: "\n\n")
+        return Call(
+            method: words[0], target: words[1], fields: fields.filter { $0.0 != "Host" },
+            body: body.trimmingCharacters(in: .newlines)
+        ).request(to: "127.0.0.1:8080")
+    }
+
+    private static func filled(_ text: String, _ known: [String: String]) -> String {
+        known.reduce(text) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }
+    }
+
+    /// The answer as text, with names for what no two runs share.
+    private static func masked(_ response: Response, _ known: inout [String: String]) -> String {
+        let head = response.head
+        let fields = head.headerFields.map { "\($0.name.rawName): \($0.value)" }.sorted()
+        var text = ([String(head.status.code)] + fields).joined(separator: "\n") + "\n\n"
+        text += String(decoding: response.bytes ?? [], as: UTF8.self)
+        if let match = text.firstMatch(of: /"(?:__)?version":"([^"]+)"/) {
+            known["version"] = String(match.1)
+            text = text.replacingOccurrences(of: String(match.1), with: "{version}")
+        }
+        if let match = text.firstMatch(of: /"id":"([0-9A-F]{8}-[0-9A-F-]{27})"/) {
+            known["id"] = String(match.1)
+            text = text.replacingOccurrences(of: String(match.1), with: "{id}")
+        }
+        text.replace(/20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/, with: "{date}")
+        text.replace(/Last-Modified: [A-Z][^\n]+ GMT/, with: "Last-Modified: {date}")
+        text.replace(/Understudy-Backend: (online|offline)/, with: "Understudy-Backend: {state}")
+        text.replace(/Age: \d+/, with: "Age: {age}")
+        return text + "\n"
+    }
+}
