@@ -18,9 +18,9 @@ import Testing
 
     /// Each batch is one case, so that the cores share them.
     static let batches: [Range<UInt64>] = stride(
-        from: seeds.lowerBound, to: seeds.upperBound, by: batch
+        from: seeds.lowerBound, to: seeds.upperBound, by: Int(batch)
     ).map { $0..<min($0 + batch, seeds.upperBound) }
-    private static let batch: UInt64 = 100
+    private static let batch = UInt64(100)
     /// How often each kind of fault happens in a batch at least.
     private static let leastFaults = 3
 
@@ -34,7 +34,7 @@ import Testing
                 "SIMULATION_SEEDS=\(seed):1 \(found.faults.prefix(3).joined(separator: "\n"))")
             kinds.merge(found.trace.faults, uniquingKeysWith: +)
         }
-        guard seeds.count == Self.batch else { return }
+        guard seeds.count == Int(Self.batch) else { return }
         let expected = Weather.kinds + ["crash", "partition", "clock jump"]
         let rare = expected.filter { kinds[$0, default: 0] < Self.leastFaults }
         #expect(rare.isEmpty, "\(seeds): these faults hardly happened: \(rare) of \(kinds)")
