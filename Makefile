@@ -1,4 +1,4 @@
-.PHONY: help run build test check format clean
+.PHONY: help run build test check soak format clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -15,6 +15,10 @@ build: ## build the program in release mode
 
 test: ## install what the tests need and run everything
 	@scripts/check
+
+soak: ## live through many simulated lives (SEEDS=first:count, 20,000 unless said otherwise)
+	@swift build --build-tests
+	@SIMULATION_SEEDS=$(or $(SEEDS),2000:20000) swift test --skip-build --filter Simulation
 
 format: ## put every Swift file into the project's format
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests

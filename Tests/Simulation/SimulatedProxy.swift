@@ -119,6 +119,9 @@ final class SimulatedProxy {
 
     // MARK: Looking
 
+    /// More operations than any life has.
+    private static let looked = 10_000
+
     func row(_ id: String) async throws -> Item? {
         let (table, id) = (table, try ItemID(id))
         let item = try await store.read { transaction in
@@ -127,19 +130,29 @@ final class SimulatedProxy {
         return item?.deleted == true ? nil : item
     }
 
-    func rows() async throws -> [String: Item] {
+    /// The ledger, all open operations and all live rows at one moment.
+    func look() async throws -> (Ledger, [OperationSummary], [String: Item]) {
         let table = table
-        let items = try await store.read { transaction -> [Item] in
-            guard let record = try transaction.table(table) else { return [] }
-            return try transaction.all(
+        let limit = Self.looked
+        return try await store.read { transaction in
+            let open = try transaction.operations(
+                OperationFilter(states: OperationState.open), after: 0, limit: limit)
+            let summaries = open.items.map { $0.summary(identity: transaction.identity) }
+            guard let record = try transaction.table(table) else {
+                return (try transaction.ledger(), summaries, [:])
+            }
+            let items = try transaction.all(
                 """
                 SELECT id, columns, created_at, stamp, version, deleted FROM items
                 WHERE table_id = ? AND deleted = 0
                 """, [record.id]
             ).map { Item($0, idKind: .string) }
+            let rows = Dictionary(uniqueKeysWithValues: items.map { ($0.id.text, $0) })
+            return (try transaction.ledger(), summaries, rows)
         }
-        return Dictionary(uniqueKeysWithValues: items.map { ($0.id.text, $0) })
     }
+
+    func rows() async throws -> [String: Item] { try await look().2 }
 
     func operations(_ states: Set<OperationState>) async throws -> [OperationSummary] {
         var all: [OperationSummary] = []

@@ -19,7 +19,7 @@ extension Simulation {
         for _ in 0..<40 where quiet < 2 && faults.isEmpty {
             quiet += 1
             for proxy in proxies {
-                for _ in 0..<20 { try await decide(proxy) }
+                for _ in 0..<20 { if try await !decide(proxy) { break } }
                 clock.advance(by: .seconds(700))
                 proxy.answers = [:]
                 _ = await proxy.engine.sync()

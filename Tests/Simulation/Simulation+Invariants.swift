@@ -5,14 +5,12 @@ import TablesProtocol
 extension Simulation {
     /// What must hold after every step.
     func check(_ proxy: SimulatedProxy) async throws {
-        let ledger = try await proxy.store.ledger()
+        let (ledger, open, rows) = try await proxy.look()
         if !ledger.balances { return fault("I1: the ledger does not balance: \(ledger)") }
         if ledger.accepted < proxy.acknowledged {
             return fault("I2: an acknowledged write is not counted")
         }
-        let open = try await proxy.operations(OperationState.open)
         for operation in open { model.order[operation.id] = operation.seq }
-        let rows = try await proxy.rows()
         checkWrites(open, rows, proxy)
         checkAnswers(rows, proxy)
         try await checkConflicts(open, proxy)

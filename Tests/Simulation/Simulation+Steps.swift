@@ -176,16 +176,17 @@ extension Simulation {
         proxy.answers = [:]
     }
 
-    /// A person decides on something that is stuck.
-    func decide(_ proxy: SimulatedProxy) async throws {
+    /// A person decides on something that is stuck; false when nothing is.
+    @discardableResult
+    func decide(_ proxy: SimulatedProxy) async throws -> Bool {
         guard let stuck = try await proxy.operations([.conflict, .quarantined]).first else {
-            return
+            return false
         }
         proxy.answers = [:]
         if stuck.state == .quarantined {
             trace.note("p\(proxy.number) retry \(stuck.itemID)")
             _ = try await proxy.store.retry(stuck.id, revision: stuck.revision)
-            return
+            return true
         }
         let choice = random.pick([Resolution.mine, .server, .merged])
         trace.note("p\(proxy.number) resolve \(stuck.itemID) \(choice)")
@@ -193,6 +194,7 @@ extension Simulation {
         model.decided.insert(stuck.id)
         proxy.shown[stuck.itemID] = nil
         _ = try await proxy.store.resolve(stuck.id, revision: stuck.revision, choice)
+        return true
     }
 
     /// The clients with stores of their own sync, and hold what the proxy holds.

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct SimulationTests {
     private func life(
-        _ plan: Simulation.Plan, steps: Int = 60
+        _ plan: Simulation.Plan, steps: Int = 45
     ) async throws -> (faults: [String], trace: Trace) {
         let simulation = try Simulation(plan)
         return (try await simulation.live(steps: steps), simulation.trace)
@@ -20,7 +20,7 @@ import Testing
     static let batches: [Range<UInt64>] = stride(
         from: seeds.lowerBound, to: seeds.upperBound, by: Int(batch)
     ).map { $0..<min($0 + batch, seeds.upperBound) }
-    private static let batch = UInt64(100)
+    private static let batch = UInt64(200)
     /// How often each kind of fault happens in a batch at least.
     private static let leastFaults = 3
 
@@ -32,6 +32,8 @@ import Testing
             #expect(
                 found.faults.isEmpty,
                 "SIMULATION_SEEDS=\(seed):1 \(found.faults.prefix(3).joined(separator: "\n"))")
+            // A seed that is asked for alone tells its whole story.
+            if Self.seeds.count == 1 { print(found.trace.lines.joined(separator: "\n")) }
             kinds.merge(found.trace.faults, uniquingKeysWith: +)
         }
         guard seeds.count == Int(Self.batch) else { return }
@@ -40,10 +42,11 @@ import Testing
         #expect(rare.isEmpty, "\(seeds): these faults hardly happened: \(rare) of \(kinds)")
     }
 
-    /// Seeds that once found something: a clock set back while the process was gone.
-    @Test(arguments: [1080, 2035, 2036, 2165] as [UInt64])
+    /// Seeds that once found something: an insert that the network sent twice, its refusal followed
+    /// by a failed look at the row, taken for one that was never sent.
+    @Test(arguments: [324] as [UInt64])
     func `what a seed found stays mended`(seed: UInt64) async throws {
-        let found = try await life(Simulation.Plan(seed))
+        let found = try await life(Simulation.Plan(seed), steps: 60)
         #expect(found.faults.isEmpty, "seed \(seed): \(found.faults)")
     }
 
