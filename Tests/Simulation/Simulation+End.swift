@@ -22,19 +22,22 @@ extension Simulation {
                 for _ in 0..<20 { if try await !decide(proxy) { break } }
                 clock.advance(by: .seconds(700))
                 proxy.answers = [:]
+                let due = Set(try await proxy.operations(OperationState.open).map(\.id))
                 _ = await proxy.engine.sync()
                 try await check(proxy)
-                try await checkLiveness(proxy)
+                try await checkLiveness(proxy, due)
                 if try await !proxy.operations(OperationState.open).isEmpty { quiet = 0 }
             }
         }
         if faults.isEmpty { try await checkEnd() }
     }
 
-    /// I8: with the backend in reach a run leaves nothing that is due and not held back.
-    private func checkLiveness(_ proxy: SimulatedProxy) async throws {
+    /// I8: with the backend in reach a run leaves nothing that was due and is not held back. What
+    /// the run itself made, an update after an undelete for example, is the next run's.
+    private func checkLiveness(_ proxy: SimulatedProxy, _ due: Set<String>) async throws {
         let open = try await proxy.operations(OperationState.open)
-        for operation in open where operation.state == .queued && operation.attempts == 0 {
+        for operation in open
+        where operation.state == .queued && operation.attempts == 0 && due.contains(operation.id) {
             let isHeld = open.contains { $0.itemID == operation.itemID && $0.seq < operation.seq }
             if !isHeld {
                 fault("I8: \(operation.itemID) was due and not tried", operation.itemID)
