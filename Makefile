@@ -1,4 +1,4 @@
-.PHONY: help run build test check fuzz format clean
+.PHONY: help run build test fuzz soak format clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -19,6 +19,10 @@ test: ## install what the tests need and run everything
 # Prints seed and count of each parser; a failure names the seed of its one input.
 fuzz: ## the parsers against many more inputs (SEED=1 COUNT=200000)
 	@SEED=$(or $(SEED),$$(date +%s)) COUNT=$(or $(COUNT),200000) swift test --filter FuzzTests
+
+soak: ## live through many simulated lives (SEEDS=first:count, 20,000 unless said otherwise)
+	@swift build --build-tests
+	@SIMULATION_SEEDS=$(or $(SEEDS),2000:20000) swift test --skip-build --filter Simulation
 
 format: ## put every Swift file into the project's format
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests

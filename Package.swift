@@ -107,7 +107,7 @@ let package = Package(
             name: "Simulation",
             dependencies: [
                 "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage",
-                httpTypes, logging,
+                httpTypes, grdb, logging,
             ],
             path: "Tests/Simulation", swiftSettings: settings),
     ]

@@ -4,19 +4,22 @@ import TablesProtocol
 struct Model {
     /// Ids that local clients or others have made.
     var ids: [String] = []
-    /// The last value of `m` that a local client was promised, and of `e` that others wrote.
-    var mine: [String: String] = [:]
-    var theirs: [String: String] = [:]
-    /// What local clients see: set by their writes, forgotten when sync may change it.
-    var shown: [String: Columns?] = [:]
+    /// For each id and each column that only one side writes, the last value it was promised.
+    var promised: [String: [String: String]] = [:]
     /// Items whose end is not forced: deleted, or decided by a person.
     var spoiled: Set<String> = []
-    /// Items that only local clients touched and whose last local write was a delete.
-    var deletedHere: Set<String> = []
-    var touchedElsewhere: Set<String> = []
+    /// Items whose last local write was a delete, and by which proxy.
+    var deletedBy: [String: Int] = [:]
+    /// Which sides ever wrote an item: the number of a proxy, or -1 for others.
+    var writers: [String: Set<Int>] = [:]
     /// Operations that a person decided on: they may be sent again.
     var decided: Set<String> = []
-    /// Conflicts seen and not yet decided.
-    var conflicts: Set<String> = []
-    var acknowledged = 0
+    /// The order of every operation that was seen.
+    var order: [String: Int64] = [:]
+
+    /// Books a write of a side.
+    mutating func wrote(_ side: Int, _ id: String, _ column: String? = nil, _ value: String = "") {
+        writers[id, default: []].insert(side)
+        if let column { promised[id, default: [:]][column] = value }
+    }
 }

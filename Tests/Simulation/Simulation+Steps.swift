@@ -7,84 +7,121 @@ import TestSupport
 @testable import SyncCore
 
 extension Simulation {
-    /// Lives through `steps` steps, heals, and returns what was found wrong.
-    func live(steps: Int) async throws -> [String] {
-        for _ in 0..<steps where faults.isEmpty {
-            try await step()
-            if weather.isDead { try rebirth() }
-            try await check()
+    func step(_ proxy: SimulatedProxy) async throws {
+        switch random.next(below: 100) {
+        case 0..<10: try await insertHere(proxy)
+        case 10..<30: try await updateHere(proxy)
+        case 30..<36: try await deleteHere(proxy)
+        case 36..<40: try await insertElsewhere()
+        case 40..<50: try await updateElsewhere()
+        case 50..<53: try await deleteElsewhere()
+        case 53..<73: await run(proxy)
+        case 73..<78: clock.advance(by: .seconds(Int64(random.next(below: 900))))
+        case 78..<82: proxy.weather.faultRate = random.pick([0, 0.1, 0.3, 0.6, 0.9])
+        case 82..<86: proxy.weather.planCrash(in: Int(random.next(below: 12)))
+        case 86..<88: proxy.weather.part(random.happens(0.5))
+        case 88..<93: try await decide(proxy)
+        case 93..<97: try pull(proxy)
+        case 97: try await age(proxy)
+        default:
+            clock.jump(by: .seconds(random.pick([-86_400, 3600, 86_400])))
+            trace.fault("clock jump")
         }
-        if faults.isEmpty { try await heal() }
-        return faults
     }
 
-    private func step() async throws {
-        switch random.next(below: 100) {
-        case 0..<12: try await insertHere()
-        case 12..<34: try await updateHere()
-        case 34..<39: try await deleteHere()
-        case 39..<43: try await insertElsewhere()
-        case 43..<54: try await updateElsewhere()
-        case 54..<57: try await deleteElsewhere()
-        case 57..<77: try await run()
-        case 77..<84: clock.advance(by: .seconds(Int64(random.next(below: 900))))
-        case 84..<88: weather.faultRate = random.pick([0, 0, 0.1, 0.3, 0.9])
-        case 88..<92: weather.planCrash(in: Int(random.next(below: 12)))
-        case 92..<97: try await decide()
-        default: clock.jump(by: .seconds(random.pick([-86_400, 3600, 86_400])))
+    /// What happens while a request of a proxy is under way.
+    func interfere(_ number: Int) async {
+        let proxy = proxies[number]
+        // In parallel another request may end the process under the write's hands.
+        guard !proxy.weather.isDead, plan.parallelism == 1 || !proxy.weather.plansCrash else {
+            return
+        }
+        trace.note("p\(number) meanwhile")
+        do {
+            switch random.next(below: 8) {
+            case 0..<3: try await updateHere(proxy)
+            case 3: try await insertHere(proxy)
+            case 4: try await deleteHere(proxy)
+            case 5: try await updateElsewhere()
+            default: try pull(proxy)
+            }
+        } catch {
+            fault("a step failed: \(error)")
         }
     }
 
     // MARK: Local clients
 
-    private func insertHere() async throws {
-        let value = "\(nextValue())"
+    private func insertHere(_ proxy: SimulatedProxy) async throws {
+        let value = nextValue()
         let given = random.happens(0.6) ? try ItemID("i\(nextValue())") : nil
-        let columns = Columns(stored: #"{"m":"\#(value)","e":"0","s":"\#(value)"}"#)
-        let outcome = await submit(.insert(ItemBody(id: given, columns: columns)))
+        var columns = Columns(stored: #"{"m0":"0","m1":"0","m2":"0","e":"0","s":"\#(value)"}"#)
+        columns[proxy.column] = .string(value)
+        let outcome = await submit(.insert(ItemBody(id: given, columns: columns)), proxy)
         guard case .inserted(let item) = outcome else { return }
         let id = item.id.text
-        weather.note("insert \(id)")
+        trace.note("p\(proxy.number) insert \(id)")
         model.ids.append(id)
-        model.mine[id] = value
-        model.theirs[id] = "0"
-        model.shown[id] = item.columns
+        for column in ["m0", "m1", "m2", "e"] { model.wrote(proxy.number, id, column, "0") }
+        model.wrote(proxy.number, id, proxy.column, value)
+        promise(item, proxy)
     }
 
-    private func updateHere() async throws {
+    private func updateHere(_ proxy: SimulatedProxy) async throws {
         guard let id = pickID() else { return }
-        let value = "\(nextValue())"
-        let shared = random.happens(0.3) ? #","s":"\#(value)""# : ""
-        let columns = Columns(stored: #"{"m":"\#(value)"\#(shared)}"#)
-        guard case .updated(let item) = await submit(.update(try ItemID(id), columns)) else {
-            return
+        let value = nextValue()
+        var columns = Columns()
+        columns[proxy.column] = .string(value)
+        if random.happens(0.3) { columns["s"] = .string(value) }
+        var condition = IfMatch.absent
+        if random.happens(0.3), let row = try await proxy.row(id) {
+            condition = .versions([row.version])
         }
-        weather.note("update \(id)")
-        model.mine[id] = value
-        model.shown[id] = item.columns
+        let outcome = await submit(.update(try ItemID(id), columns), proxy, condition)
+        if case .preconditionFailed = outcome, plan.parallelism == 1 {
+            fault("I11: \(id) refuses the version that was just read", id)
+        }
+        guard case .updated(let item) = outcome else { return }
+        trace.note("p\(proxy.number) update \(id)")
+        model.wrote(proxy.number, id, proxy.column, value)
         // A write after a delete that was not sent brings the item back.
-        model.deletedHere.remove(id)
-        if item.columns["m"] != .string(value) { fault("\(id) does not show what was written") }
+        model.deletedBy[id] = nil
+        promise(item, proxy)
+        if item.columns[proxy.column] != .string(value) {
+            fault("I5: \(id) does not show what was written", id)
+        }
     }
 
-    private func deleteHere() async throws {
+    private func deleteHere(_ proxy: SimulatedProxy) async throws {
         guard let id = pickID() else { return }
-        guard case .deleted = await submit(.delete(try ItemID(id))) else { return }
-        weather.note("delete \(id)")
+        guard case .deleted = await submit(.delete(try ItemID(id)), proxy) else { return }
+        trace.note("p\(proxy.number) delete \(id)")
         model.spoiled.insert(id)
-        model.deletedHere.insert(id)
-        model.shown[id] = .some(nil)
+        model.wrote(proxy.number, id)
+        model.deletedBy[id] = proxy.number
+        proxy.shown[id] = .some(nil)
+        proxy.answers[id] = nil
+        proxy.rewritten.insert(id)
     }
 
-    private func submit(_ action: LocalWrite.Action) async -> WriteOutcome {
+    private func promise(_ item: Item, _ proxy: SimulatedProxy) {
+        proxy.shown[item.id.text] = item.columns
+        proxy.answers[item.id.text] = proxy.isRunning ? nil : item
+        proxy.rewritten.insert(item.id.text)
+    }
+
+    private func submit(
+        _ action: LocalWrite.Action, _ proxy: SimulatedProxy, _ condition: IfMatch = .absent
+    ) async -> WriteOutcome {
         clock.advance(by: .milliseconds(5))
-        let outcome = await store.submit(LocalWrite(table: table, action: action))
+        let outcome = await proxy.store.submit(
+            LocalWrite(table: table, action: action, ifMatch: condition))
         switch outcome {
-        case .inserted, .updated, .deleted, .undeleted: model.acknowledged += 1
+        case .inserted, .updated, .deleted, .undeleted: proxy.acknowledged += 1
         case .missing, .gone, .preconditionFailed, .versionConflict, .alreadyExists,
             .unknownWhilePartial, .tableNotAllowed, .invalid:
             break
-        case .storageFull, .readOnly, .busy, .failed: fault("a write was answered \(outcome)")
+        case .storageFull, .readOnly, .busy, .failed: fault("I2: a write was answered \(outcome)")
         }
         return outcome
     }
@@ -95,80 +132,95 @@ extension Simulation {
 
     private func insertElsewhere() async throws {
         let id = "x\(nextValue())"
-        let body = #"{"id":"\#(id)","m":"0","e":"\#(id)","s":"0"}"#
+        let body = #"{"id":"\#(id)","m0":"0","m1":"0","m2":"0","e":"\#(id)","s":"0"}"#
         guard try await elsewhere("POST", nil, body) == 201 else { return }
         model.ids.append(id)
-        model.mine[id] = "0"
-        model.theirs[id] = id
-        model.touchedElsewhere.insert(id)
+        for column in ["m0", "m1", "m2"] { model.wrote(-1, id, column, "0") }
+        model.wrote(-1, id, "e", id)
     }
 
     private func updateElsewhere() async throws {
         guard let id = pickID() else { return }
         let live = try await backend.items(in: table).contains { $0.id.text == id && !$0.deleted }
         guard live else { return }
-        let value = "\(nextValue())"
+        let value = nextValue()
         let shared = random.happens(0.3) ? #","s":"\#(value)""# : ""
-        guard try await elsewhere("PATCH", id, #"{"e":"\#(value)"\#(shared)}"#) == 200 else {
-            return
-        }
-        model.theirs[id] = value
-        model.touchedElsewhere.insert(id)
+        let status = try await elsewhere("PATCH", id, #"{"e":"\#(value)"\#(shared)}"#)
+        if status == 200 { model.wrote(-1, id, "e", value) }
     }
 
     private func deleteElsewhere() async throws {
         guard let id = pickID(), try await elsewhere("DELETE", id, nil) < 300 else { return }
         model.spoiled.insert(id)
-        model.touchedElsewhere.insert(id)
+        model.wrote(-1, id)
     }
 
     private func elsewhere(_ method: String, _ id: String?, _ body: String?) async throws -> Int {
         let path = "/tables/todoitem" + (id.map { "/\($0)" } ?? "")
-        weather.note("others: \(method) \(id ?? "")")
+        trace.note("others: \(method) \(id ?? "")")
         return try await direct.send(.tables(method, path, body)).head.status.code
     }
 
-    // MARK: The engine and the person
+    // MARK: The engine, the person, time
 
-    func run() async throws {
-        weather.note("run")
+    func run(_ proxy: SimulatedProxy) async {
+        trace.note("p\(proxy.number) run")
+        proxy.answers = [:]
+        proxy.isRunning = true
         switch random.next(below: 10) {
-        case 0..<3: _ = await engine.push()
-        case 3: _ = await engine.pull(table, reconcile: true)
-        default: _ = await engine.sync()
+        case 0..<3: _ = await proxy.engine.push()
+        case 3: _ = await proxy.engine.pull(table, reconcile: true)
+        default: _ = await proxy.engine.sync()
         }
+        proxy.isRunning = false
+        proxy.answers = [:]
     }
 
-    /// A person decides on something that is stuck.
-    func decide() async throws {
-        guard let stuck = try await operations([.conflict, .quarantined]).first else { return }
-        if stuck.state == .quarantined {
-            weather.note("retry \(stuck.itemID)")
-            _ = try await store.retry(stuck.id, revision: stuck.revision)
-            return
+    /// A person decides on something that is stuck; false when nothing is.
+    @discardableResult
+    func decide(_ proxy: SimulatedProxy) async throws -> Bool {
+        guard let stuck = try await proxy.operations([.conflict, .quarantined]).first else {
+            return false
         }
-        let choice = random.pick([Resolution.mine, .server])
-        weather.note("resolve \(stuck.itemID) \(choice)")
+        proxy.answers = [:]
+        if stuck.state == .quarantined {
+            trace.note("p\(proxy.number) retry \(stuck.itemID)")
+            _ = try await proxy.store.retry(stuck.id, revision: stuck.revision)
+            return true
+        }
+        let choice = random.pick([Resolution.mine, .server, .merged])
+        trace.note("p\(proxy.number) resolve \(stuck.itemID) \(choice)")
         model.spoiled.insert(stuck.itemID)
         model.decided.insert(stuck.id)
-        model.conflicts.remove(stuck.id)
-        model.shown[stuck.itemID] = nil
-        _ = try await store.resolve(stuck.id, revision: stuck.revision, choice)
+        proxy.shown[stuck.itemID] = nil
+        _ = try await proxy.store.resolve(stuck.id, revision: stuck.revision, choice)
+        return true
     }
 
-    /// The weather clears; in a bounded number of rounds everything must be where it belongs.
-    private func heal() async throws {
-        weather.note("heal")
-        weather.planCrash(in: nil)
-        weather.faultRate = 0
-        for _ in 0..<40 {
-            for _ in 0..<20 { try await decide() }
-            clock.advance(by: .seconds(700))
-            _ = await engine.sync()
-            try await check()
-            if try await operations(OperationState.open).isEmpty { break }
+    /// The clients with stores of their own sync, and hold what the proxy holds.
+    func pull(_ proxy: SimulatedProxy) throws {
+        let client = random.pick(proxy.clients)
+        trace.note("p\(proxy.number) client \(client.kind) syncs")
+        try client.sync(proxy.store, table)
+    }
+
+    /// More than a month passes, and house is kept: I9, no open operation goes by age.
+    private func age(_ proxy: SimulatedProxy) async throws {
+        for client in proxy.clients { try sync(client, proxy) }
+        let before = Set(try await proxy.operations(OperationState.open).map(\.id))
+        clock.advance(by: .seconds(35 * 86_400))
+        trace.note("p\(proxy.number) a month passes")
+        if plan.bug == .expires {
+            try await proxy.tamper("DELETE FROM operations WHERE closed_at IS NULL")
+        } else {
+            _ = try await proxy.store.write { try $0.sweep() }
         }
-        _ = await engine.sync()
-        try await checkEnd()
+        if proxy.weather.isDead { return }
+        let after = Set(try await proxy.operations(OperationState.open).map(\.id))
+        if before != after { fault("I9: an open operation went by age") }
+    }
+
+    func sync(_ client: DownstreamClient, _ proxy: SimulatedProxy) throws {
+        try client.sync(proxy.store, table)
     }
 }

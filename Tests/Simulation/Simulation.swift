@@ -1,167 +1,123 @@
 import Foundation
-import Logging
 import ReferenceBackend
-import Synchronization
 import TablesProtocol
 import TestSupport
 import Testing
 
 @testable import SyncCore
 
-/// One life of clients, store, engine and backend, drawn from a seed on time that stands still.
+/// One life of clients, proxies and a backend, drawn from a seed on time that stands still.
 ///
-/// Local clients write column `m`, others write column `e` at the backend, both write `s`: so a lost
-/// or repeated write of either side shows in a column that only one side touches.
-final class Simulation {
-    let seed: UInt64
+/// The clients of proxy N write column `mN`, others write column `e` at the backend, all write `s`:
+/// so a lost or repeated write of any side shows in a column that only that side touches.
+actor Simulation {
+    /// What a life is made of.
+    struct Plan: Sendable {
+        var seed: UInt64
+        var flavour: BackendFlavour
+        var parallelism: Int
+        var proxies: Int
+        var bug: Bug?
+
+        /// The life that belongs to a seed: every flavour, one to three proxies, some in parallel.
+        init(_ seed: UInt64, bug: Bug? = nil) {
+            self.seed = seed
+            self.bug = bug
+            flavour = ([.mobileApps, .node, .dotnet] as [BackendFlavour])[Int(seed % 3)]
+            parallelism = seed % 5 == 0 && bug == nil ? 4 : 1
+            proxies = [1, 2, 1, 2, 1, 3][Int(seed % 6)]
+        }
+    }
+
+    let plan: Plan
+    nonisolated let trace = Trace()
     let random: SeededRandom
     let clock = ManualClock()
     let backend: ReferenceBackend
     let direct: InProcessTransport
-    let weather: Weather
     let table: TableName
-    let parallelism: Int
     let home: String
-    let folder: Mutex<String>
-    let snapshot = Snapshot()
-    var store: Store
-    var engine: SyncEngine
+    let proxies: [SimulatedProxy]
     var model = Model()
     var faults: [String] = []
     private var counter = 0
-    private var lives = 0
 
-    init(seed: UInt64, flavour: BackendFlavour, parallelism: Int, canary: Weather.Canary?) throws {
-        self.seed = seed
-        self.parallelism = parallelism
-        random = SeededRandom(seed)
-        table = try #require(TableName("todoitem"))
+    init(_ plan: Plan) throws {
+        self.plan = plan
+        random = SeededRandom(plan.seed)
+        let table = try #require(TableName("todoitem"))
+        self.table = table
         let memory = "/dev/shm"
         let root =
             FileManager.default.fileExists(atPath: memory) ? memory + "/" : NSTemporaryDirectory()
-        home = root + "understudy-simulation-" + UUID().uuidString
-        let first = home + "/0"
-        try FileManager.default.createDirectory(atPath: first, withIntermediateDirectories: true)
-        folder = Mutex(first)
+        let home = root + "understudy-simulation-" + UUID().uuidString
+        self.home = home
         let clock = clock
-        var options = BackendOptions(flavour: flavour)
+        var options = BackendOptions(flavour: plan.flavour)
         options.tables = [table: TableOptions()]
         backend = try ReferenceBackend(
             options: options,
             clock: {
                 clock.advance(by: .milliseconds(1))
                 return clock.now()
-            }, random: SeededRandom(seed &+ 1))
-        direct = InProcessTransport(backend)
-        let snapshot = snapshot
-        weather = Weather(
-            direct, random: SeededRandom(seed &+ 2), canary: canary, onCrash: { snapshot.take() })
-        (store, engine) = try Self.open(
-            first, table: table, clock: clock, seed: seed, weather: weather,
-            parallelism: parallelism, snapshot: snapshot)
+            }, random: SeededRandom(plan.seed &+ 1))
+        let direct = InProcessTransport(backend)
+        self.direct = direct
+        let trace = trace
+        proxies = try (0..<plan.proxies).map { number in
+            try SimulatedProxy(
+                number, seed: plan.seed, home: home, table: table, clock: clock,
+                parallelism: plan.parallelism, direct: direct, trace: trace, bug: plan.bug)
+        }
     }
 
-    deinit {
-        try? store.close()
+    /// Lives through `steps` steps, heals, and returns what was found wrong.
+    func live(steps: Int) async throws -> [String] {
+        for number in proxies.indices {
+            proxies[number].weather.faultRate = random.pick([0, 0.1, 0.4])
+            proxies[number].weather.during { [weak self] in await self?.interfere(number) }
+        }
+        for _ in 0..<steps where faults.isEmpty {
+            let proxy = random.pick(proxies)
+            try await step(proxy)
+            if plan.bug != nil, faults.isEmpty { try await plant(in: proxy) }
+            if proxy.weather.isDead { try await rebirth(proxy) }
+            if faults.isEmpty { try await check(proxy) }
+        }
+        if faults.isEmpty { try await heal() }
+        for proxy in proxies { proxy.close() }
         // What a failed removal leaves behind is only a folder among the temporary ones.
         try? FileManager.default.removeItem(atPath: home)
+        return faults
     }
 
-    private static func open(
-        _ folder: String, table: TableName, clock: ManualClock, seed: UInt64, weather: Weather,
-        parallelism: Int, snapshot: Snapshot
-    ) throws -> (Store, SyncEngine) {
-        snapshot.watch(folder)
-        let store = try Store(
-            at: folder + "/store.sqlite", identity: "anonymous", clock: clock,
-            ids: SeededRandom(seed &+ UInt64(folder.utf8.count) &+ 3), workers: 1)
-        store.onEvents { _ in _ = weather.crashes() }
-        var log = Logger(label: "simulation")
-        log.logLevel = .critical
-        let engine = SyncEngine(
-            store: store, transport: weather,
-            backend: BackendConfiguration(
-                address: try #require(BackendAddress("http://backend:1"))),
-            settings: SyncSettings(triggers: [.manual], parallelism: parallelism), clock: clock,
-            random: SeededRandom(seed &+ 4), log: log)
-        return (store, engine)
+    private func rebirth(_ proxy: SimulatedProxy) async throws {
+        trace.note("p\(proxy.number) starts again")
+        do {
+            try proxy.rebirth(bug: plan.bug)
+        } catch let error as StoreError {
+            fault("I12: the store does not open: \(error)")
+            return
+        }
+        for text in try await proxy.store.check() { fault("I12: \(text)") }
     }
 
-    /// The process is gone and starts again on what was on disk at that moment.
-    func rebirth() throws {
-        lives += 1
-        weather.note("crash")
-        let next = try #require(snapshot.taken())
-        try store.close()
-        (store, engine) = try Self.open(
-            next, table: table, clock: clock, seed: seed &+ UInt64(lives), weather: weather,
-            parallelism: parallelism, snapshot: snapshot)
-        weather.revive()
+    /// Lets the planted bug act where it acts on the disk.
+    private func plant(in proxy: SimulatedProxy) async throws {
+        if let sql = plan.bug?.sql, random.happens(0.2) { try await proxy.tamper(sql) }
+        if plan.bug == .forgetsCommits, proxy.weather.plansCrash { proxy.freezeDisk() }
     }
 
     /// Books what is wrong, with the part of the story that is about the item.
     func fault(_ text: String, _ id: String? = nil) {
-        let story = weather.trace.filter { line in
+        let story = trace.lines.filter { line in
             id.map { line.contains($0) || !line.contains("/") } ?? true
         }
         faults.append(([text] + story.suffix(id == nil ? 8 : 40)).joined(separator: "\n    "))
     }
 
-    func nextValue() -> Int {
+    func nextValue() -> String {
         counter += 1
-        return counter
+        return String(counter)
     }
-
-    // MARK: Looking
-
-    func row(_ id: String) async throws -> Item? {
-        let (table, id) = (table, try ItemID(id))
-        let item = try await store.read { transaction in
-            try transaction.table(table).flatMap { try transaction.item($0, id) }
-        }
-        return item?.deleted == true ? nil : item
-    }
-
-    func operations(_ states: Set<OperationState>) async throws -> [OperationSummary] {
-        var all: [OperationSummary] = []
-        var cursor: String?
-        repeat {
-            let page = try await store.operations(
-                OperationFilter(states: states), after: cursor, limit: 500)
-            all += page.items
-            cursor = page.next
-        } while cursor != nil
-        return all
-    }
-}
-
-/// The state on disk at the moment of a crash: every commit is in the file or its log by then.
-final class Snapshot: Sendable {
-    private struct State {
-        var folder = ""
-        var taken: String?
-    }
-    private let state = Mutex(State())
-
-    func watch(_ folder: String) { state.withLock { $0 = State(folder: folder) } }
-
-    /// Copies the store's files to the next folder.
-    func take() {
-        state.withLock { state in
-            let next = state.folder + "+"
-            let files = FileManager.default
-            do {
-                try files.createDirectory(atPath: next, withIntermediateDirectories: true)
-                for name in ["store.sqlite", "store.sqlite-wal"]
-                where files.fileExists(atPath: "\(state.folder)/\(name)") {
-                    try files.copyItem(atPath: "\(state.folder)/\(name)", toPath: "\(next)/\(name)")
-                }
-                state.taken = next
-            } catch {
-                Issue.record("no snapshot: \(error)")
-            }
-        }
-    }
-
-    func taken() -> String? { state.withLock { $0.taken } }
 }

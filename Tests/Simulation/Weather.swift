@@ -1,53 +1,53 @@
 import HTTPMessage
 import HTTPTypes
 import Synchronization
+import TablesProtocol
 import TestSupport
 
-/// The way to the simulated backend: what goes wrong is drawn from the seed, request by request, and
-/// at a planned request or commit the process is gone.
+/// The way from one proxy to the simulated backend: what goes wrong is drawn from the seed, request
+/// by request, and at a planned request or commit the process is gone.
 final class Weather: HTTPTransport {
     private struct State {
         var faultRate = 0.0
+        var isParted = false
         /// Steps (requests and commits) until the process ends; nil when it lives on.
         var stepsToCrash: Int?
         var isDead = false
-        var trace: [String] = []
-        var faults: [String: Int] = [:]
+        /// Requests that the network delivers some time later.
+        var late: [Request] = []
+        var during: (@Sendable () async -> Void)?
     }
-    private let base: any HTTPTransport
-    private let random: SeededRandom
+    let base: any HTTPTransport
+    let random: SeededRandom
+    let trace: Trace
+    let sabotage: TransportSabotage
+    private let name: String
     private let state = Mutex(State())
+    private let clock: ManualClock
     /// Keeps what is on disk at the moment of the crash.
     private let onCrash: @Sendable () -> Void
-    /// What the canary does to an answer: nil in every honest run.
-    private let canary: Canary?
-
-    /// A bug put in on purpose, which the checks must find.
-    enum Canary: Sendable {
-        /// Now and then a write is acknowledged and thrown away.
-        case swallows
-        /// Now and then a write is applied twice under another id.
-        case doubles
-    }
 
     init(
-        _ base: any HTTPTransport, random: SeededRandom, canary: Canary?,
-        onCrash: @escaping @Sendable () -> Void
+        _ name: String, _ base: any HTTPTransport, clock: ManualClock, random: SeededRandom,
+        trace: Trace, bug: Bug?, onCrash: @escaping @Sendable () -> Void
     ) {
-        (self.base, self.random, self.canary, self.onCrash) = (base, random, canary, onCrash)
+        (self.name, self.base, self.clock, self.random) = (name, base, clock, random)
+        (self.trace, self.onCrash) = (trace, onCrash)
+        sabotage = TransportSabotage(bug, base: base, random: random)
     }
 
     var faultRate: Double {
         get { state.withLock { $0.faultRate } }
         set { state.withLock { $0.faultRate = newValue } }
     }
-    var trace: [String] { state.withLock { $0.trace } }
-    var faults: [String: Int] { state.withLock { $0.faults } }
     var isDead: Bool { state.withLock { $0.isDead } }
+    var plansCrash: Bool { state.withLock { $0.stepsToCrash != nil } }
 
-    func note(_ line: String) { state.withLock { $0.trace.append(line) } }
     func planCrash(in steps: Int?) { state.withLock { $0.stepsToCrash = steps } }
     func revive() { state.withLock { ($0.isDead, $0.stepsToCrash) = (false, nil) } }
+    func part(_ isParted: Bool) { state.withLock { $0.isParted = isParted } }
+    /// Sets what happens while a request is under way.
+    func during(_ action: (@Sendable () async -> Void)?) { state.withLock { $0.during = action } }
 
     /// Counts a step; true exactly once, when the process ends with it.
     func crashes() -> Bool {
@@ -58,79 +58,114 @@ final class Weather: HTTPTransport {
             state.isDead = true
             return true
         }
-        if isNow { onCrash() }
+        if isNow {
+            onCrash()
+            trace.fault("crash")
+        }
         return isNow
     }
 
     func send(_ request: Request) async throws(TransportError) -> Response {
         if isDead { throw Self.refused }
-        note("\(request.head.method.rawValue) \(request.head.path ?? "")")
+        trace.note("\(name) \(request.head.method.rawValue) \(request.head.path ?? "")")
         if random.happens(0.5), crashes() { throw Self.lost }
+        if random.happens(0.3) { try await deliverLate() }
         let response = try await perhaps(request)
+        if let during = state.withLock({ $0.during }), random.happens(0.2) { await during() }
         if crashes() { throw Self.lost }
         return response
     }
 
+    /// What was held up arrives now, out of order; nobody waits for the answers.
+    func deliverLate() async throws(TransportError) {
+        let late = state.withLock { state in
+            defer { state.late = [] }
+            return state.late
+        }
+        for request in late {
+            trace.note("\(name) late \(request.head.method.rawValue) \(request.head.path ?? "")")
+            _ = try await base.send(request)
+        }
+    }
+
     private func perhaps(_ request: Request) async throws(TransportError) -> Response {
-        if let response = try await tampered(request) { return response }
+        if state.withLock({ $0.isParted }) {
+            trace.fault("partition")
+            throw random.happens(0.5) ? Self.refused : Self.lost
+        }
+        if let response = try await sabotage.answer(request) { return response }
         guard random.happens(faultRate) else { return try await base.send(request) }
-        let fault = random.pick(Self.kinds)
-        state.withLock { $0.faults[fault, default: 0] += 1 }
-        note("  \(fault)")
+        let isRead = request.head.method == .get
+        let fault = random.pick(isRead ? Self.readKinds : Self.kinds)
+        trace.fault(fault)
+        return try await go(wrong: fault, request)
+    }
+
+    private func go(
+        wrong fault: String, _ request: Request
+    ) async throws(TransportError) -> Response {
         switch fault {
         case "not sent": throw Self.refused
         case "vanished": throw Self.lost
         case "answer lost":
             _ = try await base.send(request)
             throw Self.lost
-        case "twice" where request.head.method != .get:
+        case "late":
+            state.withLock { $0.late.append(request) }
+            throw Self.lost
+        case "late again":
+            state.withLock { $0.late.append(request) }
+            return try await base.send(request)
+        case "delayed":
+            clock.advance(by: .seconds(Int64(random.next(below: 30))))
+            return try await base.send(request)
+        case "twice":
             _ = try await base.send(request)
             return try await base.send(request)
         case "applied, then 500":
             _ = try await base.send(request)
-            return Self.answer(500)
+            return answer("500")
         case "applied, then torn":
-            _ = try await base.send(request)
+            let whole = try await base.send(request)
             return Response(
                 status: .ok, headerFields: [.contentType: "application/json"],
-                body: Array(#"{"id":"#.utf8))
+                body: Array((whole.bytes ?? []).dropLast(3)) + Array("{".utf8))
         case "page":
             return Response(
                 status: .ok, headerFields: [.contentType: "text/html"],
                 body: Array("<html></html>".utf8))
-        default: return Self.answer(Int(fault) ?? 503)
+        default: return answer(fault)
         }
     }
 
-    /// What the planted bug answers, when it acts.
-    private func tampered(_ request: Request) async throws(TransportError) -> Response? {
-        guard let canary, request.head.method != .get, random.happens(0.2) else { return nil }
-        switch canary {
-        case .swallows:
-            guard request.head.method == .post else { return nil }
-            return Response(
-                status: .created, headerFields: [.contentType: "application/json"],
-                body: request.body)
-        case .doubles:
-            guard request.head.method == .post, !request.body.isEmpty else { return nil }
-            var copy = request
-            let text = String(decoding: request.body, as: UTF8.self)
-            copy.body = Array(text.replacing(#""id":""#, with: #""id":"copy-"#).utf8)
-            _ = try await base.send(copy)
-            return nil
+    /// An answer of some server in between; those that ask to wait say so in either form.
+    private func answer(_ status: String) -> Response {
+        var fields: HTTPFields = [:]
+        let seconds = Int64(random.next(below: 90))
+        switch random.next(below: 3) {
+        case 0 where ["429", "503"].contains(status): fields[.retryAfter] = String(seconds)
+        case 1 where ["429", "503"].contains(status):
+            let end = clock.now().milliseconds + seconds * 1000
+            fields[.retryAfter] = Instant(milliseconds: end).httpDate
+        default: break
         }
+        return Response(
+            status: .init(code: Int(status) ?? 503), headerFields: fields,
+            body: Array(#"{"error":"simulated"}"#.utf8))
     }
 
-    static let kinds = [
-        "not sent", "vanished", "answer lost", "twice", "applied, then 500", "applied, then torn",
-        "page", "500", "503", "429", "400", "401",
+    /// What goes wrong with a list.
+    static let readKinds = [
+        "not sent", "vanished", "answer lost", "delayed", "applied, then torn", "page", "500",
+        "502", "503", "504", "429", "408", "401",
     ]
+    /// What goes wrong with a write.
+    static let kinds =
+        readKinds + [
+            "late", "late again", "twice", "applied, then 500", "400", "403", "409", "412", "413",
+        ]
     private static let refused = TransportError(
         reach: .notSent, cause: .connect, message: "Connection refused")
     private static let lost = TransportError(
         reach: .maybeSent, cause: .timeout, message: "Timed out")
-
-    private static func answer(_ status: Int) -> Response {
-        Response(status: .init(code: status), body: Array(#"{"error":"simulated"}"#.utf8))
-    }
 }

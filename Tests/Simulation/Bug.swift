@@ -1,0 +1,79 @@
+/// A bug put in on purpose, into the simulated world and never into the product: each breaks one
+/// invariant, and the check of that invariant must find it.
+enum Bug: String, CaseIterable, Sendable {
+    /// The disk loses a counter of the ledger.
+    case miscounts
+    /// The disk has not kept the last commits when the process dies.
+    case forgetsCommits
+    /// The backend acknowledges an insert and throws it away.
+    case swallows
+    /// An update is applied again later, without its condition.
+    case repeats
+    /// An update is acknowledged at once and applied only after the next one.
+    case overtakes
+    /// What was deleted here is shown again.
+    case hidesDeletion
+    /// The backend leaves a row out of a page.
+    case leavesOut
+    /// A conflict goes away and nobody decided it.
+    case dropsConflict
+    /// A time of a next attempt is lost.
+    case oversleeps
+    /// Old open operations are swept away.
+    case expires
+    /// The backend's row is laid over one with local changes.
+    case overwrites
+    /// The version that a client was given is another one later.
+    case changesVersion
+    /// A page of the file is overwritten.
+    case corrupts
+    /// A change gets no new stamp.
+    case keepsStamp
+
+    /// The invariant that it breaks.
+    var invariant: String {
+        switch self {
+        case .miscounts: "I1"
+        case .forgetsCommits, .swallows: "I2"
+        case .repeats: "I3"
+        case .overtakes: "I4"
+        case .hidesDeletion: "I5"
+        case .leavesOut: "I6"
+        case .dropsConflict: "I7"
+        case .oversleeps: "I8"
+        case .expires: "I9"
+        case .overwrites: "I10"
+        case .changesVersion: "I11"
+        case .corrupts: "I12"
+        case .keepsStamp: "I13"
+        }
+    }
+
+    /// What it does to the store's file between two steps; nil when it works elsewhere.
+    var sql: String? {
+        switch self {
+        case .miscounts: "UPDATE ledger SET value = value + 1 WHERE name = 'done'"
+        case .hidesDeletion:
+            "UPDATE items SET deleted = 0 WHERE deleted = 1 AND pending IS NOT NULL"
+        case .dropsConflict:
+            "UPDATE operations SET state = 'queued', reason = NULL WHERE state = 'conflict'"
+        case .oversleeps:
+            """
+            UPDATE operations SET state = 'waiting', next_attempt_at = 99999999999999
+            WHERE state = 'queued'
+            """
+        case .overwrites:
+            """
+            UPDATE items SET columns = shadow_columns
+            WHERE pending IS NOT NULL AND shadow_columns IS NOT NULL
+            """
+        case .changesVersion: "UPDATE items SET version = 'bm90IHRoZSBzYW1l'"
+        case .keepsStamp:
+            """
+            UPDATE items SET columns = json_set(columns, '$.late', 1)
+            WHERE pending IS NULL AND deleted = 0
+            """
+        case .forgetsCommits, .swallows, .repeats, .overtakes, .leavesOut, .expires, .corrupts: nil
+        }
+    }
+}

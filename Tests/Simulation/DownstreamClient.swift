@@ -1,0 +1,112 @@
+import TablesProtocol
+
+@testable import SyncCore
+
+/// A client with an offline store of its own that syncs against the proxy by `updatedAt`, with the
+/// queries that the SDKs of its kind send.
+final class DownstreamClient {
+    /// Whose rules for tokens it follows.
+    enum Kind: String, CaseIterable {
+        /// .NET and iOS of the first generation, `__updatedAt ge`, a new token whenever it moves.
+        case first
+        /// The same of the second generation.
+        case second
+        /// JavaScript: the last row's `updatedAt` is the next page's token.
+        case script
+        /// Datasync: `updatedAt gt` a token in milliseconds, pages by `$skip`.
+        case datasync
+
+        var generation: Generation {
+            switch self {
+            case .first: .mobileServices
+            case .second, .script: .mobileApps
+            case .datasync: .datasync
+            }
+        }
+    }
+
+    let kind: Kind
+    /// What it holds: the live rows it was given.
+    private(set) var rows: [String: Item] = [:]
+    private var token: Instant?
+    private static let pageRows = 4
+
+    init(_ kind: Kind) { self.kind = kind }
+
+    /// Why a sync did not come to its end.
+    struct Failure: Error { var text: String }
+
+    /// Pulls what changed since the last time.
+    ///
+    /// 1. Ask for rows from the token on, oldest change first, deleted ones too.
+    /// 2. Take the page into the store.
+    /// 3. With `ge`: a page that moves the token begins anew behind it, one that does not is
+    ///    followed by the next at `$skip`; an empty page ends it.
+    /// 4. With `gt`: pages follow each other at `$skip`; the token moves at the end.
+    @available(*, noasync)
+    func sync(_ store: Store, _ table: TableName) throws {
+        var (skip, latest) = (0, token)
+        for _ in 0..<200 {
+            let page = try self.page(store, table, skip: skip)
+            for item in page.items {
+                rows[item.id.text] = item.deleted ? nil : item
+                latest = max(latest ?? item.updatedAt, item.updatedAt)
+            }
+            if kind == .datasync {
+                skip += page.items.count
+                guard !page.hasMore else { continue }
+                token = latest
+                return
+            }
+            if page.items.isEmpty { return }
+            if latest == token {
+                skip += page.items.count
+            } else {
+                (token, skip) = (latest, 0)
+            }
+        }
+        throw Failure(text: "\(kind) pulls in circles")
+    }
+
+    private func page(_ store: Store, _ table: TableName, skip: Int) throws -> ItemPage {
+        let query = try TableQuery.parse(
+            try QueryParameter.split(text(skip: skip)[...]), generation: kind.generation)
+        switch store.list(
+            table, query, generation: kind.generation, pageRows: Self.pageRows, worker: 0)
+        {
+        case .page(let page), .partial(let page): return page
+        case .unknownTable: return ItemPage(items: [])
+        case .invalid, .overBudget, .failed: throw Failure(text: "\(kind) was refused")
+        }
+    }
+
+    private func text(skip: Int) -> String {
+        let since = token?.text
+        let pairs: [String?]
+        switch kind {
+        case .first, .second:
+            let name = kind == .first ? "__updatedAt" : "updatedAt"
+            let start = since ?? "1970-01-01T00:00:00.000Z"
+            let offset = start.replacing("Z", with: "%2B00:00")
+            pairs = [
+                "$filter=(\(name) ge datetimeoffset'\(offset)')", "$orderby=\(name)",
+                "$skip=\(skip)", "$top=\(Self.pageRows)", "__includeDeleted=true",
+                kind == .first ? "__systemproperties=__updatedAt,__version,__deleted" : nil,
+            ]
+        case .script:
+            let start = since ?? "1969-12-30T23:00:00.000Z"
+            pairs = [
+                "$filter=(updatedAt ge datetimeoffset'\(start)')", "$orderby=updatedAt",
+                "$top=\(Self.pageRows)", skip > 0 ? "$skip=\(skip)" : nil, "__includeDeleted=true",
+            ]
+        case .datasync:
+            pairs = [
+                since.map { "$filter=(updatedAt gt cast(\($0),Edm.DateTimeOffset))" },
+                "$orderby=updatedAt", "$count=true", "__includedeleted=true",
+                skip > 0 ? "$skip=\(skip)" : nil,
+            ]
+        }
+        return pairs.compactMap(\.self).joined(separator: "&")
+            .replacing(" ", with: "%20")
+    }
+}
