@@ -31,7 +31,12 @@ extension SyncEngine {
     private func strangeBackend() async throws(StoreError) -> String? {
         if binding == nil {
             let address = backend.address
-            binding = try await store.write { try $0.bind(to: address) }
+            let (binding, known) = try await store.write { transaction in
+                (try transaction.bind(to: address), try transaction.provenGeneration())
+            }
+            self.binding = binding
+            // Where the search begins: a backend may have become another one.
+            if backend.generation == .auto, let known, binding == .bound { generation = known }
         }
         guard case .other(let address) = binding else { return nil }
         let reason =
@@ -45,7 +50,8 @@ extension SyncEngine {
     private func remote(_ credential: Credential) -> Remote {
         Remote(
             transport: transport, address: backend.address, generation: generation,
-            applicationKey: backend.applicationKey, credential: credential, clock: clock)
+            applicationKey: backend.applicationKey, credential: credential, clock: clock,
+            meter: meter)
     }
 
     private func prover(_ remote: Remote) -> Prover {
@@ -61,7 +67,7 @@ extension SyncEngine {
         let pass = PushPass(
             store: store, remote: remote, prover: prover(remote), settings: settings,
             random: random, cancel: running.cancel, log: log
-        ) { report in await self.note(report) }
+        ) { report, progress in await self.note(report, progress) }
         let state = await pass.run(isProven: isProven)
         current?.run.push = state.report
         isProven = state.isProven
@@ -130,14 +136,17 @@ extension SyncEngine {
         }
     }
 
-    private func note(_ report: PushReport) {
+    private func note(_ report: PushReport, _ progress: Run.Progress) {
         current?.run.push = report
+        current?.run.progress = progress
         scheduler.progressed(now: clock.uptime())
-        minute.count(report)
     }
 
     private func note(_ report: PullReport, after before: [PullReport]) {
-        current?.run.pull = before + [report]
+        let all = before + [report]
+        current?.run.pull = all
+        let received = all.reduce(0) { $0 + $1.received }
+        current?.run.progress = Run.Progress(phase: .pull, done: received)
         scheduler.progressed(now: clock.uptime())
     }
 
@@ -178,9 +187,10 @@ extension SyncEngine {
     /// Books that the backend answered: what waited for it is due, and the store is bound to it.
     func reached() async {
         let wasAway = scheduler.reached(now: clock.uptime(), wall: clock.now())
+        let generation = generation
         do {
             try await store.write { transaction in
-                try transaction.noteProven()
+                try transaction.noteProven(generation)
                 if wasAway { try transaction.makeAllDue() }
             }
         } catch {

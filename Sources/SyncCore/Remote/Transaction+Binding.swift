@@ -1,4 +1,5 @@
 import GRDB
+import TablesProtocol
 
 /// Whose backend's work a store holds.
 enum Binding: Sendable, Hashable {
@@ -11,6 +12,7 @@ enum Binding: Sendable, Hashable {
 extension Transaction {
     private static let addressKey = "backend.address"
     private static let provenKey = "backend.proven"
+    private static let generationKey = "backend.generation"
 
     /// Binds the store to a backend. One that never answered as /tables is simply given up.
     func bind(to address: BackendAddress) throws -> Binding {
@@ -18,24 +20,37 @@ extension Transaction {
         if bound == address.description { return .bound }
         if let bound, try text(Self.provenKey) != nil { return .other(bound) }
         try set(Self.addressKey, address.description)
+        try remove(Self.generationKey)
         return .bound
     }
 
-    /// Notes that the bound backend gave a list.
-    func noteProven() throws {
+    /// Notes that the bound backend gave a list, and in whose words.
+    func noteProven(_ generation: Generation) throws {
         if try text(Self.provenKey) == nil { try set(Self.provenKey, "1") }
+        let word = String(generation.rawValue)
+        if try text(Self.generationKey) != word { try set(Self.generationKey, word) }
+    }
+
+    /// What the bound backend was when it last gave a list; nil before it did.
+    func provenGeneration() throws -> Generation? {
+        try text(Self.generationKey).flatMap { Int($0) }.flatMap(Generation.init(rawValue:))
     }
 
     /// Accepts another backend: the queue stays, every table is pulled anew.
     func rebind(to address: BackendAddress) throws {
         try set(Self.addressKey, address.description)
-        try db.execute(sql: "DELETE FROM meta WHERE key = ?", arguments: [Self.provenKey])
+        try remove(Self.provenKey)
+        try remove(Self.generationKey)
         for table in try tables() { try removeTokens(of: table, queryID: nil) }
         try makeAllDue()
     }
 
     private func text(_ key: String) throws -> String? {
         try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [key])
+    }
+
+    private func remove(_ key: String) throws {
+        try db.execute(sql: "DELETE FROM meta WHERE key = ?", arguments: [key])
     }
 
     private func set(_ key: String, _ value: String) throws {
