@@ -76,10 +76,10 @@ extension SyncEngine {
     }
 
     /// Asks for a list of the tables that this store works with; without any there is nothing to
-    /// send either, and nothing to prove.
+    /// send either, and nothing to prove but that the backend is in reach.
     func prove(_ credential: Credential, for wish: Scheduler.Wish? = nil) async -> PushStop? {
         let tables = await provingTables(wish)
-        guard !tables.isEmpty else { return nil }
+        guard !tables.isEmpty else { return await knock(credential) }
         switch await prover(remote(credential)).prove(tables) {
         case .proven(let generation):
             self.generation = generation
@@ -89,6 +89,25 @@ extension SyncEngine {
             return nil
         case .failed(let failure):
             return failure.state == .signedOut ? .signIn : .backend(failure)
+        }
+    }
+
+    /// Asks for a table that many backends have, to be able to say whether the backend is in reach.
+    /// Any answer will do, also that there is no such table or that the dialect is refused, but none
+    /// that a network's sign-in page or a gateway gives. It proves nothing:
+    /// before anything is sent a list is asked for, and the store is bound to nobody by it.
+    private func knock(_ credential: Credential) async -> PushStop? {
+        guard let table = TableName("todoitem") else { return nil }
+        let answer = await remote(credential).list(table, .any)
+        switch answer {
+        case .rows, .row, .empty, .missing, .rejected, .conflict, .unauthorized,
+            .unusable(status: 400, _):
+            let wasOnline = scheduler.backend.state == .online
+            _ = scheduler.reached(now: clock.uptime(), wall: clock.now())
+            if !wasOnline { await announceStatus() }
+            return nil
+        case .failed, .unavailable, .unusable, .unreachable:
+            return .backend(Prover.failure(answer, table))
         }
     }
 

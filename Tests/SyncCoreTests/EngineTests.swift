@@ -46,6 +46,30 @@ import Testing
         #expect(try await engine.status().warnings.isEmpty)
     }
 
+    @Test(arguments: [nil, 200, 401, 404, 503])
+    func `with no table at all the backend is told as it is, and nothing is bound`(
+        status: Int?
+    ) async throws {
+        let world = try World()
+        world.transport.decide { _, _ in
+            guard let status else { return .notSent }
+            let body = status == 200 ? "[]" : #"{"error":"no"}"#
+            return .instead(Response(status: .init(code: status), body: Array(body.utf8)))
+        }
+        let run = await world.engine.sync()
+        let isWell = status.map { $0 < 500 } ?? false
+        #expect((run.state == .complete) == isWell, "\(run)")
+        let state = await world.engine.backendStatus.state
+        #expect(state == (isWell ? .online : status == nil ? .offline : .degraded))
+        #expect(world.transport.targets.count == 1)
+        // It was no proof: another address is simply taken, and asked for a list before a push.
+        let (_, engine) = try world.reborn(address: "http://other:1")
+        world.transport.decide { _, _ in nil }
+        world.transport.forget()
+        #expect(await engine.sync().state == .complete)
+        #expect(world.transport.targets.allSatisfy { $0.hasPrefix("GET") })
+    }
+
     // MARK: Generations
 
     @Test(arguments: BackendFlavour.allCases, [false, true])
