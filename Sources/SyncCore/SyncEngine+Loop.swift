@@ -14,11 +14,28 @@ extension SyncEngine {
                 group.addTask { await self.watch() }
                 let first = await group.next() ?? false
                 group.cancelAll()
+                // A request that never ends is called off; its operation is read back later.
+                if first { carrying?.cancel() }
                 return first
             }
-            guard isStalled else { continue }
-            log.error("sync stalled and was started again")
-            warnings = ["Syncing stood still and was started again at \(clock.now().text)."]
+            if isStalled { await tellStall() }
+        }
+    }
+
+    /// Says that the loop stood still, everywhere where a person may look.
+    private func tellStall() async {
+        stalls += 1
+        let sentence = "Syncing stood still and was started again at \(clock.now().text)."
+        log.error("sync stalled and was started again", metadata: ["stalls": "\(stalls)"])
+        warnings = [sentence]
+        scheduler.progressed(now: clock.uptime())
+        do {
+            try await store.write { transaction in
+                try transaction.record(.failed, actor: .engine, summary: sentence)
+                try transaction.emit(.status)
+            }
+        } catch {
+            log.warning("stall not recorded", metadata: ["error": "\(error)"])
         }
     }
 
@@ -72,11 +89,20 @@ extension SyncEngine {
     }
 
     /// Times of next attempts are wall times: when the clock was set back, while the engine ran or
-    /// while it did not, they would be far away.
+    /// while it did not, they would be far away. When it went ahead, the machine may have slept, and
+    /// the network is another one: what waits in uptime is looked at now.
     func mindTheWall() async {
         let (wall, uptime) = (clock.now(), clock.uptime())
         let last = lastLook
         lastLook = (wall, uptime)
+        if let last {
+            let expected = last.wall.advanced(by: uptime - last.uptime)
+            if wall > expected.advanced(by: .seconds(SyncLimits.clockSlackSeconds)) {
+                log.notice("the clock went ahead; the backend is looked for")
+                signal.send(.reachable)
+                return
+            }
+        }
         let behind = wall.advanced(by: .seconds(SyncLimits.clockSlackSeconds))
         if let last, behind >= last.wall.advanced(by: uptime - last.uptime) { return }
         do {
@@ -92,10 +118,10 @@ extension SyncEngine {
     private func watch() async -> Bool {
         while !Task.isCancelled {
             await clock.sleep(until: clock.uptime() + .seconds(SyncLimits.watchSeconds))
-            let patience: Duration =
-                current == nil ? .zero : .seconds(SyncLimits.requestPatienceSeconds)
+            await mindTheWall()
             let outlook = await outlook()
-            if scheduler.isStalled(now: clock.uptime(), outlook: outlook, patience: patience) {
+            let isRunning = current != nil
+            if scheduler.isStalled(now: clock.uptime(), outlook: outlook, isRunning: isRunning) {
                 return !Task.isCancelled
             }
         }

@@ -31,11 +31,12 @@ extension SyncEngine {
     private func strangeBackend() async throws(StoreError) -> String? {
         if binding == nil {
             let address = backend.address
-            let (found, remembered) = try await store.write { transaction in
+            let (binding, known) = try await store.write { transaction in
                 (try transaction.bind(to: address), try transaction.provenGeneration())
             }
-            binding = found
-            if backend.generation == .auto, let remembered { generation = remembered }
+            self.binding = binding
+            // Where the search begins: a backend may have become another one.
+            if backend.generation == .auto, let known, binding == .bound { generation = known }
         }
         guard case .other(let address) = binding else { return nil }
         let reason =
@@ -49,7 +50,8 @@ extension SyncEngine {
     private func remote(_ credential: Credential) -> Remote {
         Remote(
             transport: transport, address: backend.address, generation: generation,
-            applicationKey: backend.applicationKey, credential: credential, clock: clock)
+            applicationKey: backend.applicationKey, credential: credential, clock: clock,
+            meter: meter)
     }
 
     private func prover(_ remote: Remote) -> Prover {
@@ -65,7 +67,7 @@ extension SyncEngine {
         let pass = PushPass(
             store: store, remote: remote, prover: prover(remote), settings: settings,
             random: random, cancel: running.cancel, log: log
-        ) { report in await self.note(report) }
+        ) { report, progress in await self.note(report, progress) }
         let state = await pass.run(isProven: isProven)
         current?.run.push = state.report
         isProven = state.isProven
@@ -74,10 +76,10 @@ extension SyncEngine {
     }
 
     /// Asks for a list of the tables that this store works with; without any there is nothing to
-    /// send either, and nothing to prove.
+    /// send either, and nothing to prove but that the backend is in reach.
     func prove(_ credential: Credential, for wish: Scheduler.Wish? = nil) async -> PushStop? {
         let tables = await provingTables(wish)
-        guard !tables.isEmpty else { return nil }
+        guard !tables.isEmpty else { return await knock(credential) }
         switch await prover(remote(credential)).prove(tables) {
         case .proven(let generation):
             self.generation = generation
@@ -87,6 +89,25 @@ extension SyncEngine {
             return nil
         case .failed(let failure):
             return failure.state == .signedOut ? .signIn : .backend(failure)
+        }
+    }
+
+    /// Asks for a table that many backends have, to be able to say whether the backend is in reach.
+    /// Any answer will do, also that there is no such table or that the dialect is refused, but none
+    /// that a network's sign-in page or a gateway gives. It proves nothing:
+    /// before anything is sent a list is asked for, and the store is bound to nobody by it.
+    private func knock(_ credential: Credential) async -> PushStop? {
+        guard let table = TableName("todoitem") else { return nil }
+        let answer = await remote(credential).list(table, .any)
+        switch answer {
+        case .rows, .row, .empty, .missing, .rejected, .conflict, .unauthorized,
+            .unusable(status: 400, _):
+            let wasOnline = scheduler.backend.state == .online
+            _ = scheduler.reached(now: clock.uptime(), wall: clock.now())
+            if !wasOnline { await announceStatus() }
+            return nil
+        case .failed, .unavailable, .unusable, .unreachable:
+            return .backend(Prover.failure(answer, table))
         }
     }
 
@@ -134,14 +155,17 @@ extension SyncEngine {
         }
     }
 
-    private func note(_ report: PushReport) {
+    private func note(_ report: PushReport, _ progress: Run.Progress) {
         current?.run.push = report
+        current?.run.progress = progress
         scheduler.progressed(now: clock.uptime())
-        minute.count(report)
     }
 
     private func note(_ report: PullReport, after before: [PullReport]) {
-        current?.run.pull = before + [report]
+        let all = before + [report]
+        current?.run.pull = all
+        let received = all.reduce(0) { $0 + $1.received }
+        current?.run.progress = Run.Progress(phase: .pull, done: received)
         scheduler.progressed(now: clock.uptime())
     }
 

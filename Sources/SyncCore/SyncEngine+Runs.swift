@@ -76,10 +76,20 @@ extension SyncEngine {
         (current.map { [$0.run] } ?? []) + finished.reversed()
     }
 
-    /// Ends a run after the request in flight. False when it is not under way.
-    public func cancel(run id: String) -> Bool {
-        guard let current, current.run.id == id else { return false }
-        current.cancel.set()
+    /// Ends a run after the request in flight, or before it begins. False when it is not under way.
+    public func cancel(run id: String) async -> Bool {
+        if let current, current.run.id == id {
+            current.cancel.set()
+            return true
+        }
+        // It was promised and has not begun.
+        guard let wish = promised.first(where: { $0.value == id })?.key else { return false }
+        promised[wish] = nil
+        scheduler.unwish(wish)
+        var run = Run(id: id, kind: wish.kind, state: .cancelled, startedAt: clock.now())
+        run.endedAt = run.startedAt
+        await save(run)
+        close(run)
         return true
     }
 
@@ -126,7 +136,9 @@ extension SyncEngine {
         let run = Run(id: id, kind: wish.kind, startedAt: clock.now())
         let running = CurrentRun(run: run, wish: wish)
         current = running
+        scheduler.progressed(now: clock.uptime())
         let task = Task { await carryOut(running) }
+        carrying = task
         return await withTaskCancellationHandler {
             await task.value
         } onCancel: {
@@ -139,19 +151,25 @@ extension SyncEngine {
         let end = await passes(running)
         var run = current?.run ?? running.run
         (run.state, run.reason) = end
+        run.progress = nil
         run.endedAt = clock.now()
         if run.kind == .sync, run.state == .complete || run.state == .completeWithErrors {
             lastSync = run.endedAt
         }
         await save(run)
         current = nil
-        finished.append(run)
-        if finished.count > SyncLimits.rememberedRuns { finished.removeFirst() }
-        for waiter in waiters.removeValue(forKey: run.id) ?? [] { waiter.resume(returning: run) }
+        close(run)
         log.info(
             "run ended",
             metadata: ["run": "\(run.id)", "kind": "\(run.kind)", "state": "\(run.state)"])
         return run
+    }
+
+    /// Remembers a run that is over, and tells whoever waits for it.
+    private func close(_ run: Run) {
+        finished.append(run)
+        if finished.count > SyncLimits.rememberedRuns { finished.removeFirst() }
+        for waiter in waiters.removeValue(forKey: run.id) ?? [] { waiter.resume(returning: run) }
     }
 
     private func save(_ run: Run) async {

@@ -35,7 +35,13 @@ public actor SyncEngine {
     var finished: [Run] = []
     var lastSync: Instant?
     var warnings: [String] = []
-    var minute = Minute()
+    /// What the backend answered in the minute that is under way, and when that began.
+    let meter = Meter()
+    var minuteBegin: Instant?
+    /// How often the loop stood still and was started again.
+    var stalls = 0
+    /// The pass under way, for whom it stands still.
+    var carrying: Task<Run, Never>?
 
     /// Makes an engine; ``run()`` sets it going.
     /// - Parameter credential: asked before each run in whose name to speak.
@@ -73,7 +79,8 @@ public actor SyncEngine {
         return EngineStatus(
             identity: store.identity, backend: backendStatus, mode: scheduler.mode,
             queue: ledger.queue, ledger: ledger, tables: tables, lastSync: lastSync,
-            nextSync: untilSync.map { clock.now().advanced(by: $0) }, warnings: warnings)
+            nextSync: untilSync.map { clock.now().advanced(by: $0) }, warnings: warnings,
+            stalls: stalls)
     }
 
     /// What is known of the backend, without touching the store.

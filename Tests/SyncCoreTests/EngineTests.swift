@@ -46,6 +46,30 @@ import Testing
         #expect(try await engine.status().warnings.isEmpty)
     }
 
+    @Test(arguments: [nil, 200, 401, 404, 503])
+    func `with no table at all the backend is told as it is, and nothing is bound`(
+        status: Int?
+    ) async throws {
+        let world = try World()
+        world.transport.decide { _, _ in
+            guard let status else { return .notSent }
+            let body = status == 200 ? "[]" : #"{"error":"no"}"#
+            return .instead(Response(status: .init(code: status), body: Array(body.utf8)))
+        }
+        let run = await world.engine.sync()
+        let isWell = status.map { $0 < 500 } ?? false
+        #expect((run.state == .complete) == isWell, "\(run)")
+        let state = await world.engine.backendStatus.state
+        #expect(state == (isWell ? .online : status == nil ? .offline : .degraded))
+        #expect(world.transport.targets.count == 1)
+        // It was no proof: another address is simply taken, and asked for a list before a push.
+        let (_, engine) = try world.reborn(address: "http://other:1")
+        world.transport.decide { _, _ in nil }
+        world.transport.forget()
+        #expect(await engine.sync().state == .complete)
+        #expect(world.transport.targets.allSatisfy { $0.hasPrefix("GET") })
+    }
+
     // MARK: Generations
 
     @Test(arguments: BackendFlavour.allCases, [false, true])
@@ -169,86 +193,100 @@ import Testing
         }
     }
 
-    // MARK: The loop
+    // MARK: What is told
 
-    /// Moves time from one sleeper to the next until the condition holds.
-    private func run(
-        _ world: World, until condition: @escaping @Sendable () async throws -> Bool
-    ) async throws {
-        for _ in 0..<2000 {
-            if try await condition() { return }
-            await Task.yield()
-            if let next = world.clock.nextDeadline, next > world.clock.uptime() {
-                world.clock.advance(by: min(next - world.clock.uptime(), .milliseconds(250)))
-            }
-        }
-        Issue.record("it never came to that")
-    }
-
-    @Test func `the loop pushes writes by itself, waits out an outage and catches up`()
+    @Test func `the generation that was found out is remembered, and forgotten with the backend`()
         async throws
     {
-        let world = try World(
-            settings: SyncSettings(triggers: [.manual, .afterWrites, .reconnect, .interval]))
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await world.engine.run() }
-            try await world.insert("a")
-            try await run(world) { try await world.remote("a") != nil }
-            world.transport.decide { _, _ in .notSent }
-            try await world.insert("b")
-            try await run(world) { await world.engine.backendStatus.state == .offline }
-            #expect(try await world.local("b") != nil)
-            world.transport.decide { _, _ in nil }
-            try await run(world) { try await world.remote("b") != nil }
-            try await run(world) { await world.engine.backendStatus.state == .online }
-            #expect(await world.engine.backendStatus.state == .online)
-            group.cancelAll()
-        }
+        let world = try World(BackendOptions(flavour: .mobileServices))
+        try await world.seed("a", #"{"text":"x"}"#)
+        _ = await world.engine.pull(world.todo)
+        #expect(await world.engine.generation == .mobileServices)
+        world.transport.forget()
+        let (_, engine) = try world.reborn()
+        #expect(await engine.sync().state == .complete)
+        #expect(await engine.generation == .mobileServices)
+        let zumo = try #require(HTTPField.Name("ZUMO-API-VERSION"))
+        #expect(!world.transport.sent.isEmpty)
+        #expect(world.transport.sent.allSatisfy { $0.head.headerFields[zumo] == nil })
+        let (store, other) = try world.reborn(address: "http://other:1")
+        #expect(await other.sync().state == .offline)
+        try await other.rebind()
+        #expect(try await store.read { try $0.provenGeneration() } == nil)
     }
 
-    @Test func `a run that was started is named, carried out and told`() async throws {
+    @Test func `a run says how far it is, and can be called off on the way`() async throws {
         let world = try World()
-        try await world.insert("a")
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await world.engine.run() }
-            let id = await world.engine.startSync()
-            let run = try #require(await world.engine.result(of: id, timeout: .seconds(5)))
-            #expect(run.id == id)
-            #expect(run.state == .complete)
-            #expect(run.push?.applied == 1)
-            #expect(await world.engine.run(id)?.state == .complete)
-            #expect(await world.engine.result(of: "nothing", timeout: .seconds(5)) == nil)
-            group.cancelAll()
-        }
-    }
-
-    @Test func `waiting for a run ends in time with the run as it stands`() async throws {
-        let world = try World()
-        try await world.insert("a")
+        for number in 0..<5 { try await world.insert("r\(number)") }
         let gate = Gate()
-        world.transport.once(.held(gate)) { $0.head.method == .post }
+        world.transport.decide { request, _ in
+            request.head.method == .post
+                && String(decoding: request.body, as: UTF8.self)
+                    .contains("r2")
+                ? .held(gate) : nil
+        }
         async let push = world.engine.push()
         await gate.reached()
-        let id = try #require(await world.engine.runs().first?.id)
-        async let waited = world.engine.result(of: id, timeout: .seconds(2))
-        await world.clock.someoneSleeps()
-        world.clock.advance(by: .seconds(3))
-        #expect(await waited?.state == .running)
+        let running = try #require(await world.engine.runs().first)
+        #expect(running.progress == Run.Progress(phase: .push, done: 2, total: 5))
+        #expect(await world.engine.cancel(run: running.id))
         gate.open()
-        _ = await push
+        let run = await push
+        #expect(run.state == .cancelled)
+        #expect(run.progress == nil)
+        #expect(run.push?.applied == 3)
+        #expect(try await world.open().count == 2)
     }
 
-    @Test func `a wall clock that is set back holds nothing up`() async throws {
-        let world = try World(settings: SyncSettings(triggers: [.manual, .afterWrites]))
+    @Test func `a pull says how many rows came`() async throws {
+        let world = try World()
+        for number in 0..<120 { try await world.seed("r\(number)", #"{"text":"x"}"#) }
+        let gate = Gate()
+        world.transport.decide { _, number in number == 3 ? .held(gate) : nil }
+        async let pull = world.engine.pull(world.todo)
+        await gate.reached()
+        let progress = await world.engine.runs().first?.progress
+        #expect(progress == Run.Progress(phase: .pull, done: 100))
+        gate.open()
+        #expect(await pull.state == .complete)
+    }
+
+    @Test func `a run that has not begun can be called off, and whoever waits is told`()
+        async throws
+    {
+        let world = try World()
         try await world.insert("a")
-        world.transport.once(.answerLost) { $0.head.method == .post }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await world.engine.run() }
-            try await run(world) { try await world.open().first?.state == .unknown }
-            world.clock.jump(by: .seconds(-86_400))
-            try await run(world) { try await world.open().isEmpty }
-            group.cancelAll()
+        let id = await world.engine.startSync()
+        #expect(await world.engine.cancel(run: id))
+        let run = await world.engine.result(of: id, timeout: .seconds(5))
+        #expect(run?.state == .cancelled)
+        #expect(world.transport.sent.isEmpty)
+        #expect(await world.engine.cancel(run: id) == false)
+    }
+
+    @Test func `a minute is kept with what was sent, what failed and how long answers took`()
+        async throws
+    {
+        let world = try World()
+        await world.engine.keepHouse()
+        try await world.insert("a")
+        try await world.insert("b")
+        let clock = world.clock
+        world.transport.decide { request, _ in
+            clock.advance(by: .milliseconds(40))
+            let isB = String(decoding: request.body, as: UTF8.self).contains(#""b""#)
+            return isB ? .instead(Response(status: .badRequest, body: Array("{}".utf8))) : nil
         }
-        #expect(try await world.backend.effectCount(world.todo, "a") == 1)
+        _ = await world.engine.push()
+        world.clock.advance(by: .seconds(61))
+        await world.engine.keepHouse()
+        let sample = try #require(try await world.store.samples(since: .earliest).first)
+        #expect((sample.depth, sample.succeeded, sample.failed) == (1, 2, 1))
+        #expect((40...60).contains(try #require(sample.latencyMilliseconds)))
+        world.clock.advance(by: .seconds(61))
+        await world.engine.keepHouse()
+        let quiet = try #require(try await world.store.samples(since: .earliest).last)
+        #expect((quiet.succeeded, quiet.failed) == (0, 0))
+        #expect(quiet.latencyMilliseconds == nil)
     }
 }

@@ -165,4 +165,22 @@ final class World: Sendable {
             $0.replacingOccurrences(of: "/tables/todoitem", with: "")
         }
     }
+
+    // MARK: Time
+
+    /// Moves time until the condition holds; only while both the loop and its watch sleep, so that
+    /// nothing depends on how fast the machine is.
+    func pass(until condition: @escaping @Sendable () async throws -> Bool) async throws {
+        while try await !condition() {
+            try Task.checkCancellation()
+            await Task.yield()
+            if clock.sleepers >= 2 { clock.advance(by: .milliseconds(250)) }
+        }
+    }
+
+    /// Moves time on, in which the loop does what it likes.
+    func pass(for time: Duration) async throws {
+        let end = clock.uptime() + time
+        try await pass { [clock] in clock.uptime() >= end }
+    }
 }

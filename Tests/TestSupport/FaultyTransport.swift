@@ -18,6 +18,8 @@ public final class FaultyTransport: HTTPTransport {
         case answered(Response)
         /// The backend does not get it; this comes as the answer.
         case instead(Response)
+        /// The backend gets it, and no answer comes before the request is called off.
+        case hangs
         /// The backend gets it, and the answer waits until the gate is opened.
         case held(Gate)
     }
@@ -97,6 +99,12 @@ public final class FaultyTransport: HTTPTransport {
             _ = try await base.send(request)
             return response
         case .instead(let response): return response
+        case .hangs:
+            _ = try await base.send(request)
+            let (never, continuation) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            continuation.finish()
+            throw TransportError(reach: .maybeSent, cause: .cancelled, message: "Called off")
         case .held(let gate):
             let response = try await base.send(request)
             await gate.passed()

@@ -31,19 +31,27 @@ enum Words {
     }
 
     private static func queue(_ queue: JSONValue?) -> String {
-        let parts = ["queued", "waiting", "sending", "unknown", "conflict", "quarantined"]
-            .compactMap { name -> String? in
-                guard let count = queue?[name]?.integer, count > 0 else { return nil }
-                return "\(count) \(name)"
-            }
+        let parts = states.compactMap { name -> String? in
+            guard let count = queue?[name]?.integer, count > 0 else { return nil }
+            return "\(count) \(name)"
+        }
         return parts.isEmpty ? "empty" : parts.joined(separator: ", ")
     }
 
     private static func ledger(_ ledger: JSONValue?) -> String {
         "\(text(ledger?["accepted"])) accepted = \(text(ledger?["applied"])) applied + "
             + "\(text(ledger?["collapsed"])) collapsed + \(text(ledger?["discarded"])) discarded "
-            + "+ open" + (ledger?["balances"]?.bool == false ? "  DOES NOT BALANCE" : "")
+            + "+ \(open(ledger)) open"
+            + (ledger?["balances"]?.bool == false ? "  DOES NOT BALANCE" : "")
     }
+
+    private static func open(_ ledger: JSONValue?) -> Int64 {
+        states.reduce(0) { $0 + (ledger?[$1]?.integer ?? 0) }
+    }
+
+    private static let states = [
+        "queued", "waiting", "sending", "unknown", "conflict", "quarantined",
+    ]
 
     /// A run.
     static func run(_ run: JSONValue) -> [String] {

@@ -64,7 +64,14 @@ extension JSONValue {
             ("kind", .string(run.kind.rawValue)), ("state", .string(run.state.rawValue)),
             ("reason", .text(run.reason)), ("startedAt", .time(run.startedAt)),
             ("endedAt", .time(run.endedAt)), ("push", run.push.map { .push($0) } ?? .null),
-            ("pull", .array(run.pull.map { .pull($0) })))
+            ("pull", .array(run.pull.map { .pull($0) })),
+            ("progress", run.progress.map { .progress($0) } ?? .null))
+    }
+
+    private static func progress(_ progress: Run.Progress) -> JSONValue {
+        .members(
+            ("phase", .string(progress.phase.rawValue)), ("done", .number(progress.done)),
+            ("total", progress.total.map { .number($0) } ?? .null))
     }
 
     private static func push(_ push: PushReport) -> JSONValue {

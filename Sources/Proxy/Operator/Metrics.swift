@@ -31,6 +31,10 @@ struct Metrics: Sendable {
             "1 when the ledger does not balance, which is an alarm.",
             statuses.map { (identity($0), $0.ledger.balances ? 0 : 1) })
         family(
+            &lines, "understudy_sync_stalls_total", "counter",
+            "How often syncing stood still and was started again.",
+            statuses.map { (identity($0), Int64($0.stalls)) })
+        family(
             &lines, "understudy_last_sync_timestamp_seconds", "gauge",
             "When the last sync ended well.",
             statuses.compactMap { status in

@@ -19,13 +19,18 @@ struct PushPass: Sendable {
     let cancel: CancelFlag
     let log: Logger
     /// Told after each turn.
-    let progress: @Sendable (PushReport) async -> Void
+    let progress: @Sendable (PushReport, Run.Progress) async -> Void
 
     /// Runs the pass. Returns where it ended, its report included.
     func run(isProven: Bool) async -> PushState {
         var state = PushState(isProven: isProven)
         do throws(StoreError) {
-            let bookend = try await store.read { try $0.bookend() }
+            let (bookend, total) = try await store.read { transaction in
+                let bookend = try transaction.bookend()
+                return (bookend, try transaction.dueCount(upTo: bookend))
+            }
+            state.total = total
+            if total > 0 { await progress(state.report, state.progress) }
             try await takeTurns(&state, upTo: bookend)
             let counts = try await store.read { try $0.queueCounts() }
             state.report.left = counts.open
@@ -61,7 +66,7 @@ struct PushPass: Sendable {
                 guard let done = await group.next() else { break }
                 running -= 1
                 state.note(done)
-                await progress(state.report)
+                await progress(state.report, state.progress)
             }
             return state
         }

@@ -6,6 +6,10 @@ struct PushState {
     var isProven: Bool
     /// Failures of the link in a row.
     var linkFailures = 0
+    /// Operations that were due when the pass began.
+    var total = 0
+    /// Turns that are over.
+    var turns = 0
     /// Operations that had their turn in this pass.
     var tried: Set<Int64> = []
     /// The seq after which the next operations are looked for.
@@ -14,8 +18,14 @@ struct PushState {
     /// behind it.
     var hasClosed = false
 
+    /// How far the pass is; what becomes due on the way is counted when its turn comes.
+    var progress: Run.Progress {
+        Run.Progress(phase: .push, done: turns, total: max(total, tried.count))
+    }
+
     /// Counts what became of an operation.
     mutating func note(_ turn: PushTurn) {
+        turns += 1
         report.sent += turn.requests
         if let state = turn.state {
             report.results.append(.init(id: turn.id, state: state))

@@ -26,6 +26,17 @@ extension Transaction {
         ).compactMap(TableOperation.init)
     }
 
+    /// How many operations may be sent now.
+    func dueCount(upTo bookend: Int64) throws -> Int {
+        let count = try integer(
+            """
+            SELECT count(*) FROM operations INDEXED BY operations_due
+            WHERE state IN ('queued', 'waiting', 'unknown') AND successor_of IS NULL
+              AND seq <= ? AND (state = 'queued' OR next_attempt_at <= ?)
+            """, [bookend, now.milliseconds])
+        return Int(count ?? 0)
+    }
+
     /// Whether anything is due without waiting for a time. What follows an operation that waits or
     /// is stuck is not.
     func hasQueued() throws -> Bool {

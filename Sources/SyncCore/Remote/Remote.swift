@@ -10,9 +10,17 @@ struct Remote: Sendable {
     var applicationKey: String?
     var credential: Credential
     var clock: any EngineClock
+    var meter = Meter()
 
     /// Makes a request and reads its answer. Never throws: no answer is an answer too.
     func send(_ request: RemoteRequest, asList: Bool) async -> Exchange {
+        let start = clock.uptime()
+        let exchange = await exchange(request, asList: asList)
+        meter.note(exchange.answer, took: clock.uptime() - start)
+        return exchange
+    }
+
+    private func exchange(_ request: RemoteRequest, asList: Bool) async -> Exchange {
         do throws(TransportError) {
             let response = try await transport.send(bound(request))
             let reader = AnswerReader(generation: generation, now: clock.now())

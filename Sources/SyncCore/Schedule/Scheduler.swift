@@ -103,14 +103,18 @@ struct Scheduler: Sendable {
         return .wait(until: times.compactMap(\.self).min())
     }
 
-    /// Whether due work has been waiting for too long with the backend in reach.
-    /// - Parameter patience: how much longer than ``SyncLimits/stallSeconds`` is still well, for a
-    ///   request under way.
-    func isStalled(now: Duration, outlook: Outlook, patience: Duration) -> Bool {
-        guard isAutomatic, outlook.hasDue, case .online = mode else { return false }
+    /// Whether the loop stands still: a run makes no progress for longer than any request may take,
+    /// or, with the backend in reach, nothing touches work that is to be pushed unasked.
+    func isStalled(now: Duration, outlook: Outlook, isRunning: Bool) -> Bool {
+        guard isAutomatic, case .online = mode else { return false }
+        let rest = now - lastProgress
+        if isRunning {
+            return rest > .seconds(SyncLimits.stallSeconds + SyncLimits.requestPatienceSeconds)
+        }
+        guard outlook.hasDue, settings.triggers.contains(.afterWrites) else { return false }
         switch link {
         case .down, .signedOut: return false
-        case .open, .up: return now - lastProgress > .seconds(SyncLimits.stallSeconds) + patience
+        case .open, .up: return rest > .seconds(SyncLimits.stallSeconds)
         }
     }
 

@@ -27,11 +27,14 @@ public struct EngineStatus: Sendable, Hashable {
     public var nextSync: Instant?
     /// What a person should know, in plain words.
     public var warnings: [String]
+    /// How often syncing stood still and was started again, since the start.
+    public var stalls: Int
 
     /// Makes a status from its parts.
     public init(
         identity: String, backend: BackendStatus, mode: Mode, queue: QueueCounts, ledger: Ledger,
-        tables: [TableStatus], lastSync: Instant?, nextSync: Instant?, warnings: [String]
+        tables: [TableStatus], lastSync: Instant?, nextSync: Instant?, warnings: [String],
+        stalls: Int = 0
     ) {
         self.identity = identity
         self.backend = backend
@@ -42,5 +45,6 @@ public struct EngineStatus: Sendable, Hashable {
         self.lastSync = lastSync
         self.nextSync = nextSync
         self.warnings = warnings
+        self.stalls = stalls
     }
 }

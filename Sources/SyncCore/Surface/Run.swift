@@ -10,6 +10,26 @@ public struct Run: Sendable, Hashable {
         case running, complete, completeWithErrors, offline, signIn, cancelled, failed
     }
 
+    /// How far a run under way is.
+    public struct Progress: Sendable, Hashable {
+        /// What it is doing.
+        public enum Phase: String, Sendable, Hashable, CaseIterable { case push, pull }
+
+        /// What it is doing.
+        public var phase: Phase
+        /// Operations that had their turn, or rows that came.
+        public var done: Int
+        /// Operations that are due; nil for a pull, whose end nobody knows.
+        public var total: Int?
+
+        /// Makes a progress from its parts.
+        public init(phase: Phase, done: Int, total: Int? = nil) {
+            self.phase = phase
+            self.done = done
+            self.total = total
+        }
+    }
+
     /// Its identity.
     public var id: String
     /// What was asked for.
@@ -26,6 +46,8 @@ public struct Run: Sendable, Hashable {
     public var push: PushReport?
     /// What was pulled, table by table.
     public var pull: [PullReport]
+    /// How far it is; nil before it asked the backend for anything, and when it is over.
+    public var progress: Progress?
 
     /// Makes a run from its parts.
     public init(

@@ -142,14 +142,15 @@ import Testing
     @Test func `due work that nobody touches for half a minute is a stall`() {
         var scheduler = scheduler()
         #expect(scheduler.next(now: .zero, outlook: due) == .run(.push))
-        #expect(!scheduler.isStalled(now: .seconds(30), outlook: due, patience: .zero))
-        #expect(scheduler.isStalled(now: .seconds(31), outlook: due, patience: .zero))
-        #expect(!scheduler.isStalled(now: .seconds(31), outlook: due, patience: .seconds(60)))
-        #expect(!scheduler.isStalled(now: .seconds(31), outlook: idle, patience: .zero))
+        #expect(!scheduler.isStalled(now: .seconds(30), outlook: due, isRunning: false))
+        #expect(scheduler.isStalled(now: .seconds(31), outlook: due, isRunning: false))
+        #expect(!scheduler.isStalled(now: .seconds(150), outlook: idle, isRunning: true))
+        #expect(scheduler.isStalled(now: .seconds(151), outlook: idle, isRunning: true))
+        #expect(!scheduler.isStalled(now: .seconds(31), outlook: idle, isRunning: false))
         scheduler.progressed(now: .seconds(31))
-        #expect(!scheduler.isStalled(now: .seconds(60), outlook: due, patience: .zero))
+        #expect(!scheduler.isStalled(now: .seconds(60), outlook: due, isRunning: false))
         scheduler.failed(down, now: .seconds(60), wall: wall, random: random)
-        #expect(!scheduler.isStalled(now: .seconds(500), outlook: due, patience: .zero))
+        #expect(!scheduler.isStalled(now: .seconds(500), outlook: due, isRunning: false))
     }
 
     @Test func `the same wish twice is one run`() {
