@@ -76,7 +76,8 @@ struct AccessShell {
             let token = exchange.core.lookout.watch(
                 feed, descriptor: unsafe understudy_socket(connection))
             exchange.feed = (feed, token)
-            return queue(OutgoingResponse(
+            return queue(
+                OutgoingResponse(
                     head: response.head, feed: feed, length: response.announcedBytes), closing)
         }
     }

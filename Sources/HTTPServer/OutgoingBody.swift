@@ -16,7 +16,8 @@ enum OutgoingBody {
     static func of(_ response: Response, toHead: Bool) -> OutgoingBody {
         let status = response.head.status
         switch response.body {
-        case .bytes(let bytes) where bytes.isEmpty && status == .notModified: return .none(length: nil)
+        case .bytes(let bytes) where bytes.isEmpty && status == .notModified:
+            return .none(length: nil)
         case .bytes(let bytes): return .whole(bytes)
         case .stream where status == .noContent: return .whole([])
         case .stream where toHead: return .none(length: response.announcedBytes)
