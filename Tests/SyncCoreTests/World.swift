@@ -23,7 +23,7 @@ final class World: Sendable {
 
     init(
         _ options: BackendOptions = BackendOptions(flavour: .mobileApps), seed: UInt64 = 1,
-        settings: SyncSettings = SyncSettings(triggers: [.manual], parallelism: 1),
+        settings: SyncSettings = SyncSettings(triggers: [.manual]),
         generation: BackendConfiguration.GenerationChoice = .auto,
         credential: @escaping @Sendable () -> Credential = { .none }
     ) throws {

@@ -8,7 +8,8 @@ public struct SyncSettings: Sendable, Hashable {
     public var interval: Duration
     /// Quiet time after the last write before it is pushed.
     public var debounce: Duration
-    /// Operations on different items that are sent at once, 1 to ``SyncLimits/parallelPushes``.
+    /// Operations on different items that are sent at once, 1 to ``SyncLimits/parallelPushes``. With 1
+    /// the order of the whole queue is kept, parents before children; with more that of each item.
     public var parallelism: Int
     /// Tables that a sync pulls besides those the store knows.
     public var tables: [TableName]
@@ -20,7 +21,7 @@ public struct SyncSettings: Sendable, Hashable {
     /// Settings; those out of range become the nearest in range.
     public init(
         triggers: Set<Trigger> = Set(Trigger.allCases), interval: Duration = .seconds(300),
-        debounce: Duration = .milliseconds(300), parallelism: Int = 4, tables: [TableName] = [],
+        debounce: Duration = .milliseconds(300), parallelism: Int = 1, tables: [TableName] = [],
         maxAttempts: Int = 10, pageRows: Int = 50
     ) {
         self.triggers = triggers

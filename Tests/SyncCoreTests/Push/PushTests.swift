@@ -35,6 +35,14 @@ import Testing
         #expect(local.version == (try await world.remote("a"))?.version)
     }
 
+    @Test func `operations leave in the order they were made, whatever their item`() async throws {
+        let world = try World()
+        let ids = (0..<40).map { "item\($0 * 7 % 40)" }
+        for id in ids { try await world.insert(id) }
+        #expect(await world.engine.push().state == .complete)
+        #expect(try await world.backend.effects().map(\.itemID) == ids)
+    }
+
     @Test func `an update sends the changed columns, the version and the operation's id`()
         async throws
     {
