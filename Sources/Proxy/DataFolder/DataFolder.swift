@@ -61,6 +61,9 @@ struct DataFolder: Sendable, Hashable {
         return "\(path)/stores/\(identity)/store.sqlite"
     }
 
+    /// Whether there is a store to look into.
+    var hasStore: Bool { Files.exists("\(path)/stores/\(Homes.anonymous)/store.sqlite") }
+
     /// The identities that have a store, without `anonymous`.
     var identities: [Identity] {
         Files.names(in: "\(path)/stores").sorted().filter { name in

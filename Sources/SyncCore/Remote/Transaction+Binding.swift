@@ -10,7 +10,7 @@ enum Binding: Sendable, Hashable {
 }
 
 extension Transaction {
-    private static let addressKey = "backend.address"
+    static let addressKey = "backend.address"
     private static let provenKey = "backend.proven"
     private static let generationKey = "backend.generation"
 
