@@ -8,8 +8,8 @@ struct Import: AsyncParsableCommand {
         discussion: """
             The open operations of the export become changes of this store, in their order, and go \
             to the backend with the next sync. With --rows the rows become inserts as well, which \
-            is for a backend that does not have them yet. What is here already is left alone, so an \
-            import can be repeated. History is not brought in: it tells of the other store. \
+            is for a backend that does not have them yet. What is here already is left alone, so it \
+            can be repeated. History is not brought in: it tells of the other store. \
             JSON: {written, present, missing, refused, problems}.
             """)
 
