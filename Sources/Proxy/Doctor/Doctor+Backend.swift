@@ -21,26 +21,14 @@ extension Doctor {
         } catch {
             return [.problem(check, error.message, "Start it again.")]
         }
-        let choice = value(Settings.backendGeneration) ?? .auto
+        // Asked openly, so that one which is not what was said tells what it is.
         let examination = BackendExamination(
-            BackendConfiguration(address: address, generation: choice), transport: transport,
-            clock: SystemClock())
+            BackendConfiguration(address: address), transport: transport, clock: SystemClock())
         let tables = await tables()
         let found = await examination.findings(tables)
         var findings = [reach(found, address, tables)]
         if let skew = clock(found) { findings.append(skew) }
-        // A backend of another generation than was said refuses; asked openly, it says which it is.
-        if case .fixed(let said) = choice, found.state == .notTables {
-            let open = BackendExamination(
-                BackendConfiguration(address: address), transport: transport, clock: SystemClock())
-            if let actual = await open.findings(tables).generation, actual != said {
-                findings.append(
-                    .problem(
-                        "generation",
-                        "The backend is of generation \(actual.rawValue), not \(said.rawValue).",
-                        "Say --backend-generation \(actual.rawValue), or auto."))
-            }
-        }
+        if let wrong = generation(found) { findings.append(wrong) }
         await transport.stop()
         if found.state == .online { findings += rows(found) }
         return findings
@@ -109,6 +97,16 @@ extension Doctor {
             "This machine's clock is \(abs(ahead)) s \(ahead > 0 ? "ahead of" : "behind") the "
                 + "backend's.",
             "Set it right (timedatectl set-ntp true): certificates and sign-ins depend on it.")
+    }
+
+    private func generation(_ found: BackendExamination.Findings) -> Finding? {
+        guard case .fixed(let said) = value(Settings.backendGeneration) ?? .auto,
+            let actual = found.generation, actual != said
+        else { return nil }
+        return .problem(
+            "generation",
+            "The backend is of generation \(actual.rawValue), not \(said.rawValue).",
+            "Say --backend-generation \(actual.rawValue), or auto.")
     }
 
     private func rows(_ found: BackendExamination.Findings) -> [Finding] {
