@@ -5,6 +5,7 @@ enum Migration {
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { db in try db.execute(sql: Schema.version1) }
+        migrator.registerMigration("2") { db in try db.execute(sql: Schema.version2) }
         return migrator
     }
 
