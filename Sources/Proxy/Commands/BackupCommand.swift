@@ -2,7 +2,7 @@ import ArgumentParser
 import TablesProtocol
 
 /// `understudy backup FOLDER`.
-struct BackupCommand: AsyncParsableCommand {
+struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy all stores into a new folder and check the copies.",
         discussion: """
@@ -16,8 +16,8 @@ struct BackupCommand: AsyncParsableCommand {
 
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
-        let entries = try await Backup.make(of: try options.folder(), at: path)
+    func run() throws {
+        let entries = try Backup.make(of: try options.folder(), at: path)
         let answer = JSONValue.members(
             ("path", .string(path)), ("stores", .array(entries.map(Backup.json))))
         options.show(answer, Words.backup)

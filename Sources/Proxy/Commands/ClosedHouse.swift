@@ -25,11 +25,10 @@ struct ClosedHouse: HTTPTransport {
         }
         let lock = try folder.open()
         do {
-            let file = StoreFile(try folder.storeFile(Homes.anonymous))
             let sources = Sources(
                 flags: ["data": [folder.path], "sync": [SyncChoice.manual.rawValue]],
                 environment: { _ in nil })
-            let known = try await file.backend().flatMap { BackendAddress($0) }
+            let known = try folder.contents(Homes.anonymous).backend.flatMap { BackendAddress($0) }
             guard let address = known ?? BackendAddress("http://backend.invalid") else {
                 throw StartProblem("The store's backend has no valid address.", .error)
             }

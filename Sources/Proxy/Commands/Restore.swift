@@ -2,7 +2,7 @@ import ArgumentParser
 import TablesProtocol
 
 /// `understudy restore FOLDER`.
-struct Restore: AsyncParsableCommand {
+struct Restore: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check a backup and put its stores into the data folder.",
         discussion: """
@@ -19,10 +19,10 @@ struct Restore: AsyncParsableCommand {
     @OptionGroup var confirmation: Confirmation
     @OptionGroup var options: ClientOptions
 
-    func run() async throws {
+    func run() throws {
         let folder = try options.folder()
         let backup = Backup(path: path)
-        let entries = try await backup.verified()
+        let entries = try backup.verified()
         var aside: String?
         if !dryRun {
             let lock = try folder.open()
@@ -31,7 +31,7 @@ struct Restore: AsyncParsableCommand {
                 try confirmation.confirm(
                     "The stores in \(folder.path) are replaced by the backup's")
             }
-            aside = try await backup.restore(entries, to: folder)
+            aside = try backup.restore(entries, to: folder)
         }
         let answer = JSONValue.members(
             ("path", .string(folder.path)), ("stores", .array(entries.map(Backup.json))),

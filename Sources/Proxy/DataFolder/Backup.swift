@@ -17,7 +17,7 @@ struct Backup: Sendable {
 
     /// Copies every store, also while a process works on them, checks each copy, then writes the
     /// manifest: a folder without one is no backup.
-    static func make(of folder: DataFolder, at path: String) async throws(StartProblem) -> [Entry] {
+    static func make(of folder: DataFolder, at path: String) throws(StartProblem) -> [Entry] {
         guard folder.hasStore else {
             throw StartProblem("There is nothing to back up at \(folder.path).", .error)
         }
@@ -30,8 +30,8 @@ struct Backup: Sendable {
             let copy = backup.storeFile(identity)
             do {
                 try Files.makeFolder("\(path)/stores/\(identity)")
-                try await StoreFile(try folder.storeFile(identity)).backup(to: copy)
-                entries.append(try await backup.entry(identity))
+                let contents = try Store.backup(of: try folder.storeFile(identity), to: copy)
+                entries.append(backup.entry(identity, contents))
             } catch {
                 throw StartProblem("\(error)", .error)
             }
@@ -48,7 +48,7 @@ struct Backup: Sendable {
     }
 
     /// What the manifest says, after every store was found to be so.
-    func verified() async throws(StartProblem) -> [Entry] {
+    func verified() throws(StartProblem) -> [Entry] {
         let bytes: [UInt8]?
         do {
             bytes = try Files.read(manifest)
@@ -63,7 +63,7 @@ struct Backup: Sendable {
             guard let identity = store["identity"]?.string,
                 !identity.isEmpty, !identity.contains("/"), identity != ".", identity != ".."
             else { throw StartProblem("\(manifest) cannot be understood.", .error) }
-            let entry = try await entry(identity)
+            let entry = try entry(identity)
             guard Self.json(entry) == store else {
                 throw StartProblem(
                     "The store of \(identity) in \(path) is not as it was written: restore another "
@@ -78,16 +78,15 @@ struct Backup: Sendable {
     /// - Returns: where they are kept; nil when there were none.
     func restore(
         _ entries: [Entry], to folder: DataFolder
-    ) async throws(StartProblem) -> String? {
+    ) throws(StartProblem) -> String? {
         let incoming = "\(folder.path)/stores.incoming"
         do {
             if Files.exists(incoming) { try Files.removeFolder(incoming) }
             for entry in entries {
                 try Files.makeFolder("\(incoming)/\(entry.identity)")
                 let copy = "\(incoming)/\(entry.identity)/store.sqlite"
-                try await StoreFile(storeFile(entry.identity)).backup(to: copy)
-                let faults = try await StoreFile(copy).check()
-                if let first = faults.first { throw StartProblem(first, .error) }
+                _ = try Store.restore(
+                    storeFile(entry.identity), to: copy, clock: SystemClock())
             }
             var aside: String?
             let stores = "\(folder.path)/stores"
@@ -113,21 +112,23 @@ struct Backup: Sendable {
     }
 
     /// Looks at one copy.
-    private func entry(_ identity: String) async throws(StartProblem) -> Entry {
-        let file = storeFile(identity)
-        guard let bytes = Files.size(file) else {
-            throw StartProblem("\(file) is missing.", .error)
-        }
+    private func entry(_ identity: String) throws(StartProblem) -> Entry {
+        let contents: StoreContents
         do {
-            let faults = try await StoreFile(file).check()
-            if let first = faults.first { throw StartProblem("\(file): \(first)", .error) }
-            let counts = try await StoreFile(file).counts()
-            return Entry(
-                identity: identity, bytes: bytes, items: counts.items,
-                openOperations: counts.open)
+            contents = try Store.verify(at: storeFile(identity))
         } catch {
-            throw (error as? StartProblem) ?? StartProblem("\(file): \(error)", .error)
+            throw StartProblem("\(storeFile(identity)): \(error)", .error)
         }
+        if let fault = contents.faults.first {
+            throw StartProblem("\(storeFile(identity)): \(fault)", .error)
+        }
+        return entry(identity, contents)
+    }
+
+    private func entry(_ identity: String, _ contents: StoreContents) -> Entry {
+        Entry(
+            identity: identity, bytes: Files.size(storeFile(identity)) ?? 0,
+            items: contents.items, openOperations: contents.ledger.queue.open)
     }
 
     private static func text(_ entries: [Entry]) -> String {

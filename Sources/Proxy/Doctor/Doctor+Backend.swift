@@ -7,7 +7,7 @@ import TablesProtocol
 extension Doctor {
     func backendFindings() async -> [Finding] {
         let check = "backend"
-        guard let address = await backend() else {
+        guard let address = backend() else {
             return [
                 .warning(
                     check, "Nobody said which backend to stand in for.",
@@ -24,7 +24,7 @@ extension Doctor {
         // Asked openly, so that one which is not what was said tells what it is.
         let examination = BackendExamination(
             BackendConfiguration(address: address), transport: transport, clock: SystemClock())
-        let tables = await tables()
+        let tables = tables()
         let found = await examination.findings(tables)
         var findings = [reach(found, address, tables)]
         if let skew = clock(found) { findings.append(skew) }
@@ -35,20 +35,18 @@ extension Doctor {
     }
 
     /// The backend that is configured, or the one that the store belongs to.
-    private func backend() async -> BackendAddress? {
-        if let said = value(Settings.backend) { return said }
-        guard folder.hasStore, let path = try? folder.storeFile(Homes.anonymous) else { return nil }
-        let known = try? await StoreFile(path).backend()
-        return known.flatMap { $0 }.flatMap { BackendAddress($0) }
+    private func backend() -> BackendAddress? {
+        value(Settings.backend) ?? stored?.backend.flatMap { BackendAddress($0) }
     }
 
     /// The tables to ask for: those that are configured, then those of the store.
-    private func tables() async -> [TableName] {
-        var tables = list(Settings.table)
-        if folder.hasStore, let path = try? folder.storeFile(Homes.anonymous) {
-            tables += ((try? await StoreFile(path).tables()) ?? []).compactMap { TableName($0) }
-        }
+    private func tables() -> [TableName] {
+        let tables = list(Settings.table) + (stored?.tables ?? []).compactMap { TableName($0) }
         return tables.isEmpty ? [TableName("todoitem")].compactMap { $0 } : tables
+    }
+
+    private var stored: StoreContents? {
+        folder.hasStore ? try? folder.contents(Homes.anonymous) : nil
     }
 
     private func reach(

@@ -32,26 +32,24 @@ extension Doctor {
         return findings.isEmpty ? [.ok(check, "\(folder.path) is yours alone.")] : findings
     }
 
-    func storeFindings() async -> [Finding] {
+    func storeFindings() -> [Finding] {
         let check = "store"
         guard folder.hasStore else { return [.ok(check, "There is none yet.")] }
         var findings: [Finding] = []
         for identity in [Homes.anonymous] + folder.identities.map(\.key) {
             do {
-                let file = StoreFile(try folder.storeFile(identity))
-                let faults = try await file.check()
-                if let first = faults.first {
+                let contents = try folder.contents(identity)
+                if let first = contents.faults.first {
                     findings.append(damage(identity, first))
                 } else {
-                    let counts = try await file.counts()
                     findings.append(
                         .ok(
                             check,
-                            "\(identity): sound, \(counts.items) items, \(counts.open) open "
-                                + "operations."))
+                            "\(identity): sound, \(contents.items) items, "
+                                + "\(contents.ledger.queue.open) open operations."))
                 }
             } catch {
-                findings.append(damage(identity, "\(error)"))
+                findings.append(damage(identity, error.sentence))
             }
         }
         return findings

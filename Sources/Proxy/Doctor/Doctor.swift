@@ -13,7 +13,7 @@ struct Doctor: Sendable {
     func findings() async -> [Finding] {
         var findings = configurationFindings()
         findings += folderFindings()
-        findings += await storeFindings()
+        findings += storeFindings()
         findings += await listeningFindings()
         findings += await backendFindings()
         return findings

@@ -135,8 +135,8 @@ extension Transaction {
             """, [now.milliseconds])
         try run(
             """
-            UPDATE operations SET state = 'unknown', maybe_applied = 1, next_attempt_at = ?1,
-              revision = revision + 1,
+            UPDATE operations SET state = 'unknown', maybe_applied = 1, may_arrive_late = 1,
+              next_attempt_at = ?1, revision = revision + 1,
               reason = 'The process ended before the answer came; the row will be read back.'
             WHERE state = 'sending'
             """, [now.milliseconds])

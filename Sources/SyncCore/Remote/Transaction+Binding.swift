@@ -10,7 +10,7 @@ enum Binding: Sendable, Hashable {
 }
 
 extension Transaction {
-    static let addressKey = "backend.address"
+    private static let addressKey = "backend.address"
     private static let provenKey = "backend.proven"
     private static let generationKey = "backend.generation"
 
@@ -23,6 +23,9 @@ extension Transaction {
         try remove(Self.generationKey)
         return .bound
     }
+
+    /// The backend whose work the store holds; nil when none was asked yet.
+    func boundAddress() throws -> String? { try text(Self.addressKey) }
 
     /// Notes that the bound backend gave a list, and in which generation's dialect.
     func noteProven(_ generation: Generation) throws {
