@@ -1,4 +1,9 @@
-.PHONY: help run build test fuzz soak format clean
+.PHONY: help run build test fuzz soak format clean install deb
+
+# One program with the Swift runtime inside, that runs where no Swift is installed.
+release = swift build -c release --static-swift-stdlib --product understudy
+program = .build/release/understudy
+PREFIX ?= /usr/local
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -6,12 +11,18 @@ help: ## what there is to make
 run: ## install what is missing, build and start the demo (pass options with ARGS="--fresh")
 	@scripts/setup build
 	@echo "==> building understudy (release; the first time takes some minutes)"
-	@swift build -c release --product understudy
+	@$(release)
 	@exec .build/release/understudy demo $(ARGS)
 
 build: ## build the program in release mode
 	@scripts/setup build
-	@swift build -c release --product understudy
+	@$(release)
+
+install: build ## put program, manual, completions and units into PREFIX (/usr/local) under DESTDIR
+	@PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) scripts/install $(program)
+
+deb: build ## build a Debian package into build/
+	@scripts/make-deb $(program) build
 
 test: ## install what the tests need and run everything
 	@scripts/check
@@ -20,12 +31,14 @@ test: ## install what the tests need and run everything
 fuzz: ## the parsers against many more inputs (SEED=1 COUNT=200000)
 	@SEED=$(or $(SEED),$$(date +%s)) COUNT=$(or $(COUNT),200000) swift test --filter FuzzTests
 
-soak: ## live through many simulated lives (SEEDS=first:count, 20,000 unless said otherwise)
+soak: build ## many simulated lives (SEEDS=first:count, 20,000 unless said otherwise) and the package
+	@scripts/setup soak
 	@swift build --build-tests
 	@SIMULATION_SEEDS=$(or $(SEEDS),2000:20000) swift test --skip-build --filter Simulation
+	@.venv/bin/python -m pytest -q -p no:cacheprovider Tests/Soak
 
 format: ## put every Swift file into the project's format
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests
 
 clean: ## remove what was built
-	@rm -rf .build Tests/output
+	@rm -rf .build build Tests/output
