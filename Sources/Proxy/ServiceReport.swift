@@ -31,7 +31,7 @@ struct ServiceReport {
                 let before = states.updateValue(state, forKey: status.identity)
                 if before != state, before != nil || state != .offline { note(status) }
             }
-            let line = Self.line(statuses)
+            let line = Self.line(statuses.map(\.queue), statuses.first?.backend)
             if line != lastLine { manager.tell("STATUS=\(line)") }
             lastLine = line
             if areAllAlive { manager.tell("WATCHDOG=1") }
@@ -56,17 +56,15 @@ struct ServiceReport {
     }
 
     /// Such as `12 pending, 1 conflict, offline since 2026-11-21T12:00:00.000Z`.
-    static func line(_ statuses: [EngineStatus]) -> String {
-        let queues = statuses.map(\.queue)
+    static func line(_ queues: [QueueCounts], _ backend: BackendStatus?) -> String {
         let pending = queues.reduce(0) { $0 + $1.queued + $1.waiting + $1.sending + $1.unknown }
         let conflicts = queues.reduce(0) { $0 + $1.conflict }
         let quarantined = queues.reduce(0) { $0 + $1.quarantined }
         var parts = ["\(pending) pending"]
         if conflicts > 0 { parts.append("\(conflicts) conflict\(conflicts == 1 ? "" : "s")") }
         if quarantined > 0 { parts.append("\(quarantined) quarantined") }
-        if let first = statuses.first {
-            parts.append(
-                "backend \(first.backend.state.rawValue) since \(first.backend.since.text)")
+        if let backend {
+            parts.append("backend \(backend.state.rawValue) since \(backend.since.text)")
         }
         return parts.joined(separator: ", ")
     }

@@ -84,6 +84,15 @@ def test_the_json_of_every_command_while_it_runs(world):
     assert person.json("queue", "retry", "--all")["matched"] == 1
     assert person.json("conflicts") == {"items": [], "next": None, "total": 0}
     assert person.json("history")["items"][0]["kind"]
+    table = person.json("tables")["items"][0]
+    assert (table["name"], table["items"]) == ("todoitem", 13)
+    changed = person.json("tables", "set", "todoitem", "--read", "revalidate", "--conflict", "merge")
+    assert (changed["readPolicy"], changed["conflictPolicy"]) == ("revalidate", "merge")
+    assert person.json("runs")["items"][0]["state"]
+    assert person.json("runs", "cancel", run["id"])["state"] == "complete"
+    assert person.json("settings")["intervalSeconds"]
+    assert person.json("settings", "set", "intervalSeconds=60")["intervalSeconds"] == 60
+    assert person.json("rejections")["total"] == 0
     assert person.json("open", "--print-only")["url"].startswith(world.url)
     assert person.json("online")["mode"] == "online"
     assert person.json("sync")["push"]["applied"] == 1

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import subprocess
 
 from programs import free_port, wait_until
 
@@ -48,6 +49,19 @@ def test_config_init_writes_a_commented_file_that_says_nothing_yet(person):
     shown = person.json("config", "show", "--config", "examples.conf")
     assert len(lines) == len(shown["settings"])
     assert all(one["values"] for one in shown["settings"])
+
+
+def test_every_option_of_serve_can_stand_in_the_file(person, program):
+    dump = subprocess.run(
+        [program, "--experimental-dump-help"], capture_output=True, text=True, check=True
+    )
+    commands = {one["commandName"]: one for one in json.loads(dump.stdout)["command"]["subcommands"]}
+    options = {one["valueName"] if one["kind"] == "flag" else one["preferredName"]["name"]
+               for one in commands["serve"]["arguments"]}
+    names = {one["name"] for one in person.json("config", "show")["settings"]}
+    # What is said once, at the start, has no place in a file.
+    assert options - names == {"config", "rebind", "help", "version"}
+    assert names <= options
 
 
 def test_a_named_file_that_is_not_there_is_an_error(person):

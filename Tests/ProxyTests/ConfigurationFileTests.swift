@@ -1,3 +1,4 @@
+import TablesProtocol
 import Testing
 
 @testable import Proxy
@@ -33,12 +34,6 @@ struct ConfigurationFileTests {
         let flag = Sources(
             flags: ["table": ["d"]], environment: { _ in "c" }, file: file)
         #expect(try flag.list(Settings.table).map(\.text) == ["d"])
-    }
-
-    @Test func `every option of serve can stand in the file`() throws {
-        let options = try ServeOptions.parse([])
-        let flags = Set(options.flags.keys).union(["backend", "backend-generation"])
-        #expect(flags == Set(ServeSetting.all.map(\.name)))
     }
 
     @Test func `every example of the commented file is allowed`() {

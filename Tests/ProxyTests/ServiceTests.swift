@@ -21,14 +21,8 @@ struct ServiceTests {
     }
 
     @Test func `the status line counts what waits over all identities`() {
-        func status(_ queue: QueueCounts) -> EngineStatus {
-            EngineStatus(
-                identity: "anonymous",
-                backend: BackendStatus(
-                    url: "http://b", state: .offline, reason: "",
-                    since: Instant(milliseconds: 0)), mode: .online, queue: queue,
-                ledger: Ledger(), tables: [], warnings: [])
-        }
+        let backend = BackendStatus(
+            url: "http://b", state: .offline, reason: "", since: Instant(milliseconds: 0))
         var first = QueueCounts()
         first.queued = 2
         first.unknown = 1
@@ -37,7 +31,7 @@ struct ServiceTests {
         second.conflict = 1
         second.quarantined = 3
         #expect(
-            ServiceReport.line([status(first), status(second)])
+            ServiceReport.line([first, second], backend)
                 == "3 pending, 2 conflicts, 3 quarantined, backend offline since "
                 + "1970-01-01T00:00:00.000Z")
     }

@@ -18,7 +18,7 @@ struct QueueEdit: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let members = try columns.map(Self.member)
+        let members = try columns.map { try JSONValue.Member(assignment: $0) }
         let result = try await options.withOperatorOrStore { client in
             let path = "/operations/\(PercentCoding.encode(id))"
             let revision = try await client.get(path)["summary"]?["revision"] ?? .null
@@ -26,14 +26,5 @@ struct QueueEdit: AsyncParsableCommand {
                 path, .members(("revision", revision), ("columns", .object(members))))
         }
         options.show(result, Words.action)
-    }
-
-    private static func member(_ text: String) throws(StartProblem) -> JSONValue.Member {
-        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty else {
-            throw StartProblem("\"\(text)\" is no column with a value, such as complete=true.")
-        }
-        let value = try? JSONValue(parsing: String(parts[1]))
-        return JSONValue.Member(String(parts[0]), value ?? .string(String(parts[1])))
     }
 }

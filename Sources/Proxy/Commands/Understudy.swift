@@ -16,12 +16,14 @@ struct Understudy: AsyncParsableCommand {
                 name: "Look",
                 subcommands: [
                     Open.self, Status.self, Queue.self, Conflicts.self, History.self,
-                    DoctorCommand.self, Config.self, Paths.self,
+                    Tables.self, RunsCommand.self, Rejections.self, DoctorCommand.self,
+                    Config.self, Paths.self,
                 ]),
             CommandGroup(
                 name: "Act",
                 subcommands: [
                     Sync.self, Push.self, Pull.self, Purge.self, Offline.self, Online.self,
+                    SettingsCommand.self,
                 ]),
             CommandGroup(
                 name: "Keep",

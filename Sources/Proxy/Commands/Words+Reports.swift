@@ -53,6 +53,45 @@ extension Words {
         }
     }
 
+    /// Tables, one in a line.
+    static func tables(_ list: JSONValue) -> [String] {
+        let lines = (list["items"]?.array ?? []).map(table)
+        return lines.isEmpty ? ["No tables yet: a write or a pull makes the first."] : lines
+    }
+
+    /// A table with its counts and policies.
+    static func table(_ table: JSONValue) -> String {
+        func text(_ name: String) -> String { table[name]?.string ?? "" }
+        return "\(text("name"))  \(table["items"]?.integer ?? 0) items, "
+            + "\(table["pending"]?.integer ?? 0) pending; read \(text("readPolicy")), write "
+            + "\(text("writePolicy")), conflicts \(text("conflictPolicy"))"
+            + (table["isPublic"]?.bool == true ? ", public" : "")
+    }
+
+    /// Runs, each with what it did.
+    static func runs(_ list: JSONValue) -> [String] {
+        let lines = (list["items"]?.array ?? []).flatMap { entry -> [String] in
+            let head = "\(entry["id"]?.string ?? "")  \(entry["startedAt"]?.string ?? "")  "
+            let told = run(entry)
+            return [head + (told.first ?? "")] + told.dropFirst()
+        }
+        return lines.isEmpty ? ["No runs yet."] : lines
+    }
+
+    /// Members of an object, one in a line.
+    static func members(_ value: JSONValue) -> [String] {
+        guard case .object(let members) = value else { return [] }
+        return members.map { "\($0.name) = \($0.value.text)" }
+    }
+
+    /// Refused requests.
+    static func rejections(_ list: JSONValue) -> [String] {
+        let lines = (list["items"]?.array ?? []).map { entry in
+            members(entry).joined(separator: "  ")
+        }
+        return lines.isEmpty ? ["No request was refused."] : lines
+    }
+
     /// The settings with their values.
     static func settings(_ answer: JSONValue, origin: Bool) -> [String] {
         (answer["settings"]?.array ?? []).flatMap { setting -> [String] in
