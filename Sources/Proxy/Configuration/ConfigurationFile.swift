@@ -30,7 +30,8 @@ struct ConfigurationFile: Sendable, Hashable {
     init(path: String, text: String) throws(ConfigurationProblem) {
         self.path = path
         var lines: [Line] = []
-        let texts = text.split(separator: "\n", omittingEmptySubsequences: false)
+        // A line may end in CR LF, which is one character.
+        let texts = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, text) in texts.enumerated() {
             let bare = text.trimming(Self.isBlank)
             if bare.isEmpty || bare.first == "#" { continue }
@@ -49,7 +50,7 @@ struct ConfigurationFile: Sendable, Hashable {
     }
 
     private static func isBlank(_ character: Character) -> Bool {
-        character == " " || character == "\t" || character == "\r"
+        character == " " || character == "\t"
     }
 
     /// The file that is meant: the one that `--config` or `UNDERSTUDY_CONFIG` names, which must be
