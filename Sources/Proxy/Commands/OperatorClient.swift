@@ -52,6 +52,11 @@ struct OperatorClient {
         try await send(.patch, path, [], body)
     }
 
+    /// Removes.
+    func delete(_ path: String) async throws(StartProblem) {
+        _ = try await send(.delete, path, [], nil)
+    }
+
     private func send(
         _ method: HTTPRequest.Method, _ path: String, _ query: [(String, String?)],
         _ body: JSONValue?
@@ -72,6 +77,7 @@ struct OperatorClient {
             throw StartProblem(
                 "No Understudy answers at \(authority): \(error.message)", .notRunning)
         }
+        if response.head.status == .noContent { return .object([]) }
         let value = try? JSONValue(parsing: response.bytes ?? [])
         guard (200..<300).contains(response.head.status.code), let value else {
             let detail = value?["detail"]?.string ?? "It answered \(response.head.status)."

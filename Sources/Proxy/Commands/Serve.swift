@@ -19,10 +19,12 @@ struct Serve: AsyncParsableCommand {
             valueName: "generation"))
     var backendGeneration: String?
 
+    @OptionGroup var leg: BackendLegOptions
+
     @OptionGroup var options: ServeOptions
 
     func run() async throws {
-        var flags = options.flags
+        var flags = options.flags.merging(leg.flags) { $1 }
         flags[Settings.backend.name] = backend.map { [$0] } ?? []
         flags[Settings.backendGeneration.name] = backendGeneration.map { [$0] } ?? []
         let configuration = try ServeConfiguration(
@@ -33,6 +35,7 @@ struct Serve: AsyncParsableCommand {
         ThisProcess.say(
             "Understudy stands in for \(configuration.backend) at http://\(proxy.address)")
         ThisProcess.say("Dashboard, signed in once, for 30 minutes: \(proxy.makeLink())")
+        for warning in proxy.house.routes.operatorAPI.warnings { ThisProcess.say(warning) }
         try await Lifetime(services: proxy.services, log: log).run()
         await proxy.close()
     }

@@ -39,6 +39,8 @@ struct ServeOptions: ParsableArguments {
             valueName: "generation"))
     var defaultGeneration: String?
 
+    @OptionGroup var access: AccessOptions
+
     @Flag(help: "Take this backend for a data folder that belongs to another one.")
     var rebind = false
 
@@ -51,6 +53,6 @@ struct ServeOptions: ParsableArguments {
             Settings.policy.name: policy,
             Settings.allowHost.name: allowHost, Settings.allowOrigin.name: allowOrigin,
             Settings.defaultGeneration.name: defaultGeneration.map { [$0] } ?? [],
-        ]
+        ].merging(access.flags) { $1 }
     }
 }

@@ -17,6 +17,7 @@ struct Understudy: AsyncParsableCommand {
                 subcommands: [
                     Open.self, Status.self, Queue.self, Conflicts.self, History.self, Paths.self,
                 ]),
+            CommandGroup(name: "Let in", subcommands: [Access.self, Sessions.self]),
             CommandGroup(
                 name: "Act",
                 subcommands: [
