@@ -164,7 +164,7 @@ def test_a_page_of_another_origin_gets_nothing(misled, start, host):
         if name in allowed:  # The browser tells nothing of these; what matters is below.
             assert got.startswith(("opaque", "sent blindly", "blocked")), (name, got)
         else:
-            assert got.startswith("blocked") or got == "", (name, got)
+            assert got.startswith(("blocked", "got message blocked")) or got == "", (name, got)
     assert proxy.status()["ledger"] == before
     assert [row["id"] for row in proxy.all()] == ["mine"]
     after = requests_of(backend)

@@ -1,13 +1,14 @@
 import GRDB
 
 extension Transaction {
-    /// Forgets the rows that were not changed for longest and that the backend has as well, so that
-    /// there is room for what it has not. Rows with open operations stay.
+    /// Makes room for what the backend has not. Open operations and their rows stay.
     ///
-    /// 1. Take the oldest clean rows of all tables.
+    /// 1. Take the clean rows of all tables that were not changed for longest and that the backend has
+    ///    as well.
     /// 2. Each table that loses some is no longer complete, and forgets how far it was pulled, so that
     ///    the next pull brings back what is still there.
     /// 3. The rows go without tombstones: this is forgetting, not deleting.
+    /// 4. Where there are none, the oldest history and closed operations go before their time.
     ///
     /// Returns how many rows were forgotten.
     func forgetOldest(_ limit: Int) throws -> Int {
@@ -34,6 +35,19 @@ extension Transaction {
                 summary: "Forgot \(count) items that the backend has as well: there was no room.")
             try emit(.item, table: table.name)
         }
-        return oldest.count
+        return oldest.isEmpty ? try forgetHistory(limit) : oldest.count
+    }
+
+    private func forgetHistory(_ limit: Int) throws -> Int {
+        try run(
+            "DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT ?)", [limit])
+        var count = db.changesCount
+        try run(
+            """
+            DELETE FROM operations WHERE seq IN (SELECT seq FROM operations
+              INDEXED BY operations_closed WHERE closed_at IS NOT NULL ORDER BY closed_at LIMIT ?)
+            """, [limit])
+        count += db.changesCount
+        return count
     }
 }

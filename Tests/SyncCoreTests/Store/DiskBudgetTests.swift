@@ -60,6 +60,7 @@ import Testing
         let ledger = try await fixture.store.ledger()
         #expect(ledger.balances && ledger.accepted == Int64(count))
         #expect(ledger.discarded == 1 && ledger.queue.queued == count - 1)
+        _ = try await fixture.insert("after", #"{"text":"\#(Self.text)"}"#)
     }
 
     @Test func `rows that the backend has as well make room, operations never go`() async throws {
