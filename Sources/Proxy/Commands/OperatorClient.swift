@@ -73,6 +73,11 @@ struct OperatorClient: Sendable {
         return String(decoding: response.bytes ?? [], as: UTF8.self)
     }
 
+    /// Removes.
+    func delete(_ path: String) async throws(StartProblem) {
+        _ = try await send(.delete, path, [], nil)
+    }
+
     private func send(
         _ method: HTTPRequest.Method, _ path: String, _ query: [(String, String?)],
         _ body: JSONValue?
@@ -82,6 +87,7 @@ struct OperatorClient: Sendable {
         }
         let target = "/-/api/v1\(path)" + (pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))")
         let response = try await answer(method, target, body)
+        if response.head.status == .noContent { return .object([]) }
         let value = try? JSONValue(parsing: response.bytes ?? [])
         guard (200..<300).contains(response.head.status.code), let value else {
             let detail = value?["detail"]?.string ?? "It answered \(response.head.status)."

@@ -46,12 +46,38 @@ struct ServeSetting: Sendable {
             Settings.backendGeneration, "The backend's generation; auto asks it.",
             standard: "auto", example: "auto"),
         ServeSetting(
+            Settings.backendCA, "The authorities that vouch for the backend, a PEM file.",
+            standard: "the system's", example: "/etc/understudy/authorities.pem"),
+        ServeSetting(
+            Settings.backendCertificate, "The certificate to show the backend, a PEM file.",
+            standard: "none", example: "/etc/understudy/client.pem"),
+        ServeSetting(
+            Settings.backendKey, "The key to backend-cert, a PEM file.", standard: "none",
+            example: "/etc/understudy/client-key.pem"),
+        ServeSetting(
+            Settings.backendProxy, "The proxy on the way to the backend.", standard: "none",
+            example: "http://10.0.0.1:3128"),
+        ServeSetting(
+            Settings.allowPlainHTTP,
+            "Whether rows and tokens may travel in the clear to a backend on another machine.",
+            standard: "no", example: "no"),
+        ServeSetting(
             Settings.listen, "Where clients find Understudy.", standard: "127.0.0.1:8080",
             example: "127.0.0.1:8080"),
+        ServeSetting(
+            Settings.socket, "A Unix socket to listen on as well, for this user alone.",
+            standard: "none", example: "/run/user/1000/understudy.sock"),
+        ServeSetting(
+            Settings.tablesAccess,
+            "Whether every program of this machine may reach /tables, or only clients that have an "
+                + "address of their own.", standard: "open", example: "open"),
         ServeSetting(
             Settings.data, "The folder for everything that is kept.",
             standard: "understudy in $XDG_DATA_HOME or ~/.local/share",
             example: "/home/me/.local/share/understudy"),
+        ServeSetting(
+            Settings.diskBudget, "How large the store of each identity may grow.",
+            standard: "as large as the disk", example: "4G"),
         ServeSetting(
             Settings.sync, "Whether changes travel by themselves or only when somebody says so.",
             standard: "auto", example: "auto"),

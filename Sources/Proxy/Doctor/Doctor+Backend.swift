@@ -16,10 +16,9 @@ extension Doctor {
         }
         let transport: CurlTransport
         do {
-            transport = try CurlTransport(
-                ClientConfiguration(requestTimeout: .seconds(Limits.examinationSeconds)))
+            transport = try way(to: address)
         } catch {
-            return [.problem(check, error.message, "Start it again.")]
+            return [.problem("way to the backend", error.sentence, "Change that setting.")]
         }
         // Asked openly, so that one which is not what was said tells what it is.
         let examination = BackendExamination(
@@ -32,6 +31,21 @@ extension Doctor {
         await transport.stop()
         if found.state == .online { findings += rows(found) }
         return findings
+    }
+
+    /// The way that `serve` would take.
+    private func way(to address: BackendAddress) throws(StartProblem) -> CurlTransport {
+        do {
+            let leg = try BackendLeg(sources)
+            try leg.check(address)
+            var client = leg.client(connections: 1)
+            client.requestTimeout = .seconds(Limits.examinationSeconds)
+            return try CurlTransport(client)
+        } catch let problem as ConfigurationProblem {
+            throw problem.startProblem
+        } catch {
+            throw (error as? StartProblem) ?? StartProblem("\(error)", .error)
+        }
     }
 
     /// The backend that is configured, or the one that the store belongs to.

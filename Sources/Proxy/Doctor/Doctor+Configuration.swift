@@ -30,29 +30,21 @@ extension Doctor {
                     "allow-origin has \(origin), which many pages can claim to be.",
                     "Name the exact origin of your app instead, if it has one."))
         }
-        if let backend = value(Settings.backend), backend.scheme == "http", !backend.isLoopback {
+        if value(Settings.allowPlainHTTP) == true {
             findings.append(
                 .warning(
                     "weak settings",
-                    "\(backend) is not encrypted: everybody on the way can read it.",
-                    "Use its https address."))
+                    "allow-plain-http is on: everybody on the way to the backend can read it.",
+                    "Use the backend's https address."))
         }
-        if folder.identities.count > 1 {
+        if LoginUsers.count > 1, value(Settings.tablesAccess) ?? .open == .open {
             findings.append(
                 .warning(
                     "weak settings",
-                    "\(folder.identities.count) users' rows are kept here, and every program of "
-                        + "this machine can reach /tables.",
-                    "Let each user of this machine run an Understudy of their own."))
+                    "\(LoginUsers.count) people can log in here, and each can reach /tables.",
+                    "Say tables-access = capability, and give each client an address with: "
+                        + "understudy access add NAME"))
         }
         return findings
-    }
-}
-
-extension BackendAddress {
-    /// Whether it is on this machine.
-    var isLoopback: Bool {
-        authority.hasPrefix("127.") || authority.hasPrefix("[::1]")
-            || authority.hasPrefix("localhost")
     }
 }

@@ -5,23 +5,15 @@ import TablesProtocol
 extension Doctor {
     func folderFindings() -> [Finding] {
         let check = "data folder"
-        guard let status = Files.status(folder.path) else {
+        guard Files.exists(folder.path) else {
             return [.ok(check, "\(folder.path) is not there yet; the first start makes it.")]
         }
-        if status.owner != ThisProcess.user {
-            return [
-                .problem(
-                    check, "\(folder.path) belongs to another user.",
-                    "Run this as that user, or name your own folder with --data.")
-            ]
-        }
         var findings: [Finding] = []
-        for path in [folder.path, folder.tokenFile, folder.tokensFile, "\(folder.path)/sessions"] {
-            guard let status = Files.status(path), status.permissions & 0o077 != 0 else { continue }
+        do {
+            try folder.refuseForeign()
+        } catch {
             findings.append(
-                .problem(
-                    "permissions", "Other users can read \(path).",
-                    "Close it with: chmod go= '\(path)'"))
+                .problem("permissions", error.sentence, "Do that, then start Understudy again."))
         }
         if let free = Files.freeBytes(folder.path), free < Limits.freeBytes {
             findings.append(

@@ -14,13 +14,14 @@ struct PassThrough: Sendable {
     let work: BackgroundWork
 
     /// Answers a request that the guard let through.
-    func handle(_ request: Request) -> Answer {
+    /// - Parameter base: the client's capability address; empty for the plain one.
+    func handle(_ request: Request, base: String = "") -> Answer {
         .later { reply in
-            work.start { reply(await response(to: request)) }
+            work.start { reply(await response(to: request, base)) }
         }
     }
 
-    private func response(to request: Request) async -> Response {
+    private func response(to request: Request, _ base: String) async -> Response {
         guard !homes.nobody.board.isSwitchedOff else {
             return unreachable(request, "Offline mode is on.")
         }
@@ -35,7 +36,7 @@ struct PassThrough: Sendable {
                 response = try await transport.open(outgoing)
             }
             for home in homes.all { home.engine.nudge(.reachable) }
-            return incoming(response, request)
+            return incoming(response, request, base)
         } catch {
             return unreachable(request, "The backend cannot be reached: \(error.message)")
         }
@@ -79,7 +80,9 @@ struct PassThrough: Sendable {
         return head
     }
 
-    private func incoming(_ response: Response, _ request: Request) -> Response {
+    private func incoming(
+        _ response: Response, _ request: Request, _ base: String
+    ) -> Response {
         var response = response
         let length = response.head.headerFields[.contentLength]
         response.head.headerFields = Self.endToEnd(response.head.headerFields)
@@ -89,7 +92,7 @@ struct PassThrough: Sendable {
             location.hasPrefix("\(backend)/"), let host = request.head.authority
         {
             response.head.headerFields[.location] =
-                "http://\(host)" + location.dropFirst("\(backend)".count)
+                "http://\(host)\(base)" + location.dropFirst("\(backend)".count)
         }
         // The length of an answer to HEAD is that of a body that does not come.
         if request.head.method == .head, response.bytes != nil {

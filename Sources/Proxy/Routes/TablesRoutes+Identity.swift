@@ -12,27 +12,29 @@ extension TablesRoutes {
     ///    vouched for.
     /// 3. The backend gives the table to anybody: it is asked itself, with the request as it came.
     ///    Nothing of it is kept here.
-    func meet(_ token: Token, _ call: TableCall, _ request: Request) -> Answer {
+    func meet(
+        _ token: Token, _ call: TableCall, _ request: Request, _ actor: Actor
+    ) -> Answer {
         guard homes.nobody.board.mayAsk else { return .now(refused(call)) }
         return .later { reply in
             work.start {
                 switch await voucher.verdict(token, call.table, of: request) {
                 case .refused, .unreachable: reply(refused(call))
                 case .unproven: passThrough.handle(request).send(reply)
-                case .good: await enter(token, call, request, reply)
+                case .good: await enter(token, call, request, actor, reply)
                 }
             }
         }
     }
 
     private func enter(
-        _ token: Token, _ call: TableCall, _ request: Request, _ reply: Reply
+        _ token: Token, _ call: TableCall, _ request: Request, _ actor: Actor, _ reply: Reply
     ) async {
         do throws(StartProblem) {
             let home = try await homes.vouched(for: token)
             slowLane.run {
                 let scene = Scene(
-                    call: call, answer: TablesAnswer(to: call), home: home,
+                    call: call, answer: TablesAnswer(to: call), home: home, actor: actor,
                     worker: slowLane.worker)
                 answer(scene, request).send(reply)
             }

@@ -13,7 +13,7 @@ extension TablesRoutes {
             table: scene.call.table, action: action, ifMatch: scene.call.ifMatch,
             bodyVersion: bodyVersion, generation: scene.call.generation,
             parameters: scene.call.parameters,
-            traceparent: request.head.headerFields[.traceparent], actor: .client)
+            traceparent: request.head.headerFields[.traceparent], actor: scene.actor)
         let waits = writesThrough(scene)
         return .later { reply in
             scene.home.store.submit(write) { outcome in
