@@ -166,7 +166,7 @@ extension Generation {
 
 extension SQLFragment {
     /// The arguments as GRDB binds them.
-    var bound: StatementArguments { StatementArguments(arguments.map(\.databaseValue)) }
+    var bound: StatementArguments { StatementArguments(arguments.map { $0.databaseValue }) }
 }
 
 extension Item {
