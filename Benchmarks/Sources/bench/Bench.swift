@@ -1,0 +1,70 @@
+import ArgumentParser
+import Foundation
+
+/// Measures Understudy against the bare libraries under it.
+@main
+struct Bench: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Measures Understudy against the bare libraries under it.",
+        subcommands: [Measure.self, Check.self], defaultSubcommand: Measure.self)
+}
+
+/// Runs rows and prints the table.
+struct Measure: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Run the rows, print the table, write the results.")
+
+    @Option(help: "The rows, such as 1,2,13; all unless named.")
+    var only: String?
+    @Option(help: "Interleaved rounds; rows that take long run at most three.")
+    var rounds = 5
+    @Option(help: "1 for the sizes of the thresholds; 0.01 to try things out.")
+    var scale = 1.0
+    @Option(help: "The program to measure; .build/release/understudy unless named.")
+    var binary: String?
+    @Option(help: "Where stores are made, on the disk to be measured; in .build unless named.")
+    var scratch: String?
+
+    func run() throws {
+        let places = try Places(understudy: binary, scratch: scratch)
+        let folder = places.scratch
+        let clean: @Sendable () -> Void = { try? FileManager.default.removeItem(at: folder) }
+        let interrupts = Program.stopAllOnInterrupt(then: clean)
+        defer { withExtendedLifetime(interrupts, clean) }
+
+        let stage = try Stage(places: places, scale: scale, rounds: rounds)
+        let thresholds = try Thresholds(from: places.thresholds)
+        var report = try Report(stage)
+        let wanted = only.map { Set($0.split(separator: ",").compactMap { Int($0) }) }
+        for row in rows where wanted?.contains(row.number) ?? true {
+            stage.say("row \(row.number): \(row.title)")
+            do {
+                report.measurements += try row.measure(stage)
+            } catch {
+                stage.say("  \(error)")
+                report.failures.append(.init(row: row.number, reason: "\(error)"))
+            }
+        }
+        try report.write(to: places.results)
+        print(Table(report: report, thresholds: thresholds).text)
+        if !report.failures.isEmpty { throw ExitCode(1) }
+    }
+}
+
+/// Judges the last results.
+struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Fail when a threshold is missed in the last results.")
+
+    func run() throws {
+        let package = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let report = try Report(from: package.appending(path: "results/latest.json"))
+        let thresholds = try Thresholds(from: package.appending(path: "thresholds.json"))
+        let objections = thresholds.objections(to: report)
+        for objection in objections { print(objection) }
+        if !objections.isEmpty { throw ExitCode(1) }
+        print("ok: every threshold holds")
+    }
+}
