@@ -11,7 +11,9 @@ function init(arguments)
     -- Made before the clock starts: any of the rows, the same ones for both sides.
     math.randomseed(1)
     for i = 1, 1000 do
-      local id = string.format("00000000-0000-4000-8000-%012d", math.random(0, rows - 1))
+      local row = math.random(0, rows - 1)
+      local scattered = row * 2654435761 % 4294967296
+      local id = string.format("%08x-0000-4000-8000-%012d", scattered, row)
       requests[i] = wrk.format("GET", wrk.path .. "/" .. id)
     end
   elseif kind == "post" then

@@ -47,5 +47,6 @@ func measureLatency(_ stage: Stage) throws -> [Measurement] {
 }
 
 private func round(_ ours: Double, _ theirs: Double) -> Measurement.Round {
-    Measurement.Round(ours: ours, theirs: theirs, ratio: Comparison.oursByTheirs.ratio(ours, theirs))
+    Measurement.Round(
+        ours: ours, theirs: theirs, ratio: Comparison.oursByTheirs.ratio(ours, theirs))
 }

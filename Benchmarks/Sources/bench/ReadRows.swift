@@ -45,7 +45,8 @@ func measureReads(_ stage: Stage, _ read: Read) throws -> [Measurement] {
                     theirs: { try load(bareTable) })
                 return Measurement(
                     id: "\(read.row).c\(connections)",
-                    work: "\(read.work), \(connections) conn", against: "bare libmicrohttpd + SQLite",
+                    work: "\(read.work), \(connections) conn",
+                    against: "bare libmicrohttpd + SQLite",
                     unit: "req/s", rounds: rounds)
             }
         }
@@ -57,7 +58,7 @@ private func writePlan(_ stage: Stage, _ folder: URL, to plan: URL) throws {
     try FileManager.default.createDirectory(at: plan, withIntermediateDirectories: true)
     let tap = Tap(stage)
     try tap.withProxy(on: folder) { proxy in
-        let id = "00000000-0000-4000-8000-000000000007"
+        let id = itemID(7)
         for (read, address) in [
             (Read.item, "\(proxy.table)/\(id)"), (.list, proxy.table + Wrk.listQuery),
         ] {
@@ -79,11 +80,15 @@ private func writePlan(_ stage: Stage, _ folder: URL, to plan: URL) throws {
     }
 }
 
+/// The id that quiet-backend gives a row.
+private func itemID(_ row: Int) -> String {
+    String(
+        format: "%08x-0000-4000-8000-%012d", UInt32(truncatingIfNeeded: row) &* 2_654_435_761, row)
+}
+
 /// Both sides have to answer the same bytes, or the comparison means nothing.
 private func compareBodies(_ ours: String, _ theirs: String, rows: Int) throws {
-    let items = (0..<20).map { _ in
-        "/00000000-0000-4000-8000-" + String(format: "%012d", Int.random(in: 0..<rows))
-    }
+    let items = (0..<20).map { _ in "/" + itemID(Int.random(in: 0..<rows)) }
     for path in items + [Wrk.listQuery] {
         let answers = try [ours, theirs].map {
             try HTTP.send("GET", $0 + path, fields: generation)

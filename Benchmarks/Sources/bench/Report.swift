@@ -30,7 +30,8 @@ struct Report: Codable {
         scale = stage.scale
         rounds = stage.rounds
         let git = ["git", "-C", stage.places.package.path, "describe", "--always", "--dirty"]
-        commit = (try? Program("/usr/bin/env", git, in: stage).finish())?
+        commit =
+            (try? Program("/usr/bin/env", git, in: stage).finish())?
             .trimmingCharacters(in: .whitespacesAndNewlines) ?? "unknown"
         let info = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
         let model = info?.split(separator: "\n").first { $0.hasPrefix("model name") }
@@ -50,6 +51,9 @@ struct Report: Codable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         encoder.dateEncodingStrategy = .iso8601
+        // A side that finished nothing makes a ratio of infinity, or of nothing by nothing.
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         try FileManager.default.createDirectory(
             at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         try encoder.encode(self).write(to: url)
@@ -61,6 +65,8 @@ struct Report: Codable {
         }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
         self = try decoder.decode(Report.self, from: data)
     }
 }

@@ -20,8 +20,8 @@ final class Stage {
     /// A number of rows or operations at this scale.
     func size(_ full: Int) -> Int { max(Int(Double(full) * scale), 100) }
 
-    /// A length of load at this scale, in seconds.
-    func seconds(_ full: Double) -> Double { max(full * min(scale, 1), 0.3) }
+    /// A length of load at this scale, in whole seconds, as wrk takes them.
+    func seconds(_ full: Double) -> Double { max((full * min(scale, 1)).rounded(), 1) }
 
     /// A port that was free a moment ago.
     func freePort() throws -> Int {

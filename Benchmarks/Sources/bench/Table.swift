@@ -12,7 +12,8 @@ struct Table {
         rows += report.measurements.map(row)
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         var lines = rows.map { row in
-            "| " + zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+            "| "
+                + zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
                 .joined(separator: " | ") + " |"
         }
         lines.insert(

@@ -51,7 +51,7 @@ struct Thresholds {
 extension Double {
     /// With three significant digits, whole from 100 on.
     var figure: String {
-        if isNaN { return "–" }
+        if !isFinite { return "–" }
         if magnitude >= 100 { return String(Int(rounded())) }
         return String(format: magnitude >= 10 ? "%.1f" : "%.2f", self)
     }
