@@ -47,7 +47,7 @@ let package = Package(
         bare("bare-push", ["curl"]),
         bare("bare-pull", ["curl", "sqlite3"]),
         bare("quiet-backend", ["microhttpd", "pthread"]),
-        bare("paced-client", ["curl"]),
+        bare("paced-client", ["curl", "pthread"]),
         bare("cold-start", []),
         shim("slow-fsync"),
         shim("query-tap"),

@@ -26,6 +26,21 @@ struct Measure: ParsableCommand {
     @Option(help: "Where stores are made, on the disk to be measured; in .build unless named.")
     var scratch: String?
 
+    /// The numbers of ``only``.
+    private var numbers: Set<Int>? {
+        only.map { Set($0.split(separator: ",").compactMap { Int($0) }) }
+    }
+
+    func validate() throws {
+        let known = rows.map(\.number)
+        if let only, only.split(separator: ",").contains(where: { !known.contains(Int($0) ?? 0) }) {
+            throw ValidationError("--only takes numbers of rows, 1 to \(known.count), with commas.")
+        }
+        if rounds < 1 || scale <= 0 || scale > 1 {
+            throw ValidationError("--rounds is 1 or more, --scale above 0 and at most 1.")
+        }
+    }
+
     func run() throws {
         let places = try Places(understudy: binary, scratch: scratch)
         let folder = places.scratch
@@ -34,10 +49,9 @@ struct Measure: ParsableCommand {
         defer { withExtendedLifetime(interrupts, clean) }
 
         let stage = try Stage(places: places, scale: scale, rounds: rounds)
-        let thresholds = try Thresholds(from: places.thresholds)
+        let thresholds = try Thresholds(from: Places.thresholds)
         var report = try Report(stage)
-        let wanted = only.map { Set($0.split(separator: ",").compactMap { Int($0) }) }
-        for row in rows where wanted?.contains(row.number) ?? true {
+        for row in rows where numbers?.contains(row.number) ?? true {
             stage.say("row \(row.number): \(row.title)")
             do {
                 report.measurements += try row.measure(stage)
@@ -46,7 +60,7 @@ struct Measure: ParsableCommand {
                 report.failures.append(.init(row: row.number, reason: "\(error)"))
             }
         }
-        try report.write(to: places.results)
+        try report.write(to: Places.results)
         print(Table(report: report, thresholds: thresholds).text)
         if !report.failures.isEmpty { throw ExitCode(1) }
     }
@@ -58,10 +72,8 @@ struct Check: ParsableCommand {
         abstract: "Fail when a threshold is missed in the last results.")
 
     func run() throws {
-        let package = URL(filePath: #filePath).deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let report = try Report(from: package.appending(path: "results/latest.json"))
-        let thresholds = try Thresholds(from: package.appending(path: "thresholds.json"))
+        let report = try Report(from: Places.results)
+        let thresholds = try Thresholds(from: Places.thresholds)
         let objections = thresholds.objections(to: report)
         for objection in objections { print(objection) }
         if !objections.isEmpty { throw ExitCode(1) }

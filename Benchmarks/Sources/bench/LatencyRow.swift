@@ -12,7 +12,7 @@ func measureLatency(_ stage: Stage) throws -> [Measurement] {
     let (before, pulled) = (stage.size(100_000), stage.size(1_000_000))
     let seconds = stage.seconds(20)
     let client = { (proxy: Proxy) -> Latencies in
-        let arguments = [proxy.table, "200", String(seconds), String(before)]
+        let arguments = [proxy.table, "100", String(seconds), String(before)]
         return try Program.measure(
             stage.places.program("paced-client"), arguments, in: stage)
     }
@@ -36,8 +36,8 @@ func measureLatency(_ stage: Stage) throws -> [Measurement] {
                 }
             }
         }
-        reads.append(round(busy.read.p99, idle.read.p99))
-        writes.append(round(busy.write.p99, idle.write.p99))
+        reads.append(compare(busy.read.p99, idle.read.p99))
+        writes.append(compare(busy.write.p99, idle.write.p99))
     }
     return [("read", reads), ("write", writes)].map { name, rounds in
         Measurement(
@@ -46,7 +46,8 @@ func measureLatency(_ stage: Stage) throws -> [Measurement] {
     }
 }
 
-private func round(_ ours: Double, _ theirs: Double) -> Measurement.Round {
+/// One round of a latency.
+private func compare(_ ours: Double, _ theirs: Double) -> Measurement.Round {
     Measurement.Round(
         ours: ours, theirs: theirs, ratio: Comparison.oursByTheirs.ratio(ours, theirs))
 }

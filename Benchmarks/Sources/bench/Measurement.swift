@@ -59,7 +59,7 @@ enum Comparison {
 func interleaved(
     _ rounds: Int, _ comparison: Comparison, ours: () throws -> Double, theirs: () throws -> Double
 ) throws -> [Measurement.Round] {
-    try (0..<max(rounds, 1)).map { _ in
+    try (0..<rounds).map { _ in
         let (a, b) = (try ours(), try theirs())
         return Measurement.Round(ours: a, theirs: b, ratio: comparison.ratio(a, b))
     }

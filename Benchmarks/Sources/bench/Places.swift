@@ -3,8 +3,11 @@ import Foundation
 /// Where everything is.
 struct Places {
     /// The package of the benchmarks.
-    let package = URL(filePath: #filePath).deletingLastPathComponent()
+    static let package = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
+    static let thresholds = package.appending(path: "thresholds.json")
+    static let results = package.appending(path: "results/latest.json")
+
     /// The measured program.
     let understudy: URL
     /// What was built beside this program.
@@ -13,13 +16,12 @@ struct Places {
     let scratch: URL
 
     init(understudy: String?, scratch: String?) throws {
-        let package = self.package
-        let standard = package.deletingLastPathComponent()
+        let standard = Self.package.deletingLastPathComponent()
             .appending(path: ".build/release/understudy")
         self.understudy = understudy.map { URL(filePath: $0) } ?? standard
         built = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
             .deletingLastPathComponent()
-        let base = scratch.map { URL(filePath: $0) } ?? package.appending(path: ".build")
+        let base = scratch.map { URL(filePath: $0) } ?? Self.package.appending(path: ".build")
         self.scratch = base.appending(path: "scratch-\(ProcessInfo.processInfo.processIdentifier)")
         guard FileManager.default.isExecutableFile(atPath: self.understudy.path) else {
             throw Trouble(
@@ -36,9 +38,7 @@ struct Places {
     /// One of the libraries to preload.
     func shim(_ name: String) -> String { built.appending(path: "lib\(name).so").path }
 
-    var loadScript: String { package.appending(path: "load.lua").path }
-    var thresholds: URL { package.appending(path: "thresholds.json") }
-    var results: URL { package.appending(path: "results/latest.json") }
+    var loadScript: String { Self.package.appending(path: "load.lua").path }
 }
 
 /// Why something could not be measured, in a sentence.

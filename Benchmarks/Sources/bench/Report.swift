@@ -29,7 +29,7 @@ struct Report: Codable {
         date = Date()
         scale = stage.scale
         rounds = stage.rounds
-        let git = ["git", "-C", stage.places.package.path, "describe", "--always", "--dirty"]
+        let git = ["git", "-C", Places.package.path, "describe", "--always", "--dirty"]
         commit =
             (try? Program("/usr/bin/env", git, in: stage).finish())?
             .trimmingCharacters(in: .whitespacesAndNewlines) ?? "unknown"

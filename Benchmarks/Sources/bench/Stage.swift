@@ -21,7 +21,7 @@ final class Stage {
     func size(_ full: Int) -> Int { max(Int(Double(full) * scale), 100) }
 
     /// A length of load at this scale, in whole seconds, as wrk takes them.
-    func seconds(_ full: Double) -> Double { max((full * min(scale, 1)).rounded(), 1) }
+    func seconds(_ full: Double) -> Double { max((full * scale).rounded(), 1) }
 
     /// A port that was free a moment ago.
     func freePort() throws -> Int {

@@ -44,6 +44,9 @@ struct Table {
         if let start = report.measurements.first(where: { $0.id == "12" })?.theirs {
             lines.append("It is ready \(start.figure) ms after its start on an empty folder.")
         }
+        if machine.load > 0.5 {
+            lines.append("The machine was not quiet when it began: trust no figure.")
+        }
         if report.scale < 1 {
             lines.append("At scale \(report.scale) these figures show only that it runs.")
         }

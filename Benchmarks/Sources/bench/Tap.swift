@@ -43,9 +43,11 @@ extension Tap {
         let writes = all.filter { $0.hasPrefix("INSERT") || $0.hasPrefix("UPDATE") }
         let operation = writes.first { $0.contains("INTO operations") }
         let uuid = #/'([0-9a-f]{8}-[0-9a-f-]{27})'/#
-        guard let operation, let operationID = operation.firstMatch(of: uuid)?.output.0,
-            let time = operation.matches(of: #/\b[0-9]{13}\b/#).last?.output
-        else { throw Trouble("The proxy's insert has no operation: \(all)") }
+        guard let operation, let operationID = operation.firstMatch(of: uuid)?.output.0 else {
+            throw Trouble("The proxy's insert has no operation: \(all)")
+        }
+        // Milliseconds since 1970, stamps among them, which may be ahead of the clock.
+        let time = #/\b[0-9]{13}\b/#
         let text = writes.map { write in
             write.replacing("'\(id)'", with: "?1").replacing(operationID, with: "?2")
                 .replacing(time, with: "?3") + "\n--\n"

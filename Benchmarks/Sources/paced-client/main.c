@@ -1,18 +1,24 @@
-// One client at a calm, even pace: a read and a write in turn, each timed.
+// Two clients at a calm, even pace, one that reads and one that writes, each request timed.
 //
 //   paced-client URL REQUESTS_PER_SECOND SECONDS ROWS
 //
 // URL is a table's of the proxy, filled from quiet-backend with ROWS rows, of which reads take any.
+// The pace is each client's; they are apart, so that no read waits behind a slow write.
 // A load that asks as fast as it can would measure itself; this one leaves the machine to what runs
 // beside it. Latency counts from when a request was due. Prints p50, p99 and the maximum in ms.
 
 #include <curl/curl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-struct latencies { double *ms; long count; };
+struct client { long requests; int writes; unsigned seed; double *ms; };
+
+static const char *table;
+static double pace;
+static long rows;
 
 static double now(void) {
   struct timespec t;
@@ -42,46 +48,59 @@ static int ascending(const void *a, const void *b) {
   return (left > right) - (left < right);
 }
 
-static void print(const char *name, struct latencies l, const char *end) {
-  qsort(l.ms, (size_t)l.count, sizeof *l.ms, ascending);
-  printf("\"%s\": {\"count\": %ld, \"p50\": %.4f, \"p99\": %.4f, \"max\": %.4f}%s", name, l.count,
-         l.ms[l.count / 2], l.ms[l.count * 99 / 100], l.ms[l.count - 1], end);
-}
-
-int main(int argc, char **argv) {
-  if (argc != 5) return 2;
-  const char *table = argv[1];
-  double pace = atof(argv[2]), seconds = atof(argv[3]);
-  long rows = atol(argv[4]), requests = (long)(pace * seconds);
-  if (requests < 2) requests = 2;
+// What one thread does: a read or a write, again and again.
+static void *live(void *context) {
+  struct client *c = context;
   CURL *easy = curl_easy_init();
   struct curl_slist *fields = curl_slist_append(NULL, "ZUMO-API-VERSION: 2.0.0");
   curl_slist_append(fields, "Content-Type: application/json");
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fields);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, discard);
-  struct latencies reads = {calloc((size_t)requests, 8), 0}, writes = {calloc((size_t)requests, 8), 0};
-  srand(1);
+  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
   double began = now();
-  for (long i = 0; i < requests; i++) {
-    double due = began + i / pace, late = now();
-    if (late < due) {
-      struct timespec pause = {(long)(due - late), (long)((due - late - (long)(due - late)) * 1e9)};
+  for (long i = 0; i < c->requests; i++) {
+    double due = began + i / pace, early = due - now();
+    if (early > 0) {
+      struct timespec pause = {(long)early, (long)((early - (long)early) * 1e9)};
       nanosleep(&pause, NULL);
     }
-    char url[512];
-    if (i % 2) {
+    if (c->writes) {
       ask(easy, table, "{\"text\":\"Written beside a pull\",\"complete\":false}", 201);
-      writes.ms[writes.count++] = (now() - due) * 1e3;
     } else {
-      long row = rand() % rows;
+      char url[512];
+      long row = rand_r(&c->seed) % rows;
       snprintf(url, sizeof url, "%s/%08x-0000-4000-8000-%012ld", table,
                (unsigned)row * 2654435761u, row);
       ask(easy, url, NULL, 200);
-      reads.ms[reads.count++] = (now() - due) * 1e3;
     }
+    c->ms[i] = (now() - due) * 1e3;
   }
+  return NULL;
+}
+
+static void print(const char *name, struct client *c, const char *end) {
+  qsort(c->ms, (size_t)c->requests, sizeof *c->ms, ascending);
+  printf("\"%s\": {\"count\": %ld, \"p50\": %.4f, \"p99\": %.4f, \"max\": %.4f}%s", name,
+         c->requests, c->ms[c->requests / 2], c->ms[c->requests * 99 / 100],
+         c->ms[c->requests - 1], end);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 5) return 2;
+  table = argv[1];
+  pace = atof(argv[2]);
+  rows = atol(argv[4]);
+  long requests = (long)(pace * atof(argv[3])) + 1;
+  curl_global_init(CURL_GLOBAL_DEFAULT);
+  struct client reader = {.requests = requests, .seed = 1, .ms = calloc((size_t)requests, 8)};
+  struct client writer = {.requests = requests, .writes = 1, .ms = calloc((size_t)requests, 8)};
+  pthread_t reads, writes;
+  if (pthread_create(&reads, NULL, live, &reader)) return 1;
+  if (pthread_create(&writes, NULL, live, &writer)) return 1;
+  pthread_join(reads, NULL);
+  pthread_join(writes, NULL);
   printf("{");
-  print("read", reads, ", ");
-  print("write", writes, "}\n");
+  print("read", &reader, ", ");
+  print("write", &writer, "}\n");
   return 0;
 }
