@@ -11,7 +11,10 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),  // SE-0444
     .enableUpcomingFeature("InternalImportsByDefault"),  // SE-0409
 ]
-let cSettings: [CSetting] = [.define("_GNU_SOURCE")]
+let cSettings: [CSetting] = [
+    .define("_GNU_SOURCE"), .enableWarning("all"), .enableWarning("extra"),
+    .treatAllWarnings(as: .error),
+]
 
 /// A program of one C file.
 func bare(_ name: String, _ libraries: [String]) -> Target {

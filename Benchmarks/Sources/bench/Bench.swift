@@ -54,13 +54,17 @@ struct Measure: ParsableCommand {
         for row in rows where numbers?.contains(row.number) ?? true {
             stage.say("row \(row.number): \(row.title)")
             do {
-                report.measurements += try row.measure(stage)
+                for one in try row.measure(stage) {
+                    stage.say("  \(one.id): \(one.judged.figure)")
+                    report.measurements.append(one)
+                }
             } catch {
                 stage.say("  \(error)")
                 report.failures.append(.init(row: row.number, reason: "\(error)"))
             }
+            // After each row, so that a long run that is cut short leaves what it found.
+            try report.write(to: Places.results)
         }
-        try report.write(to: Places.results)
         print(Table(report: report, thresholds: thresholds).text)
         if !report.failures.isEmpty { throw ExitCode(1) }
     }
