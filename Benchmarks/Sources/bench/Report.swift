@@ -6,8 +6,8 @@ struct Report: Codable {
         var cores: Int
         var processor: String
         var system: String
-        /// Load average when the run began: a figure above the cores says that it was disturbed.
-        var load: Double
+        /// The share of all cores that others used in the second before the run began.
+        var busy: Double
     }
     struct Failure: Codable {
         var row: Int
@@ -35,16 +35,33 @@ struct Report: Codable {
             .trimmingCharacters(in: .whitespacesAndNewlines) ?? "unknown"
         let info = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
         let model = info?.split(separator: "\n").first { $0.hasPrefix("model name") }
-        let load = try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)
         machine = Machine(
             cores: ProcessInfo.processInfo.activeProcessorCount,
             processor: model?.split(separator: ":").last
                 .map { $0.trimmingCharacters(in: .whitespaces) } ?? "unknown",
             system: ProcessInfo.processInfo.operatingSystemVersionString,
-            load: load?.split(separator: " ").first.flatMap { Double($0) } ?? 0)
+            busy: Self.busy())
         let attributes = try FileManager.default.attributesOfItem(
             atPath: stage.places.understudy.path)
         binaryBytes = attributes[.size] as? Int ?? 0
+    }
+
+    /// Listens for a second. Load averages would count the build before.
+    private static func busy() -> Double {
+        let (before, _, after) = (ticks(), sleep(1), ticks())
+        let all = after.all - before.all
+        return all > 0 ? 1 - (after.idle - before.idle) / all : 0
+    }
+
+    /// Ticks of all cores since the machine started: idle ones, those that wait for a disk among
+    /// them, and all.
+    private static func ticks() -> (idle: Double, all: Double) {
+        let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8)
+        let counts = (text?.split(separator: "\n").first ?? "").split(separator: " ").dropFirst()
+            .compactMap { Double($0) }
+        // user nice system idle iowait irq softirq steal; guest time is in user already.
+        guard counts.count >= 8 else { return (0, 0) }
+        return (counts[3] + counts[4], counts.prefix(8).reduce(0, +))
     }
 
     func write(to url: URL) throws {

@@ -5,6 +5,9 @@ struct Table {
     let report: Report
     let thresholds: Thresholds
 
+    /// The share of all cores that a quiet machine may use.
+    private static let quietShare = 0.1
+
     var text: String {
         var rows = [
             ["#", "Work", "Against", "Ours", "Theirs", "Unit", "Ratio", "Spread", "Wanted", ""]
@@ -37,15 +40,17 @@ struct Table {
         var lines = [
             "Medians of \(report.rounds) interleaved rounds at most; the spread is the lowest and "
                 + "highest ratio.",
-            "\(machine.processor), \(machine.cores) cores, \(machine.system), load "
-                + "\(machine.load.figure) at the start; commit \(report.commit).",
+            "\(machine.processor), \(machine.cores) cores, \(machine.system); commit "
+                + "\(report.commit).",
             "The program is \((Double(report.binaryBytes) / 1e6).figure) MB with its symbols.",
         ]
         if let start = report.measurements.first(where: { $0.id == "12" })?.theirs {
             lines.append("It is ready \(start.figure) ms after its start on an empty folder.")
         }
-        if machine.load > 0.5 {
-            lines.append("The machine was not quiet when it began: trust no figure.")
+        if machine.busy > Self.quietShare {
+            let percent = Int((machine.busy * 100).rounded())
+            lines.append(
+                "Others used \(percent) % of the machine before it began: trust no figure.")
         }
         if report.scale < 1 {
             lines.append("At scale \(report.scale) these figures show only that it runs.")
