@@ -1,4 +1,4 @@
-.PHONY: help run build test fuzz soak format clean
+.PHONY: help run build test fuzz soak bench bench-check format clean
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,8 +24,19 @@ soak: ## live through many simulated lives (SEEDS=first:count, 20,000 unless sai
 	@swift build --build-tests
 	@SIMULATION_SEEDS=$(or $(SEEDS),2000:20000) swift test --skip-build --filter Simulation
 
+# Half an hour on a machine that does nothing else. Try it out with ARGS="--scale 0.01 --rounds 1".
+bench: ## measure against the bare libraries (ARGS="--only 1,2 --rounds 5"; docs/PERFORMANCE.md)
+	@scripts/setup bench
+	@swift build -c release --product understudy
+	@swift build -c release --package-path Benchmarks
+	@Benchmarks/.build/release/bench $(ARGS)
+
+bench-check: bench ## the same, and fail where a threshold is missed
+	@Benchmarks/.build/release/bench check
+
 format: ## put every Swift file into the project's format
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests \
+		Benchmarks/Package.swift Benchmarks/Sources
 
 clean: ## remove what was built
-	@rm -rf .build Tests/output
+	@rm -rf .build Benchmarks/.build Tests/output
