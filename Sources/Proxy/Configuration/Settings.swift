@@ -55,6 +55,11 @@ enum Settings {
         name: "default-generation", allowed: "1, 2 or 3"
     ) { Int($0).flatMap(Generation.init(rawValue:)) }
 
+    static let applicationKeyFile = Setting<String>(
+        name: "application-key-file",
+        allowed: "the path of a file with the application key in its first line"
+    ) { $0.isEmpty ? nil : absolute($0) }
+
     static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
         name: "backend-generation", allowed: "auto, 1, 2 or 3"
     ) { text in

@@ -29,6 +29,7 @@ struct TablesRoutes: Sendable {
         guard tables?.contains(call.table) ?? true else {
             return .now(answer.render(error: .unknownTable(call.table.text)))
         }
+        learnKey(request)
         let worker = request.connection.worker
         // The operator's own token is nobody's with the backend.
         let isOperator = passThrough.access.caller(request) == .token
@@ -40,6 +41,15 @@ struct TablesRoutes: Sendable {
                 Scene(call: call, answer: answer, home: home, worker: worker), request)
         case .unknown(let token): return meet(token, call, request)
         }
+    }
+
+    /// Takes the application key that a first generation client sends, for the backend that asks for
+    /// it; what was refused without it is tried again.
+    private func learnKey(_ request: Request) {
+        let isRefused = homes.nobody.board.isSignedOut
+        guard passThrough.applicationKey.learn(request.head.headerFields, isRefused: isRefused)
+        else { return }
+        for home in homes.all { home.engine.nudge(.signedIn) }
     }
 
     /// Answers a request in the home that it belongs to.
