@@ -35,7 +35,7 @@ enum Settings {
         name: "policy",
         allowed: "a table with words joined by +, such as todoitem=revalidate+write-through; the "
             + "words are local, revalidate, remote-first, write-through, ask, merge, client, server, "
-            + "unconditional-ask, unconditional-client and public"
+            + "unconditional-ask, unconditional-client, integer-ids and public"
     ) { PolicySetting($0) }
 
     static let signIn = Setting<TableName>(

@@ -2,8 +2,9 @@ import SyncCore
 import TablesProtocol
 
 // Inserts without a token into a table that nobody has pulled without one: whether the backend takes
-// them is not known. An insert that it would answer with 401 waits for ever here, since nothing of
-// nobody's is sent under a name, and its client never learns that it has to sign in.
+// them is not known, nor whether it assigns the ids. An insert that it would answer with 401 waits
+// for ever here, since nothing of nobody's is sent under a name, and its client never learns that it
+// has to sign in.
 extension TablesRoutes {
     /// Whether the backend has to be asked before an insert, or would be if it were in reach.
     func mayNeedSignIn(_ scene: Scene) -> Bool {
@@ -20,7 +21,9 @@ extension TablesRoutes {
 
     /// Whether the table wants a sign-in.
     ///
-    /// 1. The backend is asked for a list without a token; the client waits suspended.
+    /// 1. The backend is asked for a list without a token; the client waits suspended. One that is,
+    ///    or may be, of the first generation is pulled from: its ids may be integers, which a client
+    ///    must not be given as strings.
     /// 2. Where it is away or takes its time, what it said before counts.
     /// 3. Where it never said anything, the insert is taken: it may be all right.
     func needsSignIn(_ scene: Scene) async -> Bool {
@@ -29,8 +32,14 @@ extension TablesRoutes {
         if board.mayPullForRead {
             said = await withTaskGroup(of: Bool?.self) { group in
                 group.addTask {
-                    await voucher.needsSignIn(
-                        table, client: scene.call.generation, backend: homes.backendGeneration)
+                    let generation = homes.backendGeneration
+                    if scene.call.generation == .mobileServices,
+                        generation == nil || generation == .mobileServices
+                    {
+                        return await scene.home.engine.pull(table).state == .signIn
+                    }
+                    return await voucher.needsSignIn(
+                        table, client: scene.call.generation, backend: generation)
                 }
                 group.addTask {
                     try? await Task.sleep(for: .seconds(Limits.backendWaitSeconds))
