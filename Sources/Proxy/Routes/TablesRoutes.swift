@@ -54,6 +54,15 @@ struct TablesRoutes: Sendable {
 
     /// Answers a request in the home that it belongs to.
     func answer(_ scene: Scene, _ request: Request) -> Answer {
+        if scene.call.generation == .datasync,
+            scene.home.store.table(scene.call.table, worker: scene.worker)?.idKind == .integer
+        {
+            return .now(
+                scene.error(
+                    .untranslatable(
+                        "The items of \(scene.call.table) have integer ids, which clients of "
+                            + "Datasync cannot read.")))
+        }
         switch scene.call.verb {
         case .list(let query): return read(scene) { list($0, query) }
         case .get(let id, _): return read(scene) { get($0, id) }
