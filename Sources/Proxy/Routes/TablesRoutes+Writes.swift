@@ -11,6 +11,7 @@ extension TablesRoutes {
     ) -> Answer {
         let write = LocalWrite(
             table: scene.call.table, action: action, ifMatch: scene.call.ifMatch,
+            ifNoneMatch: scene.call.ifNoneMatch, unmodifiedSince: scene.call.unmodifiedSince,
             bodyVersion: bodyVersion, generation: scene.call.generation,
             parameters: scene.call.parameters,
             traceparent: request.head.headerFields[.traceparent], actor: .client)
