@@ -53,8 +53,10 @@ struct Composition {
         let slowLane = SlowLane(worker: workers)
         let work = BackgroundWork()
         let feed = EventFeed()
+        let applicationKey = ApplicationKey(configured: configuration.applicationKey)
         let homes = try await makeHomes(
-            transport, workers: workers + 1, slowLane: slowLane, feed: feed, work: work)
+            transport, key: applicationKey, workers: workers + 1, slowLane: slowLane, feed: feed,
+            work: work)
         let access = try makeAccess()
         let rejections = RejectionLog(now: clock.now)
         let operatorAPI = OperatorAPI(
@@ -62,11 +64,14 @@ struct Composition {
             slowLane: slowLane, startedAt: clock.now(), now: clock.now)
         let passThrough = PassThrough(
             backend: configuration.backend, transport: passing ?? transport, homes: homes,
-            access: access, defaultGeneration: configuration.defaultGeneration, work: work)
+            access: access, applicationKey: applicationKey,
+            defaultGeneration: configuration.defaultGeneration, work: work)
         let tables = TablesRoutes(
             homes: homes, defaultGeneration: configuration.defaultGeneration,
             tables: configuration.tables.map(Set.init), work: work, slowLane: slowLane,
-            voucher: Voucher(backend: configuration.backend, transport: passing ?? transport),
+            voucher: Voucher(
+                backend: configuration.backend, transport: passing ?? transport,
+                applicationKey: applicationKey),
             passThrough: passThrough, now: clock.now)
         let routes = Routes(
             gate: Guard(rules: configuration.rules, access: access), rejections: rejections,

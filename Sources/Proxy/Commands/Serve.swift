@@ -19,12 +19,21 @@ struct Serve: AsyncParsableCommand {
             valueName: "generation"))
     var backendGeneration: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            File with the application key of a generation 1 backend. (default: the key that its \
+            clients send)
+            """, valueName: "path"))
+    var applicationKeyFile: String?
+
     @OptionGroup var options: ServeOptions
 
     func run() async throws {
         var flags = options.flags
         flags[Settings.backend.name] = backend.map { [$0] } ?? []
         flags[Settings.backendGeneration.name] = backendGeneration.map { [$0] } ?? []
+        flags[Settings.applicationKeyFile.name] = applicationKeyFile.map { [$0] } ?? []
         let configuration = try ServeConfiguration(
             Sources(flags: flags, environment: ThisProcess.environment), rebind: options.rebind)
         let log = Logger.ofProcess()

@@ -173,6 +173,9 @@ extension Transaction {
             try run("UPDATE operations SET item_id = ? WHERE seq = ?", [id.text, seq])
         }
         try run(
+            "UPDATE aliases SET id = ?3 WHERE table_id = ?1 AND id = ?2",
+            [operation.tableID, operation.itemID.text, id.text])
+        try run(
             "INSERT OR REPLACE INTO aliases(table_id, alias, id) VALUES (?, ?, ?)",
             [operation.tableID, operation.itemID.text, id.text])
     }
