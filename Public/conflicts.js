@@ -4,10 +4,10 @@ import { operator } from "./api.js";
 import { choicesFor, conflictCard } from "./conflict-card.js";
 import { ask } from "./dialog.js";
 import { coalesce, fill, h, toast } from "./dom.js";
-import { undoOf } from "./history.js";
+import { takeBack } from "./undo.js";
 import { number, words } from "./words.js";
 
-const pageSize = 500;
+const pageSize = 100;
 
 /** Conflicts that one choice can decide: the same table, the same fields, the same kind of clash. */
 const alike = (one) => JSON.stringify([one.table, one.serverDeleted, one.mineDeleted, one.fields.filter((field) => field.overlaps).map((field) => field.name)]);
@@ -18,6 +18,7 @@ export function conflictsView(main, asked) {
   let wanted = asked.rest[0] ?? null;
   let index = 0;
   let card = null; // the one on screen, with the person's picks
+  const seen = new Set(); // those that were on screen
   const page = h("section", { class: "page medium" });
   const place = h("span", { class: "position count" });
   fill(main, page);
@@ -26,6 +27,7 @@ export function conflictsView(main, asked) {
     const answer = await operator.get(`/conflicts?limit=${pageSize}`);
     list = answer.items;
     total = answer.total;
+    if (wanted && !list.some((one) => one.id === wanted)) await findWanted();
     const found = list.findIndex((one) => one.id === wanted);
     // What was decided leaves the list, and the one after it moves up to its place.
     index = found >= 0 ? found : Math.min(index, Math.max(0, list.length - 1));
@@ -41,6 +43,18 @@ export function conflictsView(main, asked) {
     if (isSame) toast(words.changedMeanwhile);
   }
 
+  /** A shared address may name one that is further behind, or that somebody has decided already. */
+  async function findWanted() {
+    const id = wanted;
+    try {
+      list = [...list, await operator.get(`/conflicts/${encodeURIComponent(id)}`)];
+    } catch (problem) {
+      if (problem.status !== 404) throw problem;
+      if (!seen.has(id)) toast(words.decidedAlready);
+      if (wanted === id) wanted = null;
+    }
+  }
+
   const drawPlace = () => fill(place, words.position(index + 1, total));
 
   function step(by) {
@@ -53,6 +67,7 @@ export function conflictsView(main, asked) {
     const same = list.filter((one) => alike(one) === alike(conflict));
     drawPlace();
     card = conflictCard(conflict, decide);
+    seen.add(conflict.id);
     fill(page,
       h("div", { class: "bar" }, place,
         list.length > 1 && h("span", { class: "actions" },
@@ -73,7 +88,7 @@ export function conflictsView(main, asked) {
   async function decide(conflict, choice, item) {
     try {
       await settle(conflict, choice, item);
-      toast(words.resolved, { label: words.undo, run: () => takeBack([conflict.id]) });
+      toast(words.resolved, takeBack([conflict.id], refresh));
     } catch (problem) {
       toast(problem.code === "operation-changed" ? words.changedMeanwhile : problem.message);
     }
@@ -95,18 +110,9 @@ export function conflictsView(main, asked) {
       }
       fill(place, words.deciding(done.length + refused, same.length));
     }
-    toast(words.decided(done.length, refused), { label: words.undo, run: () => takeBack(done) });
+    toast(words.decided(done.length, refused), done.length ? takeBack(done, refresh) : undefined);
     card = null;
     wanted = null;
-    refresh();
-  }
-
-  async function takeBack(ids) {
-    try {
-      toast(words.takenBack(await undoOf(ids)));
-    } catch (problem) {
-      toast(problem.message);
-    }
     refresh();
   }
 

@@ -51,7 +51,8 @@ export function statusView(main, asked, header) {
       h("p", { class: status.ledger.balances ? "good" : "attention" }, status.ledger.balances ? words.balances : words.doesNotBalance),
       h("dl", { class: "facts numbers" }, ledgerNames.map((name) => [h("dt", {}, words.ledgerNames[name]), h("dd", {}, number(status.ledger[name]))])));
     fill(identities, h("h2", { id: "identities-title" }, words.identitiesTitle), h("p", { class: "quiet-text" }, words.identitiesMean),
-      h("ul", { class: "plain" }, status.identities.map((name) => h("li", {}, h("code", {}, name), name === status.identity ? ` ${words.shownHere}` : ""))));
+      h("ul", { class: "plain" }, status.identities.map((name) => h("li", {},
+        name === status.identity ? [h("code", {}, name), ` ${words.shownHere}`] : h("a", { href: `?identity=${encodeURIComponent(name)}#/status` }, h("code", {}, name))))));
     fill(rejected, h("h2", { id: "rejected-title" }, words.rejectedTitle),
       rejections.length === 0 ? h("p", { class: "quiet-text" }, words.noneRejected)
         : h("ul", { class: "plain" }, rejections.map((one) => h("li", {}, h("strong", {}, `${number(one.count)} × ${one.status}`), ` ${one.sentence} `,

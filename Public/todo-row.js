@@ -17,15 +17,15 @@ export const draft = {
 };
 
 /** A row of the list; `complete(row, done)`, `remove(row)` and `save(row, text)` do what it asks for. */
-export function todoRow(first, { complete, remove, save }) {
+export function todoRow(first, { complete, remove, save, canWrite }) {
   let row = first;
   let editing = false;
-  const box = h("input", { type: "checkbox", "data-key": "tick", onchange: () => complete(row, box.checked) });
-  const text = h("button", { type: "button", class: "text", "data-open": true, "data-key": "edit", onclick: () => edit() });
+  const box = h("input", { type: "checkbox", disabled: !canWrite, "data-key": "tick", onchange: () => complete(row, box.checked) });
+  const text = h("button", { type: "button", class: "text", "data-open": true, "data-key": "edit", disabled: !canWrite, onclick: () => edit() });
   const where = h("span", { class: "where" });
   const bin = h("button", { type: "button", class: "quiet", "data-key": "delete", onclick: () => remove(row) }, "×");
   const content = h("div", { class: "content" }, text);
-  const element = h("li", { "data-row": true }, box, content, where, bin);
+  const element = h("li", { "data-row": true }, box, content, where, canWrite && bin);
 
   function edit(started) {
     editing = true;
@@ -78,6 +78,6 @@ export function todoRow(first, { complete, remove, save }) {
 
   update(first);
   const started = draft.read(row.item.id);
-  if (started !== null) setTimeout(() => edit(started));
+  if (started !== null && canWrite) setTimeout(() => edit(started));
   return { element, update };
 }
