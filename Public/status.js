@@ -33,6 +33,7 @@ export function statusView(main, asked, header) {
   function draw(status, rejections) {
     const facts = (pairs) => h("dl", { class: "facts" }, pairs.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
     const { backend: there } = status;
+    const rebinding = backend.querySelector("details")?.open || status.warnings.some((warning) => warning.includes("--rebind"));
     fill(contact, firstContact(status));
     fill(backend, h("h2", { id: "backend-title" }, words.backendTitle),
       h("p", {}, h("span", { class: `pill ${there.state}` }, words.backendState[there.state] ?? there.state)),
@@ -45,7 +46,9 @@ export function statusView(main, asked, header) {
         [words.nextSyncLabel, status.nextSync && distance(status.nextSync)],
         [words.version, `Understudy ${status.version}, ${words.runningSince(distance(status.startedAt))}`],
       ]),
-      status.warnings.map((warning) => h("p", { class: "notice warning" }, warning)));
+      status.warnings.map((warning) => h("p", { class: "notice warning" }, warning)),
+      h("details", { open: rebinding }, h("summary", {}, words.otherAddress), h("p", {}, words.otherAddressHow), h("pre", { tabindex: "0" }, words.otherAddressCommand),
+        h("p", {}, words.rebindHow), h("pre", { tabindex: "0" }, `${words.otherAddressCommand} --rebind`)));
     if (!mode.contains(document.activeElement)) fill(mode, offlineSwitch(status));
     fill(ledger, h("h2", { id: "ledger-title" }, words.ledgerTitle),
       h("p", { class: status.ledger.balances ? "good" : "attention" }, status.ledger.balances ? words.balances : words.doesNotBalance),

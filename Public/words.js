@@ -6,7 +6,12 @@ const clock = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
 const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
+const short = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 0 });
+
 export const number = (value) => whole.format(value ?? 0);
+
+/** "120K" where there is little room. */
+export const shortNumber = (value) => short.format(value);
 const ofTotal = (total) => (total === null || total === undefined ? "" : ` of ${number(total)}`);
 const plural = (count, one, many) => (count === 1 ? one : many.replace("#", number(count)));
 
@@ -63,9 +68,11 @@ export const words = {
   syncNow: "Sync now",
   cancelSync: "Stop",
   syncing: "Syncing…",
-  sending: (done, total, rate, left) =>
-    [`Sending ${number(done)}${ofTotal(total || null)}`, rate > 0 && `${number(rate)} a second`, left > 1 && `${number(left)} s left`].filter(Boolean).join(", "),
-  receiving: (done, rate) => `Receiving ${number(done)}, ${number(rate)} a second`,
+  sending: (done, total) => `Sending ${number(done)}${ofTotal(total)}`,
+  receiving: (table, done, total) => `Receiving ${table} ${total === null ? words.soFar(done) : `${number(done)}${ofTotal(total)}`}`,
+  soFar: (done) => `${number(done)} so far`,
+  rate: (rate) => `${number(rate)} a second`,
+  secondsLeft: (seconds) => (seconds < 90 ? `${number(seconds)} s left` : `${number(Math.round(seconds / 60))} min left`),
   details: "Details",
   tryAgain: "Try again",
   // Where a row is.
@@ -275,6 +282,10 @@ export const words = {
   statusTitle: "Status and settings",
   backendTitle: "Backend",
   address: "Address",
+  otherAddress: "Use another address",
+  otherAddressHow: "The address belongs to the start, so that no page can send your changes elsewhere. Stop Understudy and start it with the new one:",
+  otherAddressCommand: "understudy serve --backend https://NEW-ADDRESS",
+  rebindHow: "If the old address never answered as a tables backend, the new one is simply taken. If it did, your work goes on here, but nothing is sent to the new one before you say so. This keeps everything that waits, and pulls all tables anew:",
   since: "Since",
   lastSyncLabel: "Last sync",
   nextSyncLabel: "Next sync",
