@@ -1,11 +1,23 @@
 // The line at the top: where the backend is, what waits, what needs the person, and Sync now.
 
 import { operator } from "./api.js";
-import { coalesce, fill, h, toast } from "./dom.js";
+import { announce, coalesce, fill, h, toast } from "./dom.js";
 import { cancel, follow, progress, sentence, watch } from "./runs.js";
 import { shortNumber, words } from "./words.js";
 
 const longRunMilliseconds = 600; // What is over sooner would only flicker.
+
+const needing = ({ queue }) => queue.conflict + queue.quarantined;
+const open = ({ queue }) => queue.queued + queue.waiting + queue.sending + queue.unknown;
+
+/** What a person who does not see the line has to hear about a change of it; nothing where only a number moved. */
+function meaning(before, now) {
+  if (!before) return null;
+  if (needing(now) > needing(before)) return words.needYou(needing(now));
+  if (now.backend.state !== before.backend.state && now.mode.mode === "online") return words.backendIs(now.backend.state);
+  if (open(before) > 0 && open(now) === 0 && needing(now) === 0) return words.allSent;
+  return null;
+}
 
 /** Builds the line in `element`. Gives `{status, refresh, hear}`; `status()` is the last one read. */
 export function connection(element) {
@@ -63,7 +75,10 @@ export function connection(element) {
   }
 
   async function load() {
+    const before = status;
     status = await operator.get("/status");
+    const news = meaning(before, status);
+    if (news) announce(news);
     adopt(status.currentRun);
     draw();
   }
@@ -73,8 +88,8 @@ export function connection(element) {
     if (!status) return;
     const { backend, queue } = status;
     const byChoice = status.mode?.mode === "offline";
-    const attention = queue.conflict + queue.quarantined;
-    const waiting = queue.queued + queue.waiting + queue.sending + queue.unknown;
+    const attention = needing(status);
+    const waiting = open(status);
     pill.className = `pill ${byChoice ? "offline" : backend.state}`;
     fill(pill, byChoice ? (status.mode.until ? words.offlineUntil(status.mode.until) : words.offlineByChoice) : (words.backendState[backend.state] ?? backend.state));
     pill.title = backend.reason ?? "";

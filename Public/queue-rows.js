@@ -7,7 +7,7 @@ export const titleOf = (operation) => operation.title ?? operation.itemId;
 
 /** "37 waiting: the backend refused the connection", each a filter; nothing when one is chosen. */
 export function causes(groups, filter, go) {
-  if (filter.reason) return [];
+  if (filter.reason || groups.every((group) => group.count < 2)) return [];
   return groups.map((group) =>
     h("li", {}, h("button", { type: "button", onclick: () => go({ state: group.state, reason: group.reason }) },
       h("strong", {}, number(group.count)), h("span", { class: `tag ${group.state}` }, words.operationState[group.state] ?? group.state), h("span", { class: "cause" }, group.reason))));

@@ -22,11 +22,11 @@ export function statusView(main, asked, header) {
     h("div", { class: "cards" }, backend, mode, ledger, set, identities, rejected)));
 
   async function load() {
-    await header.load();
-    const rejections = (await operator.get("/rejections")).items;
-    draw(header.status(), rejections);
+    // Everything first, then the page: what came later would move what somebody reads.
+    const [rejections, found] = await Promise.all([operator.get("/rejections"), settings ?? operator.get("/settings"), header.load()]);
+    draw(header.status(), rejections.items);
     if (settings) return; // Somebody may be changing them.
-    settings = await operator.get("/settings");
+    settings = found;
     fill(set, h("h2", { id: "settings-title" }, words.settingsTitle), settingsForm(settings));
   }
 

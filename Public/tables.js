@@ -34,7 +34,7 @@ export function tablesView(main, asked) {
   const paging = h("div", { class: "bar" });
   const side = h("div", { class: "side" });
   const preview = h("div", {});
-  const body = h("div", {}, head, form, wrong, h("div", { class: "split" }, h("div", {}, grid, paging), side), preview);
+  const body = h("div", { hidden: true }, head, form, wrong, h("div", { class: "split" }, h("div", {}, grid, paging), side), preview);
   fill(main, h("section", { class: "page wide" }, h("h1", {}, views.tables), choices, body));
 
   function read(route) {
@@ -57,8 +57,7 @@ export function tablesView(main, asked) {
     wish.table ||= (known.find((table) => table.items > 0) ?? known[0])?.name ?? "";
     const table = known.find((one) => one.name === wish.table);
     drawTables();
-    body.hidden = !table;
-    if (!table) return;
+    if (!table) return void (body.hidden = true);
     drawHead(table);
     if (document.activeElement !== search) search.value = wish.filter;
     if (document.activeElement !== orderby) orderby.value = wish.orderby;
@@ -70,10 +69,11 @@ export function tablesView(main, asked) {
       wrong.hidden = true;
     } catch (problem) {
       fill(wrong, problem.message);
-      wrong.hidden = false;
+      wrong.hidden = body.hidden = false;
       return;
     }
     drawRows();
+    body.hidden = false;
     if (wish.id && !side.firstChild) openRow(answer.items.find((row) => row.item.id === wish.id));
   }
 

@@ -104,6 +104,7 @@ export const words = {
     portal: "Network sign-in page",
     notTables: "Wrong address",
   },
+  backendIs: (state) => `The backend: ${words.backendState[state] ?? state}.`,
   offlineByChoice: "Offline by your choice",
   offlineUntil: (text) => `Offline by your choice until ${time(text)}`,
   nowOffline: "Working offline. Changes wait on this device.",

@@ -44,8 +44,19 @@ extension OperationFilter {
             arguments += [reason]
         }
         if let items {
-            sql += " AND item_id IN (\(items.map { _ in "?" }.joined(separator: ",")))"
-            arguments += StatementArguments(items)
+            // An item leads to its first open operation, and each to the one that follows it.
+            sql += """
+                 AND seq IN (
+                  WITH RECURSIVE chain(seq) AS (
+                    SELECT pending FROM items
+                    WHERE table_id IN (SELECT id FROM tables WHERE name_key = ?)
+                      AND id IN (\(items.map { _ in "?" }.joined(separator: ","))) AND pending IS NOT NULL
+                    UNION
+                    SELECT next.seq FROM operations AS next JOIN chain ON next.successor_of = chain.seq
+                  )
+                  SELECT seq FROM chain)
+                """
+            arguments += [table?.lowercased()] + StatementArguments(items)
         }
         return (sql, arguments)
     }
