@@ -18,13 +18,15 @@ export function statusView(main, asked, header) {
   const ledger = h("section", { class: "card", "aria-labelledby": "ledger-title" });
   const identities = h("section", { class: "card", "aria-labelledby": "identities-title" });
   const rejected = h("section", { class: "card", "aria-labelledby": "rejected-title" });
+  const cards = h("div", { class: "cards", hidden: true }, backend, mode, ledger, set, identities, rejected);
   fill(main, h("section", { class: "page wide" }, h("h1", {}, words.statusTitle), contact,
-    h("div", { class: "cards" }, backend, mode, ledger, set, identities, rejected)));
+    cards));
 
   async function load() {
     // Everything first, then the page: what came later would move what somebody reads.
     const [rejections, found] = await Promise.all([operator.get("/rejections"), settings ?? operator.get("/settings"), header.load()]);
     draw(header.status(), rejections.items);
+    cards.hidden = false;
     if (settings) return; // Somebody may be changing them.
     settings = found;
     fill(set, h("h2", { id: "settings-title" }, words.settingsTitle), settingsForm(settings));
