@@ -1,6 +1,6 @@
 // Conflicts: one after the other, with what remains, one choice for all that are alike, and undo.
 
-import { operator } from "./api.js";
+import { operator, query } from "./api.js";
 import { choicesFor, conflictCard } from "./conflict-card.js";
 import { ask } from "./dialog.js";
 import { coalesce, fill, h, toast } from "./dom.js";
@@ -8,6 +8,7 @@ import { takeBack } from "./undo.js";
 import { number, words } from "./words.js";
 
 const pageSize = 100;
+const idsPage = 500;
 
 /** Conflicts that one choice can decide: the same table, the same fields, the same kind of clash. */
 const alike = (one) => JSON.stringify([one.table, one.serverDeleted, one.mineDeleted, one.fields.filter((field) => field.overlaps).map((field) => field.name)]);
@@ -79,7 +80,43 @@ export function conflictsView(main, asked) {
         h("p", { class: "quiet-text" }, words.alikeMeans),
         h("div", { class: "actions" },
           choicesFor(conflict).filter((choice) => choice !== "edited").map((choice) =>
-            h("button", { type: "button", onclick: () => decideAll(same, choice) }, words.forAll[choice])))));
+            h("button", { type: "button", onclick: () => decideAll(same, choice) }, words.forAll[choice])))),
+      total > same.length && total > 1 && wholeTable(conflict));
+  }
+
+  /** One choice for every conflict of the table, however many and whatever they clash about. */
+  function wholeTable({ table }) {
+    return h("details", { class: "card alike" }, h("summary", {}, words.wholeTable(table)),
+      h("p", { class: "quiet-text" }, words.wholeTableMeans),
+      h("div", { class: "actions" }, ["merged", "mine", "server", "both"].map((choice) =>
+        h("button", { type: "button", onclick: () => decideTable(table, choice) }, words.forAll[choice]))));
+  }
+
+  async function decideTable(table, choice) {
+    const filter = { table, state: ["conflict"] };
+    try {
+      const { matched } = await operator.post("/conflicts/resolve", { filter, choice, dryRun: true });
+      if (!(await ask(words.forAll[choice], words.forAllAsk(matched), words.forAll[choice]))) return;
+      const ids = await conflictsOf(table);
+      const { changed, refused } = await operator.post("/conflicts/resolve", { filter, choice });
+      toast(words.decided(changed, refused), changed ? takeBack(ids, refresh) : undefined);
+      card = wanted = null;
+    } catch (problem) {
+      toast(problem.message);
+    }
+    refresh();
+  }
+
+  /** The ids of all conflicts of a table, to be able to take a decision about them back. */
+  async function conflictsOf(table) {
+    const ids = [];
+    let after = null;
+    do {
+      const page = await operator.get("/operations" + query({ state: "conflict", table, limit: idsPage, after }));
+      ids.push(...page.items.map((one) => one.id));
+      after = page.next;
+    } while (after);
+    return ids;
   }
 
   const settle = (conflict, choice, item) =>

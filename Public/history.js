@@ -14,7 +14,7 @@ const seenKey = "understudy-history-seen";
 /** What a person would call the item: its text, or whatever it has instead. */
 function itemTitle(entry) {
   const item = entry.after ?? entry.before;
-  const title = String(item?.text ?? item?.title ?? item?.name ?? entry.itemId ?? "");
+  const title = String(item?.text ?? item?.title ?? item?.name ?? entry.title ?? entry.itemId ?? "");
   return title.length > titleMost ? `${title.slice(0, titleMost)}…` : title;
 }
 

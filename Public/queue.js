@@ -11,6 +11,7 @@ import { views, words } from "./words.js";
 
 const causesMost = 8;
 const rowPixels = 65;
+const isBeside = matchMedia("(min-width: 60rem)");
 const names = ["state", "table", "q", "reason"];
 
 export function queueView(main, asked, { status }) {
@@ -147,7 +148,8 @@ export function queueView(main, asked, { status }) {
     const act = (action) => actOn(action, detail.summary).then(refresh);
     fill(side, operationDetail(detail, { close: () => go({ id: null }), act, saved: () => (fill(side), refresh()) }));
     for (const one of side.querySelectorAll("details")) one.open = unfolded.includes(one.dataset.name);
-    if (shown !== wanted || focusInside) side.querySelector("h2")?.focus();
+    // Beside the list the card is in sight already; below it, it is gone to.
+    if (shown !== wanted || focusInside) side.querySelector("h2")?.focus({ preventScroll: isBeside.matches });
     shown = wanted;
   }
 

@@ -34,7 +34,7 @@ export function tablesView(main, asked) {
   const paging = h("div", { class: "bar" });
   const side = h("div", { class: "side" });
   const preview = h("div", {});
-  const body = h("div", { hidden: true }, head, form, wrong, h("div", { class: "split" }, h("div", {}, grid, paging), side), preview);
+  const body = h("div", { hidden: true }, head, form, wrong, h("div", { class: "split narrow" }, h("div", {}, grid, paging), side), preview);
   fill(main, h("section", { class: "page wide" }, h("h1", {}, views.tables), choices, body));
 
   function read(route) {

@@ -22,10 +22,11 @@ export function todoRow(first, { complete, remove, save, canWrite }) {
   let editing = false;
   const box = h("input", { type: "checkbox", disabled: !canWrite, "data-key": "tick", onchange: () => complete(row, box.checked) });
   const text = h("button", { type: "button", class: "text", "data-open": true, "data-key": "edit", disabled: !canWrite, onclick: () => edit() });
+  const due = h("span", { class: "due", hidden: true });
   const where = h("span", { class: "where" });
   const bin = h("button", { type: "button", class: "quiet", "data-key": "delete", onclick: () => remove(row) }, "×");
   const content = h("div", { class: "content" }, text);
-  const element = h("li", { "data-row": true }, box, content, where, canWrite && bin);
+  const element = h("li", { "data-row": true }, box, content, due, where, canWrite && bin);
 
   function edit(started) {
     editing = true;
@@ -69,6 +70,8 @@ export function todoRow(first, { complete, remove, save, canWrite }) {
       text.setAttribute("aria-label", words.editTodo(title));
     }
     bin.setAttribute("aria-label", words.deleteTodo(title));
+    due.hidden = !row.item.due;
+    fill(due, row.item.due ? words.due(row.item.due) : "");
     const state = row.operationState === "sending" ? "sending" : row.state;
     const label = words.itemState[state] ?? state;
     const target = row.state === "conflict" ? `#/conflicts/${row.operationId}` : `#/queue/${row.operationId}`;

@@ -25,6 +25,16 @@ export function time(text) {
 const minute = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
 export const clockTime = (text) => minute.format(new Date(text));
 
+const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
+
+/** A day without its time; what is no date is shown as it is. */
+function date(text) {
+  const at = new Date(text);
+  // A bare date is meant as it is written, wherever the reader is.
+  const here = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00`) : at;
+  return Number.isNaN(here.getTime()) ? String(text) : dayOnly.format(here);
+}
+
 /** "in 12 seconds", "3 minutes ago". */
 export function distance(text, now = Date.now()) {
   if (!text) return "";
@@ -55,6 +65,7 @@ export const words = {
   reopened: (text) => `“${text}” is open again.`,
   todosLeft: (count) => plural(count, "1 todo left", "# todos left"),
   todoText: "Todo text",
+  due: (text) => `due ${date(text)}`,
   editTodo: (text) => `Edit “${text}”`,
   deleteTodo: (text) => `Delete “${text}”`,
   completeTodo: (text) => `Complete “${text}”`,
@@ -166,7 +177,9 @@ export const words = {
   byKey: (key) => `Key: ${key}`,
   alike: (count) => `${number(count)} conflicts are alike`,
   alikeMeans: "The same table, the same fields, the same kind of clash: one choice can decide them all.",
-  forAll: { mine: "Keep mine for all", server: "Keep the server’s for all", both: "Keep both for all" },
+  wholeTable: (table) => `All conflicts of ${table}`,
+  wholeTableMeans: "One choice for every conflict of this table, also for those that clash in another way. What cannot be merged stays here.",
+  forAll: { merged: "Merge all", mine: "Keep mine for all", server: "Keep the server’s for all", both: "Keep both for all" },
   forAllAsk: (count) => `This decides ${number(count)} conflicts at once. You can undo it afterwards.`,
   deciding: (done, count) => `Deciding ${number(done)} of ${number(count)}`,
   decidedAlready: "That conflict is decided already.",

@@ -76,7 +76,8 @@ extension JSONValue {
             ("id", .number(entry.id)), ("identity", .string(identity)), ("at", .time(entry.at)),
             ("kind", .string(entry.kind.rawValue)), ("actor", .string(entry.actor.rawValue)),
             ("table", .text(entry.table)), ("itemId", .text(entry.itemID)),
-            ("operationId", .text(entry.operationID)), ("before", .row(entry.before)),
+            ("operationId", .text(entry.operationID)), ("title", .text(entry.title)),
+            ("before", .row(entry.before)),
             ("after", .row(entry.after)), ("summary", .string(entry.summary)),
             ("undoable", .bool(entry.undoable)), ("undoneBy", .number(entry.undoneBy)))
     }
