@@ -1,7 +1,7 @@
 // The queue: what waits and why, by cause and one by one, and what can be done about all of it.
 
 import { operator, query } from "./api.js";
-import { coalesce, fill, h, toast } from "./dom.js";
+import { coalesce, fill, focusCard, h, toast } from "./dom.js";
 import { currentRow } from "./keys.js";
 import { longList } from "./longlist.js";
 import { operationDetail } from "./operation.js";
@@ -11,7 +11,6 @@ import { views, words } from "./words.js";
 
 const causesMost = 8;
 const rowPixels = 65;
-const isBeside = matchMedia("(min-width: 60rem)");
 const names = ["state", "table", "q", "reason"];
 
 export function queueView(main, asked, { status }) {
@@ -148,8 +147,7 @@ export function queueView(main, asked, { status }) {
     const act = (action) => actOn(action, detail.summary).then(refresh);
     fill(side, operationDetail(detail, { close: () => go({ id: null }), act, saved: () => (fill(side), refresh()) }));
     for (const one of side.querySelectorAll("details")) one.open = unfolded.includes(one.dataset.name);
-    // Beside the list the card is in sight already; below it, it is gone to.
-    if (shown !== wanted || focusInside) side.querySelector("h2")?.focus({ preventScroll: isBeside.matches });
+    if (shown !== wanted || focusInside) focusCard(side);
     shown = wanted;
   }
 

@@ -3,7 +3,7 @@
 import { canWrite, parseJSON } from "./api.js";
 import { readable } from "./diff.js";
 import { ask } from "./dialog.js";
-import { h, toast } from "./dom.js";
+import { focusCard, h, toast } from "./dom.js";
 import { words } from "./words.js";
 
 const system = ["id", "createdAt", "updatedAt", "version", "deleted"];
@@ -54,6 +54,6 @@ export function rowEditor(row, { close, save, remove }) {
       canWrite && !item.deleted && h("div", { class: "actions" }, h("button", { class: "primary" }, words.save),
         h("button", { type: "button", onclick: async () => (await ask(words.delete, words.deleteAsk(item.id), words.delete)) && attempt(remove) }, words.delete))),
     h("dl", { class: "facts" }, facts));
-  setTimeout(() => element.querySelector("h2").focus());
+  setTimeout(() => focusCard(element));
   return element;
 }
