@@ -164,7 +164,8 @@ extension SyncEngine {
     private func note(_ report: PullReport, after before: [PullReport]) {
         current?.run.pull = before + [report]
         current?.run.progress = Run.Progress(
-            phase: .pull, done: report.received, total: report.total.map { max($0, report.received) })
+            phase: .pull, done: report.received,
+            total: report.total.map { max($0, report.received) })
         scheduler.progressed(now: clock.uptime())
     }
 

@@ -35,7 +35,9 @@ import Testing
     }
 
     @Test func `a window into the queue begins where it is asked to`() async throws {
-        for number in 0..<9 { try await fixture.insert("i\(number)", #"{"text":"a_b \#(number)"}"#) }
+        for number in 0..<9 {
+            try await fixture.insert("i\(number)", #"{"text":"a_b \#(number)"}"#)
+        }
         for filter in [OperationFilter(), OperationFilter(text: "A_B")] {
             let page = try await store.operations(filter, skip: 4, limit: 3)
             #expect(page.items.map(\.itemID) == ["i4", "i5", "i6"])
