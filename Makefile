@@ -20,9 +20,11 @@ test: ## install what the tests need and run everything
 fuzz: ## the parsers against many more inputs (SEED=1 COUNT=200000)
 	@SEED=$(or $(SEED),$$(date +%s)) COUNT=$(or $(COUNT),200000) swift test --filter FuzzTests
 
-soak: ## live through many simulated lives (SEEDS=first:count, 20,000 unless said otherwise)
+soak: ## many simulated lives (SEEDS=first:count, 20,000 unless said) and a queue of OPERATIONS=100000
 	@swift build --build-tests
 	@SIMULATION_SEEDS=$(or $(SEEDS),2000:20000) swift test --skip-build --filter Simulation
+	@swift build -c release --product understudy
+	@OPERATIONS=$(or $(OPERATIONS),100000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Browser/test_many_operations.py
 
 # Half an hour on a machine that does nothing else. Try it out with ARGS="--scale 0.01 --rounds 1".
 bench: ## measure against the bare libraries (ARGS="--only 1,2 --rounds 5"; docs/PERFORMANCE.md)

@@ -38,6 +38,7 @@ struct DashboardFile: Sendable {
         DashboardFile(name: "theme.js", bytes: PackageResources.theme_js),
         DashboardFile(name: "todo-row.js", bytes: PackageResources.todo_row_js),
         DashboardFile(name: "todos.js", bytes: PackageResources.todos_js),
+        DashboardFile(name: "undo.js", bytes: PackageResources.undo_js),
         DashboardFile(name: "views.css", bytes: PackageResources.views_css),
         DashboardFile(name: "words.js", bytes: PackageResources.words_js),
     ]

@@ -106,13 +106,17 @@ struct PullPass: Sendable {
                 return
             }
             let change = try await store.read { try $0.changeCount() }
-            let answer = await remote.list(request.table, state.plan.next())
+            var query = state.plan.next()
+            // The first page asks how many there are in all; refused, it is asked for without.
+            query.query.count = state.report.requests == 0
+            let answer = await remote.list(request.table, query)
             state.report.requests += 1
             guard case .rows(let page) = answer else {
                 if await !simplify(&state, answer) { return }
                 continue
             }
             state.refusals = 0
+            state.report.total = page.total ?? state.report.total
             let wasFull = state.plan.paging == .full
             state.plan.take(page)
             // The page that showed that rows have no times comes again, in another order.

@@ -5,7 +5,7 @@ struct ItemQuery {
     /// The page, with one row more than asked for, to know whether more follow.
     let page: SQLFragment
     /// The number that match; nil when not asked for.
-    let count: SQLFragment?
+    private(set) var count: SQLFragment?
     /// Rows on the page at most.
     let rows: Int
 
@@ -19,6 +19,10 @@ struct ItemQuery {
             offset: Self.offset(query, table),
             compiler: SQLCompiler(schema, spelling: { spellings.spelling(of: $0) }),
             pageRows: pageRows)
+        // Without a condition the count is kept already.
+        guard query.count, query.filter == nil, !query.includeDeleted else { return }
+        count = SQLFragment(
+            "SELECT live_items FROM table_counters WHERE table_id = ?", [.integer(table.id)])
     }
 
     /// How many rows are left out before the page.

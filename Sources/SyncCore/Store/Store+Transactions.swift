@@ -19,8 +19,21 @@ extension Store {
     func read<T: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws -> T
     ) async throws(StoreError) -> T {
+        try await read(on: operatorReader, body)
+    }
+
+    /// The same for what may look through the whole queue, so that the engine never waits for it.
+    func search<T: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
+        try await read(on: searchReader, body)
+    }
+
+    private func read<T: Sendable>(
+        on reader: DatabaseQueue, _ body: @escaping @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
         let result: Result<T, StoreError> = await withCheckedContinuation { continuation in
-            operatorReader.asyncUnsafeRead { access in
+            reader.asyncUnsafeRead { access in
                 continuation.resume(returning: self.answer(access, body))
             }
         }

@@ -20,6 +20,8 @@ public final class Store: Sendable {
     let unhurried: Reader
     /// For the operator's lists and the engine.
     let operatorReader: DatabaseQueue
+    /// For lists that may look through the whole queue.
+    let searchReader: DatabaseQueue
     let catalog = TableCatalog()
     let waiting = Mutex(WaitingWrites())
     let listeners = Mutex(Listeners())
@@ -51,6 +53,7 @@ public final class Store: Sendable {
         do {
             try Migration.run(on: writer)
             operatorReader = try Connection.reader(path, budget: nil)
+            searchReader = try Connection.reader(path, budget: nil)
             try writer.write { db in
                 let transaction = Transaction(
                     db: db, identity: identity, now: clock.now(), ids: ids,
@@ -84,6 +87,7 @@ public final class Store: Sendable {
         closeReaders()
         do {
             try operatorReader.close()
+            try searchReader.close()
             try writer.close()
         } catch {
             throw StoreError(error)
