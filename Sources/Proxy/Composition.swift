@@ -10,6 +10,8 @@ import TablesProtocol
 struct Composition {
     let configuration: ServeConfiguration
     let log: Logger
+    /// Sockets that listen already; with any, the configured address is not listened on.
+    var sockets: [CInt] = []
     let clock = SystemClock()
 
     /// Makes a composition.
@@ -27,9 +29,10 @@ struct Composition {
         let house = try await assemble(
             transport, passing: passing, workers: ServerConfiguration.cores)
         let server = Server(
-            ServerConfiguration(addresses: addresses, workers: ServerConfiguration.cores),
+            ServerConfiguration(
+                addresses: addresses, openSockets: sockets, workers: ServerConfiguration.cores),
             handler: house.routes)
-        let bound = try listen(server)
+        let bound = try await listen(server)
         do {
             try configuration.folder.writeAddress("http://\(bound)")
         } catch {
@@ -90,13 +93,9 @@ struct Composition {
     }
 
     var syncSettings: SyncSettings {
-        let triggers: Set<Trigger> =
-            switch configuration.sync {
-            case .auto: Set(Trigger.allCases)
-            case .manual: [.manual]
-            }
-        return SyncSettings(
-            triggers: triggers, tables: configuration.tables ?? configuration.pulledTables)
+        SyncSettings(
+            triggers: configuration.sync.triggers,
+            tables: configuration.tables ?? configuration.pulledTables)
     }
 
     private func makeAccess() throws(StartProblem) -> OperatorAccess {
@@ -108,6 +107,7 @@ struct Composition {
 
     /// 127.0.0.1 gets [::1] with the same port beside it, where that is free.
     private var addresses: [ListenAddress] {
+        if !sockets.isEmpty { return [] }
         let main = configuration.listen
         guard main.host == "127.0.0.1", main.port != 0,
             let second = try? ListenAddress(host: "::1", port: main.port, isOptional: true)
@@ -115,18 +115,25 @@ struct Composition {
         return [main, second]
     }
 
-    private func listen(_ server: Server) throws(StartProblem) -> ListenAddress {
+    private func listen(_ server: Server) async throws(StartProblem) -> ListenAddress {
+        let bound: [ListenAddress]
         do {
-            guard let first = try server.start().first else {
-                throw StartProblem("There is no address to listen on.")
-            }
-            return first
-        } catch let failure as StartFailure {
-            throw StartProblem(failure.description)
-        } catch let problem as StartProblem {
-            throw problem
+            bound = try server.start()
         } catch {
-            throw StartProblem("\(error)")
+            throw StartProblem(error.description)
         }
+        guard let first = bound.first, bound.allSatisfy(\.isLoopback) else {
+            await server.stop()
+            throw StartProblem(
+                "A socket that was handed over listens on another address than a loopback one: "
+                    + "\(bound.map(\.description).joined(separator: ", ")). Say "
+                    + "ListenStream=127.0.0.1:8080 in the socket unit.")
+        }
+        return first
     }
+}
+
+extension ListenAddress {
+    /// Whether only this machine reaches it.
+    var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 }

@@ -40,6 +40,8 @@ enum Limits {
     static let runPollMilliseconds = 200
     /// What `Retry-After` says when the backend is away or the disk is busy.
     static let retryAfterSeconds = 5
+    /// Seconds between two looks at how things stand, for the log and the service manager.
+    static let serviceReportSeconds = 5
     /// Time given to open requests and the operation in flight when stopping; then the process ends.
     static let stopMilliseconds = 1800
     /// Milliseconds after which a list does not wait any longer for a table's first pull, but is
@@ -61,4 +63,14 @@ enum Limits {
     static let offlineSecondsMax: Int64 = 315_360_000
     /// The furthest back that samples go, in seconds.
     static let sampleSecondsMax = 7 * 24 * 3600
+    /// The most operations of one request that brings in operations of an export.
+    static let importedOperations = 500
+    /// Clocks that differ by more seconds than this are worth a warning.
+    static let clockSkewSeconds: Int64 = 60
+    /// Free bytes of the disk under which there is a warning.
+    static let freeBytes: UInt64 = 200 << 20
+    /// Seconds that `doctor` waits for the backend.
+    static let examinationSeconds = 10
+    /// Operations and history entries of a support bundle.
+    static let bundledEntries = 200
 }

@@ -61,6 +61,18 @@ struct DataFolder: Sendable, Hashable {
         return "\(path)/stores/\(identity)/store.sqlite"
     }
 
+    /// Whether there is a store to look into.
+    var hasStore: Bool { Files.exists("\(path)/stores/\(Homes.anonymous)/store.sqlite") }
+
+    /// What an identity's store holds, without opening it for work.
+    func contents(_ identity: String) throws(StartProblem) -> StoreContents {
+        do {
+            return try Store.verify(at: try storeFile(identity))
+        } catch {
+            throw (error as? StartProblem) ?? StartProblem("\(error)", .error)
+        }
+    }
+
     /// The identities that have a store, without `anonymous`.
     var identities: [Identity] {
         Files.names(in: "\(path)/stores").sorted().filter { name in

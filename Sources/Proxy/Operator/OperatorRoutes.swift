@@ -10,7 +10,7 @@ extension OperatorRoute {
     static let all: [OperatorRoute] = [
         .now(.get, "/-/") { api, _ throws(Problem) in try api.dashboardFile("index.html") },
         .now(.get, "/-/livez") { api, _ in api.livez() },
-        .later(.get, "/-/readyz") { api, _ in await api.readyz() },
+        .later(.get, "/-/readyz") { api, call in await api.readyz(call) },
         .later(.get, "/-/metrics") { api, _ in await api.metrics() },
         .now(.get, "/-/openapi.json") { api, _ in api.openAPI() },
         .now(.get, "/-/{file}") { api, call throws(Problem) in
@@ -78,6 +78,10 @@ extension OperatorRoute {
         },
         .later(.post, "\(api)/operations/{id}/discard") { api, call throws(Problem) in
             try await api.discard(call)
+        },
+
+        .later(.post, "\(api)/import") { api, call throws(Problem) in
+            try await api.importChanges(call)
         },
 
         .later(.get, "\(api)/conflicts") { api, call throws(Problem) in

@@ -24,6 +24,27 @@ extension Store {
         return try result.get()
     }
 
+    /// Writes a copy of the store in a file, also while another process works on it.
+    /// - Parameter path: where no file may be yet.
+    @available(*, noasync)
+    public static func backup(
+        of file: String, to path: String
+    ) throws(StoreError) -> StoreContents {
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw .cannotOpen("There is a file at \(path) already; name another one.")
+        }
+        do {
+            let store = try Connection.reader(file, budget: nil)
+            let contents = try store.unsafeRead { db in
+                try copy(.success(db), to: path + ".part", as: path).get()
+            }
+            try store.close()
+            return contents
+        } catch {
+            throw Connection.opening(error, file)
+        }
+    }
+
     private static func copy(
         _ access: Result<Database, any Error>, to part: String, as path: String
     ) -> Result<StoreContents, StoreError> {
