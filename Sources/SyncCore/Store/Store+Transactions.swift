@@ -50,8 +50,9 @@ extension Store {
         _ db: Database, inBudget: Bool, _ body: (Transaction) throws -> T
     ) -> Result<T, StoreError> {
         let result = attempt(db, body)
-        guard case .failure(.full) = result, !inBudget, let budget, (try? budget.lend(db)) != nil
-        else { return result }
+        guard case .failure(.full) = result, !inBudget, let budget else { return result }
+        _ = makeRoom(db)
+        guard (try? budget.lend(db)) != nil else { return result }
         // Where it cannot be taken back, the reserve is open until the next start.
         defer { try? budget.hold(db) }
         return attempt(db, body)
