@@ -1,4 +1,4 @@
-.PHONY: help run build test fuzz soak bench bench-check format clean install deb
+.PHONY: help run build test fuzz soak sanitize bench bench-check format clean install deb
 
 # One program with the Swift runtime inside, that runs where no Swift is installed.
 release = swift build -c release --static-swift-stdlib --product understudy
@@ -47,6 +47,16 @@ bench: ## measure against the bare libraries (ARGS="--only 1,2 --rounds 5"; docs
 
 bench-check: bench ## the same, and fail where a threshold is missed
 	@Benchmarks/.build/release/bench check
+
+# One build for each sanitizer, beside the usual one; the first time takes many minutes. The symbols
+# that they may not complain of stand with their reasons in Tests/sanitizers.
+sanitize: ## the rooms with C in them under the thread and the address sanitizer
+	@TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/sanitizers/thread.txt halt_on_error=0 exitcode=66" \
+		swift test --no-parallel --sanitize=thread --scratch-path .build/thread --filter '$(SANITIZED)'
+	@ASAN_OPTIONS="detect_leaks=0" \
+		swift test --no-parallel --sanitize=address --scratch-path .build/address --filter '$(SANITIZED)'
+
+SANITIZED ?= HTTPServerTests|HTTPClientTests|FuzzTests
 
 format: ## put every Swift file into the project's format
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests \

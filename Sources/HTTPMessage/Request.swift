@@ -37,7 +37,7 @@ public struct Request: Sendable {
 
 /// The connection that a request came in on, as far as a handler may know it.
 public struct Connection: Sendable, Hashable {
-    /// The local address and port that the client connected to, for example `127.0.0.1` and `8080`.
+    /// The local address that the client connected to, for example `127.0.0.1`, or ``unixSocket``.
     public var localAddress: String
     /// The local port that the client connected to; 0 for an outgoing request.
     public var localPort: UInt16
@@ -51,6 +51,9 @@ public struct Connection: Sendable, Hashable {
         self.localPort = localPort
         self.worker = worker
     }
+
+    /// ``localAddress`` of a connection that came in on a Unix socket, whose file says who may.
+    public static let unixSocket = "unix"
 
     /// What a request carries that was not received by a server.
     public static let outgoing = Connection(localAddress: "", localPort: 0, worker: 0)

@@ -30,8 +30,9 @@ struct Composition {
             transport, passing: passing, workers: ServerConfiguration.cores)
         let server = Server(
             ServerConfiguration(
-                addresses: addresses, openSockets: sockets, workers: ServerConfiguration.cores),
-            handler: house.routes)
+                addresses: addresses, unixSockets: configuration.socket.map { [$0] } ?? [],
+                openSockets: sockets, workers: ServerConfiguration.cores),
+            handler: house.routes, onRefusal: { house.routes.rejections.count($0) })
         let bound = try await listen(server)
         do {
             try configuration.folder.writeAddress("http://\(bound)")
@@ -61,10 +62,15 @@ struct Composition {
             transport, key: applicationKey, workers: workers + 1, slowLane: slowLane, feed: feed,
             work: work)
         let access = try makeAccess()
+        let capabilities = makeCapabilities()
         let rejections = RejectionLog(now: clock.now)
+        let warnings = [
+            configuration.rules.tablesAccess.warning(loginUsers: LoginUsers.count)
+        ].compactMap { $0 }
         let operatorAPI = OperatorAPI(
-            homes: homes, access: access, rejections: rejections, feed: feed, work: work,
-            slowLane: slowLane, startedAt: clock.now(), now: clock.now)
+            homes: homes, access: access, capabilities: capabilities, rejections: rejections,
+            warnings: warnings, feed: feed, work: work, slowLane: slowLane,
+            startedAt: clock.now(), now: clock.now)
         let passThrough = PassThrough(
             backend: configuration.backend, transport: passing ?? transport, homes: homes,
             access: access, applicationKey: applicationKey,
@@ -77,16 +83,15 @@ struct Composition {
                 applicationKey: applicationKey),
             passThrough: passThrough, now: clock.now)
         let routes = Routes(
-            gate: Guard(rules: configuration.rules, access: access), rejections: rejections,
-            tables: tables, operatorAPI: operatorAPI, passThrough: passThrough)
+            gate: Guard(rules: configuration.rules, access: access, capabilities: capabilities),
+            rejections: rejections, tables: tables, operatorAPI: operatorAPI,
+            passThrough: passThrough)
         return House(routes: routes, homes: homes, access: access, work: work, feed: feed)
     }
 
     private func makeTransport(connections: Int = 8) throws(StartProblem) -> CurlTransport {
         do {
-            return try CurlTransport(
-                ClientConfiguration(
-                    maxConnectionsPerHost: connections, userAgent: "understudy/\(Version.text)"))
+            return try CurlTransport(configuration.leg.client(connections: connections))
         } catch {
             throw StartProblem(error.message, .error)
         }
@@ -103,6 +108,12 @@ struct Composition {
         return OperatorAccess(
             token: try configuration.folder.operatorToken(secret: ThisProcess.secret),
             sessions: kept.load(), now: clock.now, secret: ThisProcess.secret, persist: kept.save)
+    }
+
+    private func makeCapabilities() -> Capabilities {
+        let kept = KeptCapabilities(file: "\(configuration.folder.path)/access")
+        return Capabilities(
+            kept: kept.load(), now: clock.now, secret: ThisProcess.secret, keep: kept.save)
     }
 
     /// 127.0.0.1 gets [::1] with the same port beside it, where that is free.

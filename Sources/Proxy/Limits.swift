@@ -16,6 +16,12 @@ enum Limits {
     static let links = 20
     /// How long a session of the dashboard is good.
     static let sessionSeconds: Int64 = 30 * 24 * 3600
+    /// What is kept of the name that a browser gives itself.
+    static let browserNameCharacters = 200
+    /// The smallest size that a store can be held to.
+    static let diskBudgetBytesMin = 10 << 20
+    /// The longest name of a capability address.
+    static let capabilityNameBytes = 40
     /// Sessions at once; the oldest goes first.
     static let sessions = 50
     /// Elements of a page of a list, unless asked for.

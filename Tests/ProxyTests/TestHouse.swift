@@ -35,7 +35,7 @@ struct TestHouse {
             Sources(
                 flags: [
                     "backend": ["http://backend.test"], "data": [folder.path],
-                    "sync": [sync.rawValue], "table": tables,
+                    "sync": [sync.rawValue], "table": tables, "allow-plain-http": ["yes"],
                     "allow-origin": ["http://app.example", "null", "file://"],
                 ].merging(flags) { $1 }, environment: { _ in nil }), rebind: false)
         let house = try await Composition(configuration, log: Logger(label: "test"))

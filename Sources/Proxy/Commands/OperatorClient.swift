@@ -67,6 +67,11 @@ struct OperatorClient: Sendable {
         } while after != nil
     }
 
+    /// Removes.
+    func delete(_ path: String) async throws(StartProblem) {
+        _ = try await send(.delete, path, [], nil)
+    }
+
     /// The text at a path under `/-/`, such as the metrics.
     func text(_ path: String) async throws(StartProblem) -> String {
         let response = try await answer(.get, "/-/\(path)", nil)
@@ -82,6 +87,7 @@ struct OperatorClient: Sendable {
         }
         let target = "/-/api/v1\(path)" + (pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))")
         let response = try await answer(method, target, body)
+        if response.head.status == .noContent { return .object([]) }
         let value = try? JSONValue(parsing: response.bytes ?? [])
         guard (200..<300).contains(response.head.status.code), let value else {
             let detail = value?["detail"]?.string ?? "It answered \(response.head.status)."

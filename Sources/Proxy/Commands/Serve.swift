@@ -37,6 +37,8 @@ struct Serve: AsyncParsableCommand {
             """)
     var config: String?
 
+    @OptionGroup var leg: BackendLegOptions
+
     @OptionGroup var options: ServeOptions
 
     func run() async throws {
@@ -69,7 +71,7 @@ struct Serve: AsyncParsableCommand {
 
     /// Where the settings come from; the file is read each time.
     private func sources() throws(StartProblem) -> Sources {
-        var flags = options.flags
+        var flags = options.flags.merging(leg.flags) { $1 }
         flags[Settings.backend.name] = backend.map { [$0] } ?? []
         flags[Settings.backendGeneration.name] = backendGeneration.map { [$0] } ?? []
         flags[Settings.applicationKeyFile.name] = applicationKeyFile.map { [$0] } ?? []
@@ -88,5 +90,6 @@ struct Serve: AsyncParsableCommand {
         } else {
             ThisProcess.say("Dashboard, signed in once, for 30 minutes: \(proxy.makeLink())")
         }
+        for warning in proxy.house.routes.operatorAPI.warnings { ThisProcess.say(warning) }
     }
 }

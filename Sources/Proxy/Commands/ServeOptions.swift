@@ -45,6 +45,8 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "How the log is written: auto, text or json. (default: auto)")
     var logFormat: String?
 
+    @OptionGroup var access: AccessOptions
+
     @Flag(help: "Take this backend for a data folder that belongs to another one.")
     var rebind = false
 
@@ -59,6 +61,6 @@ struct ServeOptions: ParsableArguments {
             Settings.defaultGeneration.name: defaultGeneration.map { [$0] } ?? [],
             Settings.logLevel.name: logLevel.map { [$0] } ?? [],
             Settings.logFormat.name: logFormat.map { [$0] } ?? [],
-        ]
+        ].merging(access.flags) { $1 }
     }
 }

@@ -19,6 +19,7 @@ struct Understudy: AsyncParsableCommand {
                     Tables.self, RunsCommand.self, Rejections.self, DoctorCommand.self,
                     Config.self, Paths.self,
                 ]),
+            CommandGroup(name: "Let in", subcommands: [Access.self, Sessions.self]),
             CommandGroup(
                 name: "Act",
                 subcommands: [

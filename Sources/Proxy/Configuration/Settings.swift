@@ -97,7 +97,7 @@ enum Settings {
         return address.isLoopback ? address : nil
     }
 
-    private static func absolute(_ path: String) -> String {
+    static func absolute(_ path: String) -> String {
         if path.hasPrefix("/") { return path }
         guard let folder = ThisProcess.folder else { return path }
         return folder == "/" ? "/\(path)" : "\(folder)/\(path)"

@@ -119,15 +119,4 @@ struct DataFolder: Sendable, Hashable {
 
     /// Takes the address back when stopping.
     func removeAddress() { Files.remove("\(path)/address") }
-
-    private func refuseForeign() throws(StartProblem) {
-        guard let status = Files.status(path) else { return }
-        if status.owner != ThisProcess.user {
-            throw StartProblem("\(path) belongs to another user; choose a folder with --data.")
-        }
-        if status.permissions & 0o077 != 0 {
-            throw StartProblem(
-                "\(path) is open to other users. Close it with: chmod 700 '\(path)'")
-        }
-    }
 }

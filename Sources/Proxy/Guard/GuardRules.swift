@@ -4,11 +4,17 @@ struct GuardRules: Sendable, Hashable {
     var allowedHosts: Set<String>
     /// Origins of other pages that may call `/tables` and what is passed through.
     var allowedOrigins: Set<String>
+    /// Who may call `/tables` at its plain address.
+    var tablesAccess: TablesAccess
 
     /// Makes rules; without arguments only this machine's own pages and programs may call.
-    init(allowedHosts: Set<String> = [], allowedOrigins: Set<String> = []) {
+    init(
+        allowedHosts: Set<String> = [], allowedOrigins: Set<String> = [],
+        tablesAccess: TablesAccess = .open
+    ) {
         self.allowedHosts = allowedHosts
         self.allowedOrigins = allowedOrigins
+        self.tablesAccess = tablesAccess
     }
 
     /// Whether `host` names this server on `port`.

@@ -61,8 +61,8 @@ struct Metrics: Sendable {
             })
         family(
             &lines, "understudy_rejected_requests_total", "counter",
-            "Requests that the guard refused.",
-            rejections.map { ("reason=\"\($0.reason.rawValue)\"", Int64($0.count)) })
+            "Requests that were refused, by reason.",
+            rejections.map { ("reason=\"\($0.reason.word)\"", Int64($0.count)) })
         return lines.joined(separator: "\n") + "\n"
     }
 

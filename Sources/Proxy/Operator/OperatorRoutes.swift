@@ -20,6 +20,15 @@ extension OperatorRoute {
         .now(.get, "\(api)/session") { api, call throws(Problem) in try api.session(call) },
         .now(.post, "\(api)/session") { api, call throws(Problem) in try api.signIn(call) },
         .now(.delete, "\(api)/session") { api, call in api.signOut(call) },
+        .now(.get, "\(api)/sessions") { api, call in api.sessionList(call) },
+        .now(.delete, "\(api)/sessions/{id}") { api, call throws(Problem) in
+            try api.revokeSession(call)
+        },
+        .now(.get, "\(api)/access") { api, _ in api.accessList() },
+        .now(.post, "\(api)/access") { api, call throws(Problem) in try api.addAccess(call) },
+        .now(.delete, "\(api)/access/{name}") { api, call throws(Problem) in
+            try api.revokeAccess(call)
+        },
         .now(.post, "\(api)/links") { api, call throws(Problem) in try api.makeLink(call) },
 
         .later(.get, "\(api)/status") { api, call throws(Problem) in try await api.status(call) },

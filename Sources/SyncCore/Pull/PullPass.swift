@@ -155,7 +155,7 @@ struct PullPass: Sendable {
         for start in stride(from: 0, to: page.rows.count, by: SyncLimits.applyRows) {
             let rows = Array(page.rows[start..<min(start + SyncLimits.applyRows, page.rows.count)])
             let (request, plan, token) = (request, state.plan, state.token)
-            let (counts, moved) = try await store.write { transaction in
+            let (counts, moved) = try await store.write(inBudget: true) { transaction in
                 var record = try transaction.tableForRows(request.table, rows)
                 var counts = AppliedCounts()
                 for row in rows {
