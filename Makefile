@@ -1,4 +1,4 @@
-.PHONY: help run build test fuzz soak sanitize format clean install deb
+.PHONY: help run build test fuzz soak sanitize bench bench-check format clean install deb
 
 # One program with the Swift runtime inside, that runs where no Swift is installed.
 release = swift build -c release --static-swift-stdlib --product understudy
@@ -31,11 +31,22 @@ test: ## install what the tests need and run everything
 fuzz: ## the parsers against many more inputs (SEED=1 COUNT=200000)
 	@SEED=$(or $(SEED),$$(date +%s)) COUNT=$(or $(COUNT),200000) swift test --filter FuzzTests
 
-soak: build ## many simulated lives (SEEDS=first:count, 20,000 unless said otherwise) and the package
+soak: build ## many simulated lives (SEEDS=first:count, 20,000 unless said), a queue of OPERATIONS=100000, the package
 	@scripts/setup soak
 	@swift build --build-tests
 	@SIMULATION_SEEDS=$(or $(SEEDS),2000:20000) swift test --skip-build --filter Simulation
+	@OPERATIONS=$(or $(OPERATIONS),100000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Browser/test_many_operations.py
 	@.venv/bin/python -m pytest -q -p no:cacheprovider Tests/Soak
+
+# Half an hour on a machine that does nothing else. Try it out with ARGS="--scale 0.01 --rounds 1".
+bench: ## measure against the bare libraries (ARGS="--only 1,2 --rounds 5"; docs/PERFORMANCE.md)
+	@scripts/setup bench
+	@$(release)
+	@swift build -c release --package-path Benchmarks
+	@Benchmarks/.build/release/bench $(ARGS)
+
+bench-check: bench ## the same, and fail where a threshold is missed
+	@Benchmarks/.build/release/bench check
 
 # One build for each sanitizer, beside the usual one; the first time takes many minutes. The symbols
 # that they may not complain of stand with their reasons in Tests/sanitizers.
@@ -48,7 +59,8 @@ sanitize: ## the rooms with C in them under the thread and the address sanitizer
 SANITIZED ?= HTTPServerTests|HTTPClientTests|FuzzTests
 
 format: ## put every Swift file into the project's format
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests \
+		Benchmarks/Package.swift Benchmarks/Sources
 
 clean: ## remove what was built
-	@rm -rf .build build Tests/output
+	@rm -rf .build build Benchmarks/.build Tests/output

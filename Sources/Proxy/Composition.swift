@@ -57,8 +57,10 @@ struct Composition {
         let slowLane = SlowLane(worker: workers)
         let work = BackgroundWork()
         let feed = EventFeed()
+        let applicationKey = ApplicationKey(configured: configuration.applicationKey)
         let homes = try await makeHomes(
-            transport, workers: workers + 1, slowLane: slowLane, feed: feed, work: work)
+            transport, key: applicationKey, workers: workers + 1, slowLane: slowLane, feed: feed,
+            work: work)
         let access = try makeAccess()
         let capabilities = makeCapabilities()
         let rejections = RejectionLog(now: clock.now)
@@ -71,11 +73,14 @@ struct Composition {
             startedAt: clock.now(), now: clock.now)
         let passThrough = PassThrough(
             backend: configuration.backend, transport: passing ?? transport, homes: homes,
-            access: access, defaultGeneration: configuration.defaultGeneration, work: work)
+            access: access, applicationKey: applicationKey,
+            defaultGeneration: configuration.defaultGeneration, work: work)
         let tables = TablesRoutes(
             homes: homes, defaultGeneration: configuration.defaultGeneration,
             tables: configuration.tables.map(Set.init), work: work, slowLane: slowLane,
-            voucher: Voucher(backend: configuration.backend, transport: passing ?? transport),
+            voucher: Voucher(
+                backend: configuration.backend, transport: passing ?? transport,
+                applicationKey: applicationKey),
             passThrough: passThrough, now: clock.now)
         let routes = Routes(
             gate: Guard(rules: configuration.rules, access: access, capabilities: capabilities),

@@ -63,6 +63,8 @@ enum Limits {
     static let loginAnswerBytes = 1 << 20
     /// Seconds that a client waits for the backend under `write-through` and `remote-first`.
     static let backendWaitSeconds = 5
+    /// Tables of which is known whether they want a sign-in.
+    static let notedTables = 1000
     /// The longest time that can be asked for to be offline, in seconds: ten years.
     static let offlineSecondsMax: Int64 = 315_360_000
     /// The furthest back that samples go, in seconds.

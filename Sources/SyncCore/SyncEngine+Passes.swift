@@ -50,7 +50,7 @@ extension SyncEngine {
     private func remote(_ credential: Credential) -> Remote {
         Remote(
             transport: transport, address: backend.address, generation: generation,
-            applicationKey: backend.applicationKey, credential: credential, clock: clock,
+            applicationKey: key, credential: credential, clock: clock,
             meter: meter)
     }
 
@@ -162,10 +162,10 @@ extension SyncEngine {
     }
 
     private func note(_ report: PullReport, after before: [PullReport]) {
-        let all = before + [report]
-        current?.run.pull = all
-        let received = all.reduce(0) { $0 + $1.received }
-        current?.run.progress = Run.Progress(phase: .pull, done: received)
+        current?.run.pull = before + [report]
+        current?.run.progress = Run.Progress(
+            phase: .pull, done: report.received,
+            total: report.total.map { max($0, report.received) })
         scheduler.progressed(now: clock.uptime())
     }
 

@@ -114,6 +114,16 @@ struct TestHouse {
         return (try? JSONValue(parsing: backend.respond(to: request).bytes ?? [])) ?? .null
     }
 
+    /// Waits until the first pull of a table is complete: on a busy machine a list that took its time
+    /// is asked of the backend meanwhile.
+    func firstPull(of table: String) async throws {
+        let store = house.homes.nobody.store
+        while try await !store.tables().contains(where: { $0.name == table && $0.isComplete }) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     /// The backend cannot be reached from now on.
     func unplug() { transport.decide { _, _ in .notSent } }
 

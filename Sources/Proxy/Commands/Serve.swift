@@ -24,6 +24,14 @@ struct Serve: AsyncParsableCommand {
     var backendGeneration: String?
 
     @Option(
+        help: ArgumentHelp(
+            """
+            File with the application key of a generation 1 backend. (default: the key that its \
+            clients send)
+            """, valueName: "path"))
+    var applicationKeyFile: String?
+
+    @Option(
         help: """
             The configuration file. (default: understudy/understudy.conf in ~/.config, where it is)
             """)
@@ -66,6 +74,7 @@ struct Serve: AsyncParsableCommand {
         var flags = options.flags.merging(leg.flags) { $1 }
         flags[Settings.backend.name] = backend.map { [$0] } ?? []
         flags[Settings.backendGeneration.name] = backendGeneration.map { [$0] } ?? []
+        flags[Settings.applicationKeyFile.name] = applicationKeyFile.map { [$0] } ?? []
         return Sources(
             flags: flags, environment: ThisProcess.environment,
             file: try ConfigurationFile.load(flag: config, environment: ThisProcess.environment))

@@ -8,6 +8,8 @@ struct ServeConfiguration: Sendable {
     var backend: BackendAddress
     /// Which generation the backend is.
     var backendGeneration: BackendConfiguration.GenerationChoice
+    /// What a first generation backend asks for in `X-ZUMO-APPLICATION`; nil for what clients send.
+    var applicationKey: String?
     /// Where to listen. A loopback IPv4 address gets [::1] with the same port beside it, where free.
     var listen: ListenAddress
     /// The data folder.
@@ -58,6 +60,7 @@ struct ServeConfiguration: Sendable {
         do {
             self.backend = backend
             backendGeneration = try sources.value(Settings.backendGeneration) ?? .auto
+            applicationKey = try Self.applicationKey(sources)
             listen =
                 try sources.value(Settings.listen) ?? ListenAddress(host: "127.0.0.1", port: 8080)
             folder =
@@ -83,5 +86,17 @@ struct ServeConfiguration: Sendable {
         } catch {
             throw StartProblem("\(error)")
         }
+    }
+
+    /// The first line of the key's file.
+    private static func applicationKey(_ sources: Sources) throws -> String? {
+        guard let path = try sources.value(Settings.applicationKeyFile) else { return nil }
+        let lines = String(decoding: try Files.read(path) ?? [], as: UTF8.self).split(
+            whereSeparator: \.isNewline)
+        guard let key = lines.first?.trimming({ $0 == " " || $0 == "\t" }), !key.isEmpty
+        else {
+            throw StartProblem("There is no application key in \(path): write it there.")
+        }
+        return String(key)
     }
 }

@@ -46,6 +46,10 @@ struct ServeSetting: Sendable {
             Settings.backendGeneration, "The backend's generation; auto asks it.",
             standard: "auto", example: "auto"),
         ServeSetting(
+            Settings.applicationKeyFile,
+            "A file with the application key of a generation 1 backend.",
+            standard: "the key that its clients send", example: "/etc/understudy/application.key"),
+        ServeSetting(
             Settings.backendCA, "The authorities that vouch for the backend, a PEM file.",
             standard: "the system's", example: "/etc/understudy/authorities.pem"),
         ServeSetting(

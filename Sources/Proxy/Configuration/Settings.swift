@@ -36,7 +36,7 @@ enum Settings {
         name: "policy",
         allowed: "a table with words joined by +, such as todoitem=revalidate+write-through; the "
             + "words are local, revalidate, remote-first, write-through, ask, merge, client, server, "
-            + "unconditional-ask, unconditional-client and public"
+            + "unconditional-ask, unconditional-client, integer-ids and public"
     ) { PolicySetting($0) }
 
     static let signIn = Setting<TableName>(
@@ -55,6 +55,11 @@ enum Settings {
     static let defaultGeneration = Setting<Generation>(
         name: "default-generation", allowed: "1, 2 or 3"
     ) { Int($0).flatMap(Generation.init(rawValue:)) }
+
+    static let applicationKeyFile = Setting<String>(
+        name: "application-key-file",
+        allowed: "the path of a file with the application key in its first line"
+    ) { $0.isEmpty ? nil : absolute($0) }
 
     static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
         name: "backend-generation", allowed: "auto, 1, 2 or 3"

@@ -19,8 +19,11 @@ struct GuardRules: Sendable, Hashable {
 
     /// Whether `host` names this server on `port`.
     func allowsHost(_ host: String, port: UInt16) -> Bool {
-        Self.loopbackNames.contains { host == "\($0):\(port)" || (port == 80 && host == $0) }
-            || allowedHosts.contains(host)
+        if allowedHosts.contains(host) { return true }
+        if port == 80, Self.loopbackNames.contains(host) { return true }
+        guard let colon = host.utf8.lastIndex(of: UInt8(ascii: ":")) else { return false }
+        return host[host.utf8.index(after: colon)...] == String(port)
+            && Self.loopbackNames.contains { $0 == host[..<colon] }
     }
 
     private static let loopbackNames = ["127.0.0.1", "localhost", "[::1]"]

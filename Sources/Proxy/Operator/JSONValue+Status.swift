@@ -84,7 +84,8 @@ extension JSONValue {
     private static func pull(_ pull: PullReport) -> JSONValue {
         .members(
             ("table", .string(pull.table)), ("requests", .number(pull.requests)),
-            ("received", .number(pull.received)), ("applied", .number(pull.applied)),
+            ("received", .number(pull.received)), ("total", .number(pull.total)),
+            ("applied", .number(pull.applied)),
             ("skippedDirty", .number(pull.skippedDirty)), ("deleted", .number(pull.deleted)),
             ("error", .text(pull.error)))
     }

@@ -91,6 +91,22 @@ extension OperatorAPI {
         return .json(.page(page) { .history($0, identity: home.identity) })
     }
 
+    /// Undoes the latest decision about each of some operations.
+    func undoDecisions(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        guard let given = try call.body()["operations"]?.array,
+            1...Limits.pageElementsMax ~= given.count
+        else {
+            throw .invalid(
+                "operations must be a list of 1 to \(Limits.pageElementsMax) ids of operations.")
+        }
+        let ids = given.compactMap(\.string)
+        let outcome = try await asking { () throws(StoreError) in
+            try await home.store.undoDecisions(ids)
+        }
+        return .json(.bulk(outcome, dryRun: false))
+    }
+
     func undo(_ call: OperatorCall) async throws(Problem) -> Response {
         let home = try home(call)
         guard let entry = Int64(call.parameter("id")) else {

@@ -104,6 +104,9 @@ extension OperatorRoute {
         },
 
         .later(.get, "\(api)/history") { api, call throws(Problem) in try await api.history(call) },
+        .later(.post, "\(api)/history/undo") { api, call throws(Problem) in
+            try await api.undoDecisions(call)
+        },
         .later(.post, "\(api)/history/{id}/undo") { api, call throws(Problem) in
             try await api.undo(call)
         },

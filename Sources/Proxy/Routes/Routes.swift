@@ -43,6 +43,14 @@ struct Routes: HTTPHandler {
         return TablesAnswer(client: client).render(error: error)
     }
 
+    /// A body on `/tables` that announced no length is refused in the caller's shape as well.
+    func tooLarge(_ request: Request) -> Response? {
+        guard TablePath.isTables(request.path) else { return nil }
+        let client = ClientFamily.detect(request, default: tables.defaultGeneration)
+        return TablesAnswer(client: client).render(
+            error: .bodyTooLarge(limitBytes: gate.bodyLimitBytes(.tables)))
+    }
+
     /// Leads a request that the guard let through to who answers it.
     func handle(_ request: Request) -> Answer {
         let asked = AddressedRequest(request)

@@ -29,6 +29,7 @@ struct TablesRoutes: Sendable {
         guard tables?.contains(call.table) ?? true else {
             return .now(answer.render(error: .unknownTable(call.table.text)))
         }
+        learnKey(request)
         let worker = request.connection.worker
         // The operator's own token is nobody's with the backend.
         let isOperator = passThrough.access.caller(request) == .token
@@ -43,8 +44,26 @@ struct TablesRoutes: Sendable {
         }
     }
 
+    /// Takes the application key that a first generation client sends, for the backend that asks for
+    /// it; what was refused without it is tried again.
+    private func learnKey(_ request: Request) {
+        let isRefused = homes.nobody.board.isSignedOut
+        guard passThrough.applicationKey.learn(request.head.headerFields, isRefused: isRefused)
+        else { return }
+        for home in homes.all { home.engine.nudge(.signedIn) }
+    }
+
     /// Answers a request in the home that it belongs to.
     func answer(_ scene: Scene, _ request: Request) -> Answer {
+        if scene.call.generation == .datasync,
+            scene.home.store.table(scene.call.table, worker: scene.worker)?.idKind == .integer
+        {
+            return .now(
+                scene.error(
+                    .untranslatable(
+                        "The items of \(scene.call.table) have integer ids, which clients of "
+                            + "Datasync cannot read.")))
+        }
         switch scene.call.verb {
         case .list(let query): return read(scene) { list($0, query) }
         case .get(let id, _): return read(scene) { get($0, id) }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Logging
 import TablesProtocol
 
@@ -105,13 +106,17 @@ struct PullPass: Sendable {
                 return
             }
             let change = try await store.read { try $0.changeCount() }
-            let answer = await remote.list(request.table, state.plan.next())
+            var query = state.plan.next()
+            // The first page asks how many there are in all; refused, it is asked for without.
+            query.query.count = state.report.requests == 0
+            let answer = await remote.list(request.table, query)
             state.report.requests += 1
             guard case .rows(let page) = answer else {
                 if await !simplify(&state, answer) { return }
                 continue
             }
             state.refusals = 0
+            state.report.total = page.total ?? state.report.total
             let wasFull = state.plan.paging == .full
             state.plan.take(page)
             // The page that showed that rows have no times comes again, in another order.
@@ -182,9 +187,11 @@ struct PullPass: Sendable {
         let (request, seen, begun, plan) = (request, state.seen, state.begun, state.plan)
         let removes = state.collectsIDs
         let token = state.token
+        let hasIntegerIDs = await assignsIDs(state)
         state.report.deleted += try await store.write { transaction in
             var record =
                 try transaction.table(request.table) ?? transaction.makeTable(request.table)
+            if hasIntegerIDs { try transaction.adoptIntegerIDs(&record) }
             var removed = 0
             if request.isWhole {
                 if removes {
@@ -209,6 +216,22 @@ struct PullPass: Sendable {
             return removed
         }
         return state
+    }
+}
+
+extension PullPass {
+    /// Whether a table without rows is one whose ids the backend assigns: there, first generation
+    /// servers refuse an id that is no number, while others have no such item.
+    private func assignsIDs(_ state: State) async -> Bool {
+        guard remote.generation == .mobileServices, request.isWhole, state.report.received == 0,
+            state.token?.isComplete != true
+        else { return false }
+        let probe = RemoteRequest(
+            method: .get, target: "/tables/\(request.table.text)/understudy")
+        guard case .rejected(status: 400, _) = await remote.send(probe, asList: false).answer else {
+            return false
+        }
+        return true
     }
 }
 

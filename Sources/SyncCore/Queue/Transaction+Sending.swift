@@ -91,12 +91,13 @@ extension Transaction {
         try save(&current)
         try run(
             """
-            INSERT INTO attempts(operation, number, started_at, method, target, request_body)
-            VALUES (?, ?, ?, ?, ?, ?)
+            INSERT INTO attempts(operation, number, started_at, method, target, request_body,
+              request_fields)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 current.seq, current.attempts, now.milliseconds, attempt.method, attempt.target,
-                attempt.body?.text,
+                attempt.body?.text, JSONList.text(attempt.fields),
             ])
         try emit(.operation, current)
         return current
@@ -109,11 +110,13 @@ extension Transaction {
         try run(
             """
             UPDATE attempts SET ended_at = ?, status = ?, response_excerpt = ?, outcome = ?,
-              error = ?, reach = ? WHERE operation = ? AND number = ? AND ended_at IS NULL
+              error = ?, reach = ?, response_fields = ?
+            WHERE operation = ? AND number = ? AND ended_at IS NULL
             """,
             [
                 now.milliseconds, attempt.status, attempt.response.map(Self.excerpt),
-                state.rawValue, attempt.error, attempt.reach, operation.seq, operation.attempts,
+                state.rawValue, attempt.error, attempt.reach, JSONList.text(attempt.fields),
+                operation.seq, operation.attempts,
             ])
     }
 
@@ -172,6 +175,9 @@ extension Transaction {
         for seq in [operation.seq] + (try successors(of: operation.seq)).map(\.seq) {
             try run("UPDATE operations SET item_id = ? WHERE seq = ?", [id.text, seq])
         }
+        try run(
+            "UPDATE aliases SET id = ?3 WHERE table_id = ?1 AND id = ?2",
+            [operation.tableID, operation.itemID.text, id.text])
         try run(
             "INSERT OR REPLACE INTO aliases(table_id, alias, id) VALUES (?, ?, ?)",
             [operation.tableID, operation.itemID.text, id.text])

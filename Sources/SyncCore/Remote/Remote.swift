@@ -26,7 +26,8 @@ struct Remote: Sendable {
             let reader = AnswerReader(generation: generation, now: clock.now())
             return Exchange(
                 answer: asList ? reader.list(response) : reader.write(response),
-                status: response.head.status.code, excerpt: Self.excerpt(response))
+                status: response.head.status.code, excerpt: Self.excerpt(response),
+                fields: RecordedFields.lines(response.head.headerFields))
         } catch {
             return Exchange(answer: .unreachable(error))
         }
@@ -42,6 +43,13 @@ struct Remote: Sendable {
         }
     }
 
+    /// The record of an attempt at a request.
+    func attempt(_ request: RemoteRequest) -> AttemptStart {
+        AttemptStart(
+            method: request.method.rawValue, target: request.target, body: request.body,
+            fields: RecordedFields.lines(bound(request).head.headerFields))
+    }
+
     /// The request with everything that does not depend on the operation.
     private func bound(_ request: RemoteRequest) -> Request {
         var head = HTTPRequest(
@@ -54,7 +62,11 @@ struct Remote: Sendable {
         case .mobileApps: head.headerFields.set("ZUMO-API-VERSION", "2.0.0")
         case .datasync: head.headerFields.set("ZUMO-API-VERSION", "3.0.0")
         }
-        if case .token(let field) = credential { head.headerFields[field.name] = field.value }
+        if case .token(let field) = credential {
+            for field in field.token(for: generation) {
+                head.headerFields[field.name] = field.value
+            }
+        }
         if request.body != nil { head.headerFields[.contentType] = "application/json" }
         return Request(head: head, body: request.body.map { Array($0.text.utf8) } ?? [])
     }

@@ -74,7 +74,7 @@ extension Store {
     }
 
     /// Forgets rows that a pull can bring back; false when there are none, or no room even for that.
-    private func makeRoom(_ db: Database) -> Bool {
+    func makeRoom(_ db: Database) -> Bool {
         let transaction = transaction(db)
         do {
             var count = 0

@@ -22,8 +22,21 @@ extension Store {
     func read<T: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws -> T
     ) async throws(StoreError) -> T {
+        try await read(on: operatorReader, body)
+    }
+
+    /// The same for what may look through the whole queue, so that the engine never waits for it.
+    func search<T: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
+        try await read(on: searchReader, body)
+    }
+
+    private func read<T: Sendable>(
+        on reader: DatabaseQueue, _ body: @escaping @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
         let result: Result<T, StoreError> = await withCheckedContinuation { continuation in
-            operatorReader.asyncUnsafeRead { access in
+            reader.asyncUnsafeRead { access in
                 continuation.resume(returning: self.answer(access, body))
             }
         }
@@ -50,8 +63,9 @@ extension Store {
         _ db: Database, inBudget: Bool, _ body: (Transaction) throws -> T
     ) -> Result<T, StoreError> {
         let result = attempt(db, body)
-        guard case .failure(.full) = result, !inBudget, let budget, (try? budget.lend(db)) != nil
-        else { return result }
+        guard case .failure(.full) = result, !inBudget, let budget else { return result }
+        _ = makeRoom(db)
+        guard (try? budget.lend(db)) != nil else { return result }
         // Where it cannot be taken back, the reserve is open until the next start.
         defer { try? budget.hold(db) }
         return attempt(db, body)

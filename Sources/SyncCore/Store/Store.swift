@@ -22,6 +22,8 @@ public final class Store: Sendable {
     let unhurried: Reader
     /// For the operator's lists and the engine.
     let operatorReader: DatabaseQueue
+    /// For lists that may look through the whole queue.
+    let searchReader: DatabaseQueue
     let catalog = TableCatalog()
     let waiting = Mutex(WaitingWrites())
     let listeners = Mutex(Listeners())
@@ -55,6 +57,7 @@ public final class Store: Sendable {
         do {
             try Migration.run(on: writer)
             operatorReader = try Connection.reader(path, budget: nil)
+            searchReader = try Connection.reader(path, budget: nil)
             budget = try budgetBytes.map { bytes in
                 try writer.writeWithoutTransaction { try DiskBudget(bytes: bytes, $0) }
             }
@@ -91,6 +94,7 @@ public final class Store: Sendable {
         closeReaders()
         do {
             try operatorReader.close()
+            try searchReader.close()
             try writer.close()
         } catch {
             throw StoreError(error)

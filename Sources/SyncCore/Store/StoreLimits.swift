@@ -42,6 +42,8 @@ public enum StoreLimits {
     public static let runs = 1_000
     /// Results of single operations that are kept of a run.
     public static let runResults = 1_000
+    /// Characters of a text that operations are searched for.
+    static let searchCharacters = 200
     /// The most elements on one page of an operator's list.
     public static let operatorPage = 500
     /// Characters of an item's text shown to people.
