@@ -346,6 +346,7 @@ export const words = {
   themeNow: (name) => ({ system: "The theme follows the system.", light: "Light theme.", dark: "Dark theme." })[name],
   // History.
   whileAway: "While you were away:",
+  whileAwayMost: (count) => `While you were away much happened. The latest ${number(count)}:`,
   awayCount: (kind, count) => `${number(count)} ${kind}`,
   whatChanged: "What changed",
   wasUndone: "undone",
