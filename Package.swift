@@ -99,8 +99,8 @@ let package = Package(
         .testTarget(
             name: "ProxyTests",
             dependencies: [
-                "Proxy", "TestSupport", "HTTPMessage", "HTTPServer", "TablesProtocol", "SyncCore",
-                "ReferenceBackend", httpTypes, logging,
+                "Proxy", "TestSupport", "HTTPMessage", "HTTPServer", "HTTPClient", "TablesProtocol",
+                "SyncCore", "ReferenceBackend", httpTypes, logging,
             ],
             exclude: ["Captures"], swiftSettings: settings),
         .testTarget(

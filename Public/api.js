@@ -87,16 +87,18 @@ export const operator = {
   get: (path, options) => request("GET", operatorPath(path), { headers: sessionHeader(), ...options }),
   post: (path, body = {}) => request("POST", operatorPath(path), { body, headers: sessionHeader() }),
   patch: (path, body) => request("PATCH", operatorPath(path), { body, headers: sessionHeader() }),
+  remove: (path) => request("DELETE", operatorPath(path), { headers: sessionHeader() }),
 };
 
-const zumo = { "ZUMO-API-VERSION": "2.0.0" };
+// With the session, which opens /tables where only addresses of clients may call it.
+const zumo = () => ({ "ZUMO-API-VERSION": "2.0.0", ...sessionHeader() });
 const itemPath = (table, id) => `/tables/${encodeURIComponent(table)}/${encodeURIComponent(id)}`;
 
 export const tables = {
-  insert: (table, item) => request("POST", `/tables/${encodeURIComponent(table)}`, { body: item, headers: zumo }),
-  update: (table, id, changes) => request("PATCH", itemPath(table, id), { body: changes, headers: zumo }),
-  remove: (table, id) => request("DELETE", itemPath(table, id), { headers: zumo }),
-  undelete: (table, id) => request("POST", itemPath(table, id), { headers: zumo }),
+  insert: (table, item) => request("POST", `/tables/${encodeURIComponent(table)}`, { body: item, headers: zumo() }),
+  update: (table, id, changes) => request("PATCH", itemPath(table, id), { body: changes, headers: zumo() }),
+  remove: (table, id) => request("DELETE", itemPath(table, id), { headers: zumo() }),
+  undelete: (table, id) => request("POST", itemPath(table, id), { headers: zumo() }),
 };
 
 /** Makes `?a=b&c=d` from what is neither null nor empty. */

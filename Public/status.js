@@ -1,6 +1,7 @@
 // How things stand: the backend with its reason, offline until when, the account of every write,
 // who is refused, whose rows are shown, and what the operator sets.
 
+import { accessCard } from "./access.js";
 import { operator } from "./api.js";
 import { firstContact } from "./first-contact.js";
 import { coalesce, fill, h, toast } from "./dom.js";
@@ -18,7 +19,7 @@ export function statusView(main, asked, header) {
   const ledger = h("section", { class: "card", "aria-labelledby": "ledger-title" });
   const identities = h("section", { class: "card", "aria-labelledby": "identities-title" });
   const rejected = h("section", { class: "card", "aria-labelledby": "rejected-title" });
-  const cards = h("div", { class: "cards", hidden: true }, backend, mode, ledger, set, identities, rejected);
+  const cards = h("div", { class: "cards", hidden: true }, backend, mode, ledger, set, identities, accessCard(), rejected);
   fill(main, h("section", { class: "page wide" }, h("h1", {}, words.statusTitle), contact,
     cards));
 

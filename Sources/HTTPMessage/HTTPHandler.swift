@@ -5,6 +5,14 @@ public protocol HTTPHandler: Sendable {
     func admit(_ request: Request) -> Admission
     /// Answers a whole request. It is called once for each admitted request.
     func handle(_ request: Request) -> Answer
+    /// The answer to an accepted request whose body turned out longer than it may be; nil for the
+    /// server's own.
+    func tooLarge(_ request: Request) -> Response?
+}
+
+extension HTTPHandler {
+    /// The server's own answer.
+    public func tooLarge(_ request: Request) -> Response? { nil }
 }
 
 /// What becomes of a request once its head is known.

@@ -144,8 +144,10 @@ final class Exchange {
             guard bytes.count <= limitBytes - body.count else {
                 core.refused(.bodyTooLarge)
                 body = []
+                let response = request.flatMap(core.handler.tooLarge)
                 phase = .discarding(
-                    RefusalReason.bodyTooLarge.response, leftBytes: core.limits.discardedBodyBytes)
+                    response ?? RefusalReason.bodyTooLarge.response,
+                    leftBytes: core.limits.discardedBodyBytes)
                 return unsafe receive(bytes)
             }
             unsafe body.append(contentsOf: bytes)

@@ -6,13 +6,13 @@ import TablesProtocol
 extension Composition {
     /// Opens the homes of all who are known already.
     func makeHomes(
-        _ transport: any HTTPTransport, workers: Int, slowLane: SlowLane, feed: EventFeed,
-        work: BackgroundWork
+        _ transport: any HTTPTransport, key: ApplicationKey, workers: Int, slowLane: SlowLane,
+        feed: EventFeed, work: BackgroundWork
     ) async throws(StartProblem) -> Homes {
-        let nobody = try home(Homes.anonymous, transport, workers: workers)
+        let nobody = try home(Homes.anonymous, transport, key, workers: workers)
         var others: [Home] = []
         for identity in configuration.folder.identities {
-            others.append(try home(identity.key, transport, workers: workers))
+            others.append(try home(identity.key, transport, key, workers: workers))
         }
         for home in [nobody] + others {
             if configuration.rebind { try await rebind(home) }
@@ -24,7 +24,7 @@ extension Composition {
         return Homes(
             nobody: nobody, others: others, tokens: tokens, slowLane: slowLane,
             build: { identity throws(StartProblem) in
-                try home(identity.key, transport, workers: workers)
+                try home(identity.key, transport, key, workers: workers)
             },
             opened: { home in
                 watch(home, feed: feed, work: work)
@@ -33,14 +33,15 @@ extension Composition {
     }
 
     private func home(
-        _ identity: String, _ transport: any HTTPTransport, workers: Int
+        _ identity: String, _ transport: any HTTPTransport, _ key: ApplicationKey, workers: Int
     ) throws(StartProblem) -> Home {
         let store: Store
         do {
             store = try Store(
                 at: try configuration.folder.storeFile(identity), identity: identity,
                 clock: clock, ids: SystemIDSource(), workers: workers,
-                tables: configuration.tables.map(Set.init))
+                tables: configuration.tables.map(Set.init),
+                budgetBytes: configuration.diskBudgetBytes)
         } catch let error as StoreError {
             throw StartProblem(error.description)
         } catch let problem as StartProblem {
@@ -52,9 +53,10 @@ extension Composition {
         let engine = SyncEngine(
             store: store, transport: transport,
             backend: BackendConfiguration(
-                address: configuration.backend, generation: configuration.backendGeneration),
+                address: configuration.backend, generation: configuration.backendGeneration,
+                applicationKey: configuration.applicationKey),
             settings: syncSettings, clock: clock, log: log,
-            credential: { signIn?.credential ?? .none })
+            credential: { signIn?.credential ?? .none }, applicationKey: { key.text })
         return Home(
             identity: identity, store: store, engine: engine, board: BackendBoard(),
             signIn: signIn)

@@ -21,7 +21,7 @@ extension SyncEngine {
             method: .get, target: "/tables/\(table)?\(text)\(properties)")
         let remote = Remote(
             transport: transport, address: backend.address, generation: generation,
-            applicationKey: backend.applicationKey, credential: credential, clock: clock)
+            applicationKey: key, credential: credential, clock: clock)
         guard case .rows(let page) = await remote.send(request, asList: true).answer else {
             return nil
         }

@@ -50,7 +50,7 @@ extension SyncEngine {
     private func remote(_ credential: Credential) -> Remote {
         Remote(
             transport: transport, address: backend.address, generation: generation,
-            applicationKey: backend.applicationKey, credential: credential, clock: clock,
+            applicationKey: key, credential: credential, clock: clock,
             meter: meter)
     }
 

@@ -1,6 +1,6 @@
 public import HTTPMessage
 public import Logging
-import TablesProtocol
+public import TablesProtocol
 
 /// The front door of syncing: one engine for each identity, over its store and its backend.
 ///
@@ -14,6 +14,8 @@ public actor SyncEngine {
     let random: any RandomSource
     let log: Logger
     let credential: @Sendable () -> Credential
+    /// The application key as clients send it.
+    let applicationKey: @Sendable () -> String?
     let signal = WakeSignal()
     var backend: BackendConfiguration
     /// What the backend was found to be, or is said to be.
@@ -40,16 +42,22 @@ public actor SyncEngine {
     var minuteBegin: Instant?
     /// How often the loop stood still and was started again.
     var stalls = 0
+    /// When the loop last began a turn; nil before the first.
+    var lastTurn: Duration?
     /// The pass under way, for whom it stands still.
     var carrying: Task<Run, Never>?
 
     /// Makes an engine; ``run()`` sets it going.
-    /// - Parameter credential: asked before each run in whose name to speak.
+    /// - Parameters:
+    ///   - credential: asked before each run in whose name to speak.
+    ///   - applicationKey: asked then for the key that clients send to a first generation backend;
+    ///     one that the backend's configuration names goes before it.
     public init(
         store: Store, transport: any HTTPTransport, backend: BackendConfiguration,
         settings: SyncSettings = SyncSettings(), clock: any EngineClock,
         random: any RandomSource = SystemRandom(), log: Logger,
-        credential: @escaping @Sendable () -> Credential = { .none }
+        credential: @escaping @Sendable () -> Credential = { .none },
+        applicationKey: @escaping @Sendable () -> String? = { nil }
     ) {
         self.store = store
         self.transport = transport
@@ -57,6 +65,7 @@ public actor SyncEngine {
         self.random = random
         self.log = log
         self.credential = credential
+        self.applicationKey = applicationKey
         self.backend = backend
         generation = backend.generation.first
         scheduler = Scheduler(
@@ -92,6 +101,16 @@ public actor SyncEngine {
         }
         return status
     }
+
+    /// The generation that the backend is said or was found to be; nil until then.
+    public var knownGeneration: Generation? {
+        switch backend.generation {
+        case .fixed(let generation): generation
+        case .auto: isGenerationKnown ? generation : nil
+        }
+    }
+
+    var key: String? { backend.applicationKey ?? applicationKey() }
 
     static let tokenMissing =
         "The identity's token is not here; its changes wait until its client signs in or asks again."

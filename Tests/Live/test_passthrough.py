@@ -285,3 +285,51 @@ def test_stopping_with_a_body_half_way_ends_in_time(start):
                     client.send(bytes(1 << 16))
             assert proxy.stop() < 4
         assert proxy.program.process.returncode == 0, proxy.program.output
+
+
+@pytest.mark.parametrize(
+    "headers, first", [(ZUMO, False), ({"X-ZUMO-APPLICATION": "key"}, True)], ids=["second", "first"]
+)
+def test_a_tables_body_in_chunks_over_the_limit_is_refused_in_the_callers_shape(world, headers, first):
+    _, proxy = world
+    pieces = (b'{"text":"' + bytes(70_000).replace(b"\0", b"x") for _ in range(16))
+    answer = requests.post(proxy.url + "/tables/todoitem", data=pieces, headers=headers, timeout=20)
+    assert answer.status_code == 413
+    assert answer.json()["error"] and ("code" in answer.json()) == first
+    assert proxy.status()["ledger"]["accepted"] == 0
+
+
+def test_the_link_of_a_list_that_is_passed_through_leads_back_here(start):
+    """A token that the backend takes but does not need proves nobody: the backend itself answers."""
+    backend = start.backend("--generation", "2-node", "--page-rows", "2")
+    for id in "abc":
+        backend.insert({"id": id, "text": id})
+    proxy = start.proxy(backend.url)
+    headers = {**ZUMO, "X-ZUMO-AUTH": "of.some.body"}
+    answer = requests.get(
+        proxy.url + "/tables/todoitem?$orderby=id&$top=3", headers=headers, timeout=10)
+    assert [row["id"] for row in answer.json()] == ["a", "b"]
+    link, rel = answer.headers["Link"].split("; ")
+    assert rel == "rel=next" and link.startswith(proxy.url + "/tables/todoitem?")
+    following = requests.get(link, headers=headers, timeout=10)
+    assert [row["id"] for row in following.json()] == ["c"]
+
+
+@pytest.mark.parametrize("generation, path, done", [
+    ("1", "/.auth/login/facebook?session_mode=token", "/login/done"),
+    ("2", "/login/facebook", "/.auth/login/done"),
+])
+def test_a_browsers_login_ends_where_its_client_waits(raw, generation, path, done):
+    proxy, answers, seen = raw
+    proxy.stop()
+    proxy.start("--backend-generation", generation)
+    answers.append(
+        f"HTTP/1.1 302 Found\r\nLocation: {proxy.backend_url}{done}#token=%7B%7D\r\n".encode()
+        + b"Content-Length: 0\r\nConnection: close\r\n\r\n"
+    )
+    answer = requests.get(proxy.url + path, timeout=10, allow_redirects=False)
+    waited = "/.auth/login/done" if generation == "1" else "/login/done"
+    assert answer.headers["Location"] == f"{proxy.url}{waited}#token=%7B%7D"
+    asked = [data.split(b" ")[1] for data in seen if b"login" in data.split(b"\r\n")[0]]
+    assert asked == [
+        b"/login/facebook" if generation == "1" else b"/.auth/login/facebook?session_mode=token"]

@@ -75,11 +75,16 @@ def test_write_through_tells_a_conflict_to_the_client(start):
     answer = proxy.request("PATCH", "/tables/todoitem/a", json={"text": "mine"})
     assert answer.status_code == 412
     assert answer.json()["text"] == "theirs"
-    assert answer.headers["Understudy-State"] == "conflict"
+    # The client was told, so nothing of it is kept: it goes on from the backend's item.
+    assert proxy.get("a").json()["text"] == "theirs"
+    assert not any(proxy.status()["queue"].values())
+    again = proxy.update("a", {"text": "merged"}, version=answer.json()["version"])
+    assert (again["text"], backend.get("a").json()["text"]) == ("merged", "merged")
     backend.insert({"id": "c", "text": "theirs"})
     taken = proxy.request("POST", "/tables/todoitem", json={"id": "c", "text": "mine"})
     assert taken.status_code == 409
     assert taken.json()["text"] == "theirs"
+    assert proxy.get("c").json()["text"] == "theirs"
 
 
 def test_write_through_tells_the_backends_refusal(start):
@@ -88,7 +93,28 @@ def test_write_through_tells_the_backends_refusal(start):
     refused = proxy.request("POST", "/tables/todoitem", json={"id": "d", "text": "mine"})
     assert refused.status_code == 403
     assert refused.json()["error"]
-    assert proxy.status()["queue"]["quarantined"] == 1
+    # An error is no promise: nothing of it is left but what history tells.
+    assert not any(proxy.status()["queue"].values())
+    assert proxy.get("d").status_code == 404
+    ledger = proxy.status()["ledger"]
+    assert (ledger["accepted"], ledger["discarded"]) == (1, 1)
+    assert any("refused" in entry["summary"] for entry in proxy.operator("GET", "/history")["items"])
+    fault(backend, rules=[])
+    made = proxy.request("POST", "/tables/todoitem", json={"id": "d", "text": "mine"})
+    assert (made.status_code, made.headers["Understudy-State"]) == (201, "synced")
+
+
+def test_a_refused_write_that_holds_an_acknowledged_one_stays(start):
+    backend, proxy = serve(start, "write-through")
+    backend.stop()
+    assert proxy.request("POST", "/tables/todoitem", json={"id": "e", "text": "1"}).status_code == 201
+    proxy.operator("POST", "/mode", json={"mode": "offline"})
+    backend.start()
+    fault(backend, rules=[{"kind": "status", "status": 403, "methods": ["POST"]}])
+    proxy.operator("POST", "/mode", json={"mode": "online"})
+    proxy.request("PATCH", "/tables/todoitem/e", json={"text": "2"})
+    wait_until(lambda: proxy.status()["queue"]["quarantined"] == 1, 30, "the refusal")
+    assert proxy.get("e").json()["text"] in ("1", "2")
 
 
 def test_write_through_without_the_backend_is_as_local(start):

@@ -13,6 +13,7 @@ struct TablesRoutesTests {
             let first = await test.table("GET", "todoitem")
             #expect(first.status == 200)
             #expect(first.body.array?.count == 1)
+            try await test.firstPull(of: "todoitem")
             test.unplug()
             let second = await test.table("GET", "todoitem/a")
             #expect(second.body["text"]?.string == "there")

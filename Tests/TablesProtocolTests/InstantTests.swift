@@ -76,6 +76,7 @@ import Testing
     ])
     func `writes the date of HTTP`(text: String, date: String) {
         #expect(Instant(iso: text)?.httpDate == date)
+        #expect(Instant(httpDate: date)?.httpDate == date)
     }
 
     @Test func `every day of four centuries comes back`() {

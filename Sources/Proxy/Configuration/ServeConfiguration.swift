@@ -8,6 +8,8 @@ struct ServeConfiguration: Sendable {
     var backend: BackendAddress
     /// Which generation the backend is.
     var backendGeneration: BackendConfiguration.GenerationChoice
+    /// What a first generation backend asks for in `X-ZUMO-APPLICATION`; nil for what clients send.
+    var applicationKey: String?
     /// Where to listen. A loopback IPv4 address gets [::1] with the same port beside it, where free.
     var listen: ListenAddress
     /// The data folder.
@@ -22,6 +24,12 @@ struct ServeConfiguration: Sendable {
     var policies: [PolicySetting]
     /// What the guard compares with.
     var rules: GuardRules
+    /// A Unix socket to listen on as well.
+    var socket: String?
+    /// How large each store may grow, in bytes; nil for as large as the disk.
+    var diskBudgetBytes: Int?
+    /// How the backend is reached.
+    var leg: BackendLeg
     /// Take another backend for a folder that belongs to one.
     var rebind: Bool
     /// The generation of clients that show no mark of theirs.
@@ -35,6 +43,7 @@ struct ServeConfiguration: Sendable {
                     "Say which backend to stand in for: --backend https://example.net")
             }
             try self.init(sources, backend: backend, folderName: "understudy", rebind: rebind)
+            try leg.check(backend)
         } catch let problem as ConfigurationProblem {
             throw problem.startProblem
         } catch let problem as StartProblem {
@@ -51,6 +60,7 @@ struct ServeConfiguration: Sendable {
         do {
             self.backend = backend
             backendGeneration = try sources.value(Settings.backendGeneration) ?? .auto
+            applicationKey = try Self.applicationKey(sources)
             listen =
                 try sources.value(Settings.listen) ?? ListenAddress(host: "127.0.0.1", port: 8080)
             folder =
@@ -62,7 +72,11 @@ struct ServeConfiguration: Sendable {
             policies = try sources.list(Settings.policy)
             rules = GuardRules(
                 allowedHosts: Set(try sources.list(Settings.allowHost)),
-                allowedOrigins: Set(try sources.list(Settings.allowOrigin)))
+                allowedOrigins: Set(try sources.list(Settings.allowOrigin)),
+                tablesAccess: try sources.value(Settings.tablesAccess) ?? .open)
+            socket = try sources.value(Settings.socket)
+            diskBudgetBytes = try sources.value(Settings.diskBudget)
+            leg = try BackendLeg(sources)
             self.rebind = rebind
             defaultGeneration = try sources.value(Settings.defaultGeneration) ?? .mobileApps
         } catch let problem as ConfigurationProblem {
@@ -72,5 +86,17 @@ struct ServeConfiguration: Sendable {
         } catch {
             throw StartProblem("\(error)")
         }
+    }
+
+    /// The first line of the key's file.
+    private static func applicationKey(_ sources: Sources) throws -> String? {
+        guard let path = try sources.value(Settings.applicationKeyFile) else { return nil }
+        let lines = String(decoding: try Files.read(path) ?? [], as: UTF8.self).split(
+            whereSeparator: \.isNewline)
+        guard let key = lines.first?.trimming({ $0 == " " || $0 == "\t" }), !key.isEmpty
+        else {
+            throw StartProblem("There is no application key in \(path): write it there.")
+        }
+        return String(key)
     }
 }

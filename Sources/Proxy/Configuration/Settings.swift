@@ -1,4 +1,5 @@
 import HTTPServer
+import Logging
 import ReferenceBackend
 import SyncCore
 import TablesProtocol
@@ -35,7 +36,7 @@ enum Settings {
         name: "policy",
         allowed: "a table with words joined by +, such as todoitem=revalidate+write-through; the "
             + "words are local, revalidate, remote-first, write-through, ask, merge, client, server, "
-            + "unconditional-ask, unconditional-client and public"
+            + "unconditional-ask, unconditional-client, integer-ids and public"
     ) { PolicySetting($0) }
 
     static let signIn = Setting<TableName>(
@@ -55,6 +56,11 @@ enum Settings {
         name: "default-generation", allowed: "1, 2 or 3"
     ) { Int($0).flatMap(Generation.init(rawValue:)) }
 
+    static let applicationKeyFile = Setting<String>(
+        name: "application-key-file",
+        allowed: "the path of a file with the application key in its first line"
+    ) { $0.isEmpty ? nil : absolute($0) }
+
     static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
         name: "backend-generation", allowed: "auto, 1, 2 or 3"
     ) { text in
@@ -67,6 +73,19 @@ enum Settings {
         allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))"
     ) { BackendFlavour(rawValue: $0) }
 
+    static let config = Setting<String>(
+        name: "config", allowed: "the path of a configuration file"
+    ) { $0.isEmpty ? nil : absolute($0) }
+
+    static let logLevel = Setting<Logger.Level>(
+        name: "log-level",
+        allowed: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))"
+    ) { Logger.Level(rawValue: $0) }
+
+    static let logFormat = Setting<LogFormat>(
+        name: "log-format", allowed: "auto, text or json"
+    ) { LogFormat(rawValue: $0) }
+
     private static func tableList(_ name: String) -> Setting<TableName> {
         Setting<TableName>(
             name: name, allowed: "the name of a table: letters, digits and _, not a digit first"
@@ -75,10 +94,10 @@ enum Settings {
 
     private static func loopback(_ text: String) -> ListenAddress? {
         guard let address = try? ListenAddress(text) else { return nil }
-        return address.host == "::1" || address.host.hasPrefix("127.") ? address : nil
+        return address.isLoopback ? address : nil
     }
 
-    private static func absolute(_ path: String) -> String {
+    static func absolute(_ path: String) -> String {
         if path.hasPrefix("/") { return path }
         guard let folder = ThisProcess.folder else { return path }
         return folder == "/" ? "/\(path)" : "\(folder)/\(path)"

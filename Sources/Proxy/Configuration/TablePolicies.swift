@@ -8,6 +8,8 @@ struct TablePolicies: Sendable, Hashable {
     var conflict: ConflictPolicy?
     var unconditional: ConflictPolicy?
     var isPublic: Bool?
+    /// The backend assigns the table's ids, which are integers.
+    var hasIntegerIDs = false
 
     /// Says nothing.
     init() {}
@@ -37,6 +39,7 @@ struct TablePolicies: Sendable, Hashable {
         table.conflictPolicy = conflict ?? table.conflictPolicy
         table.unconditionalPolicy = unconditional ?? table.unconditionalPolicy
         table.isPublic = isPublic ?? table.isPublic
+        if hasIntegerIDs { table.idKind = .integer }
     }
 
     /// Reads words joined by `+`, such as `revalidate+write-through`; nil for an unknown word.
@@ -47,6 +50,7 @@ struct TablePolicies: Sendable, Hashable {
             if let conflict = ConflictPolicy(rawValue: String(word)) { self.conflict = conflict }
             switch word {
             case "public": isPublic = true
+            case "integer-ids": hasIntegerIDs = true
             case "unconditional-client": unconditional = .client
             case "unconditional-ask": unconditional = .ask
             default: guard Self.words.contains(String(word)) else { return nil }

@@ -7,6 +7,7 @@ struct DashboardFile: Sendable {
 
     /// Every file in Public. A file that is missing here is not served; a test compares the two.
     static let all: [DashboardFile] = [
+        DashboardFile(name: "access.js", bytes: PackageResources.access_js),
         DashboardFile(name: "api-preview.js", bytes: PackageResources.api_preview_js),
         DashboardFile(name: "api.js", bytes: PackageResources.api_js),
         DashboardFile(name: "app.js", bytes: PackageResources.app_js),

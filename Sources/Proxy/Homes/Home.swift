@@ -17,7 +17,8 @@ extension Home {
     /// Shows on the board how the engine sees the backend.
     func refreshBoard() async {
         board.show(
-            await engine.backendStatus, mode: await engine.mode, await engine.settings)
+            await engine.backendStatus, mode: await engine.mode, await engine.settings,
+            generation: await engine.knownGeneration)
     }
 
     /// Takes a token of the identity; when it is another one than before, what waited for a sign-in

@@ -57,6 +57,11 @@ final class Homes: Sendable {
         }
     }
 
+    /// The generation that the backend is known to be; nil until one of the engines found out.
+    var backendGeneration: Generation? {
+        state.withLock { $0.homes.values.lazy.compactMap(\.board.generation).first }
+    }
+
     /// Where a request belongs.
     enum Door {
         case home(Home)

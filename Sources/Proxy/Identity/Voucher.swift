@@ -8,6 +8,7 @@ import TablesProtocol
 struct Voucher: Sendable {
     let backend: BackendAddress
     let transport: any HTTPTransport
+    let applicationKey: ApplicationKey
 
     /// What the backend says to a token.
     enum Verdict: Sendable {
@@ -21,34 +22,54 @@ struct Voucher: Sendable {
         case unreachable
     }
 
-    /// Asks, in the client's own generation and with its own application key.
-    func verdict(_ token: Token, _ table: TableName, of request: Request) async -> Verdict {
+    /// Asks, in the backend's generation; as long as nobody knows it, in the client's own, and where
+    /// that is refused in the others.
+    func verdict(
+        _ token: Token, _ table: TableName, client: Generation, backend: Generation?
+    ) async -> Verdict {
+        let others = Generation.allCases.filter { $0 != client }
         do throws(TransportError) {
-            let with = try await status(token, table, request)
-            if with == 401 { return .refused }
-            if [502, 503, 504].contains(with) { return .unreachable }
-            guard (200..<300).contains(with) else { return .unproven }
-            return try await status(nil, table, request) == 401 ? .good : .unproven
+            for generation in backend.map({ [$0] }) ?? [client] + others {
+                let with = try await status(token, table, generation)
+                if with == 400, backend == nil { continue }
+                if with == 401 { return .refused }
+                if [502, 503, 504].contains(with) { return .unreachable }
+                guard (200..<300).contains(with) else { return .unproven }
+                return try await status(nil, table, generation) == 401 ? .good : .unproven
+            }
+            return .unproven
         } catch {
             return .unreachable
         }
     }
 
+    /// Whether the backend gives a table to nobody without a token; nil when it does not say.
+    func needsSignIn(
+        _ table: TableName, client: Generation, backend: Generation?
+    ) async -> Bool? {
+        let others = Generation.allCases.filter { $0 != client }
+        for generation in backend.map({ [$0] }) ?? [client] + others {
+            switch try? await status(nil, table, generation) {
+            case 401: return true
+            case .some(200..<300), 404: return false
+            case 400: continue
+            case _: return nil
+            }
+        }
+        return nil
+    }
+
     private func status(
-        _ token: Token?, _ table: TableName, _ request: Request
+        _ token: Token?, _ table: TableName, _ generation: Generation
     ) async throws(TransportError) -> Int {
         var head = HTTPRequest(
             method: .get, scheme: backend.scheme, authority: backend.authority,
             path: "\(backend.prefix)/tables/\(table)?$top=1")
         head.headerFields[.accept] = "application/json"
-        for name in Self.kept {
-            head.headerFields[name] = request.head.headerFields[name]
+        Dialect.mark(&head.headerFields, as: generation, key: applicationKey.text)
+        for field in token?.field.token(for: generation) ?? [] {
+            head.headerFields[field.name] = field.value
         }
-        if let token { head.headerFields[token.field.name] = token.field.value }
         return try await transport.send(Request(head: head)).head.status.code
     }
-
-    private static let kept: [HTTPField.Name] = [
-        .known("ZUMO-API-VERSION"), .known("X-ZUMO-VERSION"), .known("X-ZUMO-APPLICATION"),
-    ]
 }

@@ -74,7 +74,8 @@ extension JSONValue {
     static func history(_ entry: HistoryEntry, identity: String) -> JSONValue {
         .members(
             ("id", .number(entry.id)), ("identity", .string(identity)), ("at", .time(entry.at)),
-            ("kind", .string(entry.kind.rawValue)), ("actor", .string(entry.actor.rawValue)),
+            ("kind", .string(entry.kind.rawValue)), ("actor", .string(entry.actor.kind)),
+            ("client", .text(entry.actor.clientName)),
             ("table", .text(entry.table)), ("itemId", .text(entry.itemID)),
             ("operationId", .text(entry.operationID)), ("title", .text(entry.title)),
             ("before", .row(entry.before)),

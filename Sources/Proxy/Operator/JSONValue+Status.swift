@@ -101,9 +101,9 @@ extension JSONValue {
     /// One reason of refusals.
     static func rejection(_ entry: RejectionLog.Entry) -> JSONValue {
         .members(
-            ("reason", .string(entry.reason.rawValue)), ("status", .number(entry.status)),
+            ("reason", .string(entry.reason.word)), ("status", .number(entry.reason.status)),
             ("count", .number(entry.count)), ("lastAt", .time(entry.lastAt)),
-            ("lastDetail", .text(entry.lastDetail)), ("sentence", .string(entry.sentence)))
+            ("lastDetail", .text(entry.lastDetail)), ("sentence", .string(entry.reason.sentence)))
     }
 
     /// What the operator set.

@@ -150,7 +150,7 @@ extension OperatorAPI {
     }
 
     /// The user columns of an object; system columns in it say nothing.
-    private static func columns(_ value: JSONValue?, name: String) throws(Problem) -> Columns {
+    static func columns(_ value: JSONValue?, name: String) throws(Problem) -> Columns {
         guard case .object(let members) = value else {
             throw .invalid("\(name) must be an object with the columns.")
         }

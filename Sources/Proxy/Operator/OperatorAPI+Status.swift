@@ -20,7 +20,7 @@ extension OperatorAPI {
                 ),
                 ("lastSync", .time(status.lastSync)), ("nextSync", .time(status.nextSync)),
                 ("currentRun", current.map { .run($0, identity: home.identity) } ?? .null),
-                ("warnings", .array(status.warnings.map { .string($0) })),
+                ("warnings", .array((warnings + status.warnings).map { .string($0) })),
                 ("rejectedRequests", .number(rejections.total)),
                 ("identities", .array(homes.all.map { .string($0.identity) }))))
     }

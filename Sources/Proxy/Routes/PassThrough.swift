@@ -10,35 +10,46 @@ struct PassThrough: Sendable {
     let transport: any HTTPTransport
     let homes: Homes
     let access: OperatorAccess
+    let applicationKey: ApplicationKey
     let defaultGeneration: Generation
     let work: BackgroundWork
 
     /// Answers a request that the guard let through.
-    func handle(_ request: Request) -> Answer {
+    /// - Parameter base: the client's capability address; empty for the plain one.
+    func handle(_ request: Request, base: String = "") -> Answer {
         .later { reply in
-            work.start { reply(await response(to: request)) }
+            work.start { reply(await response(to: request, base)) }
         }
     }
 
-    private func response(to request: Request) async -> Response {
+    private func response(to request: Request, _ base: String) async -> Response {
         guard !homes.nobody.board.isSwitchedOff else {
             return unreachable(request, "Offline mode is on.")
         }
-        var outgoing = Request(head: outgoingHead(request), body: request.body)
-        outgoing.bodyStream = request.bodyStream
+        let target: String
+        do throws(TablesError) { target = try self.target(of: request) } catch {
+            return refused(request, error)
+        }
         do throws(TransportError) {
             let response: Response
             if LoginAnswer.isExpected(of: request) {
-                response = try await transport.send(outgoing)
+                response = try await loginResponse(to: request, target)
                 if let login = LoginAnswer(response) { await signIn(login, request) }
             } else {
-                response = try await transport.open(outgoing)
+                response = try await transport.open(outgoing(request, target))
             }
             for home in homes.all { home.engine.nudge(.reachable) }
-            return incoming(response, request)
+            return incoming(response, request, base)
         } catch {
             return unreachable(request, "The backend cannot be reached: \(error.message)")
         }
+    }
+
+    /// The request as it goes to the backend.
+    func outgoing(_ request: Request, _ target: String) -> Request {
+        var outgoing = Request(head: outgoingHead(request, target), body: request.body)
+        outgoing.bodyStream = request.bodyStream
+        return outgoing
     }
 
     /// The client has its answer only after its token is known, since it may use it at once. Where
@@ -55,11 +66,11 @@ struct PassThrough: Sendable {
 
     /// The head as the backend gets it: its own authority, the raw target behind its path, and
     /// nothing that concerns only the connection or this proxy.
-    private func outgoingHead(_ request: Request) -> HTTPRequest {
+    private func outgoingHead(_ request: Request, _ target: String) -> HTTPRequest {
         var head = request.head
         head.scheme = backend.scheme
         head.authority = backend.authority
-        head.path = backend.prefix + (request.head.path ?? "/")
+        head.path = backend.prefix + target
         let length = head.headerFields[.contentLength]
         head.headerFields = Self.endToEnd(head.headerFields)
         head.headerFields[.contentLength] = length
@@ -76,20 +87,26 @@ struct PassThrough: Sendable {
                 head.headerFields.append(HTTPField(name: .cookie, value: value))
             }
         }
+        if let generation = homes.backendGeneration {
+            // A request without any mark is no SDK's and stays as it is.
+            let client = Generation.detect(request, default: generation)
+            Dialect.translate(&head, from: client, to: generation, key: applicationKey.text)
+        }
         return head
     }
 
-    private func incoming(_ response: Response, _ request: Request) -> Response {
+    private func incoming(
+        _ response: Response, _ request: Request, _ base: String
+    ) -> Response {
         var response = response
         let length = response.head.headerFields[.contentLength]
         response.head.headerFields = Self.endToEnd(response.head.headerFields)
         response.head.headerFields[.contentLength] = length
-        // An address of the backend itself becomes one of this proxy, or the client would leave it.
-        if let location = response.head.headerFields[.location],
-            location.hasPrefix("\(backend)/"), let host = request.head.authority
-        {
-            response.head.headerFields[.location] =
-                "http://\(host)" + location.dropFirst("\(backend)".count)
+        if let location = response.head.headerFields[.location] {
+            response.head.headerFields[.location] = own(location, request, base) ?? location
+        }
+        if TablePath.isTables(request.path), let link = response.head.headerFields[.link] {
+            response.head.headerFields[.link] = nextLink(link, request, base)
         }
         // The length of an answer to HEAD is that of a body that does not come.
         if request.head.method == .head, response.bytes != nil {
@@ -101,11 +118,14 @@ struct PassThrough: Sendable {
     }
 
     private func unreachable(_ request: Request, _ sentence: String) -> Response {
+        refused(request, .unavailable(sentence, retryAfterSeconds: Limits.retryAfterSeconds))
+    }
+
+    private func refused(_ request: Request, _ error: TablesError) -> Response {
         // Nobody takes the rest of the body.
         request.bodyStream?.cancel()
         let client = ClientFamily.detect(request, default: defaultGeneration)
-        return TablesAnswer(client: client).render(
-            error: .unavailable(sentence, retryAfterSeconds: Limits.retryAfterSeconds))
+        return TablesAnswer(client: client).render(error: error)
     }
 
     /// The fields without those that belong to one connection (RFC 9110, section 7.6.1) or to the

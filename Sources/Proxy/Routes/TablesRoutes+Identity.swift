@@ -11,28 +11,36 @@ extension TablesRoutes {
     /// 2. It is refused, or the backend is away: 401. Nothing is kept under a name that nobody has
     ///    vouched for.
     /// 3. The backend gives the table to anybody: it is asked itself, with the request as it came.
-    ///    Nothing of it is kept here.
-    func meet(_ token: Token, _ call: TableCall, _ request: Request) -> Answer {
+    ///    Nothing of it is kept here. Where it would not understand the request, a sign-in through
+    ///    this proxy has to say whose token it is.
+    func meet(
+        _ token: Token, _ call: TableCall, _ request: Request, _ actor: Actor
+    ) -> Answer {
         guard homes.nobody.board.mayAsk else { return .now(refused(call)) }
         return .later { reply in
             work.start {
-                switch await voucher.verdict(token, call.table, of: request) {
+                let generation = homes.backendGeneration
+                let verdict = await voucher.verdict(
+                    token, call.table, client: call.generation, backend: generation)
+                switch verdict {
                 case .refused, .unreachable: reply(refused(call))
+                case .unproven where generation != nil && generation != call.generation:
+                    reply(strange(call))
                 case .unproven: passThrough.handle(request).send(reply)
-                case .good: await enter(token, call, request, reply)
+                case .good: await enter(token, call, request, actor, reply)
                 }
             }
         }
     }
 
     private func enter(
-        _ token: Token, _ call: TableCall, _ request: Request, _ reply: Reply
+        _ token: Token, _ call: TableCall, _ request: Request, _ actor: Actor, _ reply: Reply
     ) async {
         do throws(StartProblem) {
             let home = try await homes.vouched(for: token)
             slowLane.run {
                 let scene = Scene(
-                    call: call, answer: TablesAnswer(to: call), home: home,
+                    call: call, answer: TablesAnswer(to: call), home: home, actor: actor,
                     worker: slowLane.worker)
                 answer(scene, request).send(reply)
             }
@@ -44,8 +52,14 @@ extension TablesRoutes {
         }
     }
 
+    private func strange(_ call: TableCall) -> Response {
+        TablesAnswer(to: call).render(
+            error: .unauthorized(
+                "Nobody here knows whose token this is: sign in at this address first."))
+    }
+
     private func refused(_ call: TableCall) -> Response {
-        TablesAnswer(to: call).render(error: .unauthorized)
+        TablesAnswer(to: call).render(error: .unauthorized())
     }
 }
 

@@ -62,33 +62,47 @@ extension TablesRoutes {
     ///
     /// 1. The queue is pushed; a push under way may have begun before the write, so up to three times.
     /// 2. Nothing of the item is open any more: the backend has it; the answer shows its row.
-    /// 3. It is a conflict, or the backend refuses it: the client is told what the backend said. The
-    ///    operation stays for a person to decide, as any other.
+    /// 3. It is a conflict, or the backend refuses it: the client is told what the backend said. Told
+    ///    so, it was promised nothing, and the operation is given up (see ``Store/withdraw(_:)``).
     /// 4. Anything else, or no verdict in time: the answer is that of a local write.
     func writeThrough(
         _ scene: Scene, _ outcome: WriteOutcome, _ item: Item, _ reply: Reply
     ) {
+        // Whoever is first answers: what was acknowledged is not given up any more.
+        let once = Once()
         work.start {
             await withDiscardingTaskGroup { group in
                 group.addTask {
                     let time = Duration.seconds(Limits.backendWaitSeconds)
                     guard (try? await Task.sleep(for: time)) != nil else { return }
-                    reply(finished(outcome, scene))
+                    if once.isFirst { reply(finished(outcome, scene)) }
                 }
                 for _ in 0..<3 {
                     let run = await scene.home.engine.push()
                     let standing = try? await scene.home.store.standing(scene.call.table, item.id)
                     guard let standing else { break }
                     if let response = verdict(standing, outcome, scene) {
-                        reply(response)
+                        if once.isFirst { await withdraw(standing, response, scene, reply) }
                         break
                     }
                     guard standing.operation?.state == .queued, run.state != .offline else { break }
                 }
-                reply(finished(outcome, scene))
+                if once.isFirst { reply(finished(outcome, scene)) }
                 group.cancelAll()
             }
         }
+    }
+
+    /// Answers with a verdict, an operation that the backend refuses being given up first.
+    private func withdraw(
+        _ standing: ItemStanding, _ response: Response, _ scene: Scene, _ reply: Reply
+    ) async {
+        guard let operation = standing.operation,
+            (try? await scene.home.store.withdraw(operation.id)) == true
+        else { return reply(response) }
+        var response = response
+        response.head.headerFields[.understudyState] = nil
+        reply(response)
     }
 
     /// The answer to a write that the backend has judged; nil while it has not.

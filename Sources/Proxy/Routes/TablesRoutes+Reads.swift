@@ -36,7 +36,7 @@ extension TablesRoutes {
             scene.call.table, query, generation: scene.call.generation)
         switch (outcome, run.state) {
         case (.partial, .signIn), (.unknownTable, .signIn):
-            return signed(scene.error(.unauthorized), scene)
+            return signed(scene.error(.unauthorized()), scene)
         case (.partial, .complete), (.partial, .completeWithErrors), (.partial, .running):
             return stillPulling(scene)
         case (.unknownTable, .complete), (.unknownTable, .completeWithErrors):
@@ -84,7 +84,7 @@ extension TablesRoutes {
         switch outcome {
         case .unknownTable, .unknownWhilePartial:
             guard run.state == .signIn else { return finished(outcome, scene, id) }
-            return signed(scene.error(.unauthorized), scene)
+            return signed(scene.error(.unauthorized()), scene)
         case .item, .missing, .gone, .failed: return finished(outcome, scene, id)
         }
     }

@@ -11,19 +11,32 @@ extension TablesRoutes {
     ) -> Answer {
         let write = LocalWrite(
             table: scene.call.table, action: action, ifMatch: scene.call.ifMatch,
+            ifNoneMatch: scene.call.ifNoneMatch, unmodifiedSince: scene.call.unmodifiedSince,
             bodyVersion: bodyVersion, generation: scene.call.generation,
             parameters: scene.call.parameters,
-            traceparent: request.head.headerFields[.traceparent], actor: .client)
+            traceparent: request.head.headerFields[.traceparent], actor: scene.actor)
+        let asksFirst = mayNeedSignIn(scene)
         let waits = writesThrough(scene)
         return .later { reply in
-            scene.home.store.submit(write) { outcome in
-                if case .unknownWhilePartial = outcome, scene.home.board.mayPullForRead {
-                    afterPull(scene, write, reply)
-                } else if let item = outcome.item, waits {
-                    writeThrough(scene, outcome, item, reply)
-                } else {
-                    reply(finished(outcome, scene))
+            guard asksFirst else { return commit(scene, write, waits: waits, reply) }
+            work.start {
+                guard await needsSignIn(scene) else {
+                    return commit(
+                        scene.moved(to: slowLane.worker), write, waits: waits, reply)
                 }
+                reply(scene.error(.unauthorized()))
+            }
+        }
+    }
+
+    private func commit(_ scene: Scene, _ write: LocalWrite, waits: Bool, _ reply: Reply) {
+        scene.home.store.submit(write) { outcome in
+            if case .unknownWhilePartial = outcome, scene.home.board.mayPullForRead {
+                afterPull(scene, write, reply)
+            } else if let item = outcome.item, waits {
+                writeThrough(scene, outcome, item, reply)
+            } else {
+                reply(finished(outcome, scene))
             }
         }
     }
@@ -34,7 +47,7 @@ extension TablesRoutes {
             let run = await scene.home.engine.pull(scene.call.table)
             let outcome = await scene.home.store.submit(write)
             if case .unknownWhilePartial = outcome, run.state == .signIn {
-                return reply(scene.error(.unauthorized))
+                return reply(scene.error(.unauthorized()))
             }
             guard let item = outcome.item, writesThrough(scene.moved(to: slowLane.worker)) else {
                 return reply(finished(outcome, scene))

@@ -17,7 +17,7 @@ struct TablesRoutes: Sendable {
     let now: @Sendable () -> Instant
 
     /// Answers a request that the guard let through.
-    func handle(_ request: Request) -> Answer {
+    func handle(_ request: Request, _ actor: Actor = .client) -> Answer {
         let call: TableCall
         do {
             call = try TableCall.parse(request, defaultGeneration: defaultGeneration)
@@ -29,6 +29,7 @@ struct TablesRoutes: Sendable {
         guard tables?.contains(call.table) ?? true else {
             return .now(answer.render(error: .unknownTable(call.table.text)))
         }
+        learnKey(request)
         let worker = request.connection.worker
         // The operator's own token is nobody's with the backend.
         let isOperator = passThrough.access.caller(request) == .token
@@ -37,13 +38,32 @@ struct TablesRoutes: Sendable {
         switch homes.door(token, call.table, worker: worker) {
         case .home(let home):
             return self.answer(
-                Scene(call: call, answer: answer, home: home, worker: worker), request)
-        case .unknown(let token): return meet(token, call, request)
+                Scene(call: call, answer: answer, home: home, actor: actor, worker: worker),
+                request)
+        case .unknown(let token): return meet(token, call, request, actor)
         }
+    }
+
+    /// Takes the application key that a first generation client sends, for the backend that asks for
+    /// it; what was refused without it is tried again.
+    private func learnKey(_ request: Request) {
+        let isRefused = homes.nobody.board.isSignedOut
+        guard passThrough.applicationKey.learn(request.head.headerFields, isRefused: isRefused)
+        else { return }
+        for home in homes.all { home.engine.nudge(.signedIn) }
     }
 
     /// Answers a request in the home that it belongs to.
     func answer(_ scene: Scene, _ request: Request) -> Answer {
+        if scene.call.generation == .datasync,
+            scene.home.store.table(scene.call.table, worker: scene.worker)?.idKind == .integer
+        {
+            return .now(
+                scene.error(
+                    .untranslatable(
+                        "The items of \(scene.call.table) have integer ids, which clients of "
+                            + "Datasync cannot read.")))
+        }
         switch scene.call.verb {
         case .list(let query): return read(scene) { list($0, query) }
         case .get(let id, _): return read(scene) { get($0, id) }
@@ -65,6 +85,8 @@ struct TablesRoutes: Sendable {
         let call: TableCall
         let answer: TablesAnswer
         let home: Home
+        /// Who asks, for the history.
+        let actor: Actor
         /// Whose reader may be used: that of the server's thread, or of the slow lane.
         var worker: Int
 

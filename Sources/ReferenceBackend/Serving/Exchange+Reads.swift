@@ -31,9 +31,13 @@ extension Exchange {
 
     /// `GET /tables/{table}/{id}`.
     func get(_ name: TableName, _ id: String) throws -> Outcome {
-        guard let table = try readableTable(name),
-            let row = try find(table, id)
-        else { return .missing(id: id) }
+        guard let table = try readableTable(name) else { return .missing(id: id) }
+        if profile.generation == .mobileServices, table.options.idKind == .integer,
+            Int64(id) == nil
+        {
+            throw Refusal(400, "The value specified for property 'id' is invalid.")
+        }
+        guard let row = try find(table, id) else { return .missing(id: id) }
         if row.deleted, !(profile.includesDeletedByID && includesDeleted) {
             return profile.readDeleted == .gone ? .gone(id: id) : .missing(id: id)
         }

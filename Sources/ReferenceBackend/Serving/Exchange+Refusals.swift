@@ -40,9 +40,9 @@ extension Exchange {
 }
 
 extension Call {
-    /// The token of the request, whichever field it came in.
-    var token: String? {
-        if let token = field("X-ZUMO-AUTH") { return token }
+    /// The token of the request in the field where servers of the generation look for it.
+    func token(_ generation: Generation) -> String? {
+        if generation != .datasync { return field("X-ZUMO-AUTH") }
         guard let value = field(.authorization), value.lowercased().hasPrefix("bearer ") else {
             return nil
         }

@@ -67,7 +67,7 @@ struct Exchange {
                 try Tables.create(database, name, new)
             } else { found }
         guard let table else { throw noTable(name) }
-        if table.options.needsSignIn, call.token == nil { throw signIn }
+        if table.options.needsSignIn, call.token(profile.generation) == nil { throw signIn }
         return table
     }
 

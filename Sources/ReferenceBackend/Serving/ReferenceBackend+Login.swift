@@ -3,8 +3,8 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-// Client-flow login: `POST /login/{provider}` (first generation) and `POST /.auth/login/{provider}`
-// (second) with the provider's token, and `GET /.auth/refresh` with this backend's own. Whoever sends
+// Client-flow login: `POST /login/{provider}` (first generation) or `POST /.auth/login/{provider}`
+// (later) with the provider's token, and `GET /.auth/refresh` with this backend's own. Whoever sends
 // the access token `ana` to `facebook` is the user `facebook:ana`: nobody is asked for a password.
 extension ReferenceBackend {
     /// Answers a login or a refresh; nil for everything else.
@@ -12,10 +12,12 @@ extension ReferenceBackend {
         let parts = call.request.path.split(separator: "/").map {
             Percent.decode($0, plusIsSpace: false)
         }
+        let isFirst = profile.generation == .mobileServices
         switch (call.method, parts.first, parts.count) {
-        case (.post, "login", 2): return login(call, provider: parts[1])
-        case (.post, ".auth", 3) where parts[1] == "login": return login(call, provider: parts[2])
-        case (.get, ".auth", 2) where parts[1] == "refresh": return refresh(call)
+        case (.post, "login", 2) where isFirst: return login(call, provider: parts[1])
+        case (.post, ".auth", 3) where parts[1] == "login" && !isFirst:
+            return login(call, provider: parts[2])
+        case (.get, ".auth", 2) where parts[1] == "refresh" && !isFirst: return refresh(call)
         default: return nil
         }
     }
@@ -31,7 +33,8 @@ extension ReferenceBackend {
     }
 
     private func refresh(_ call: Call) -> Response {
-        guard let token = call.token, let user = try? user(of: token) else {
+        let token = call.token(.mobileApps) ?? call.token(.datasync)
+        guard let token, let user = try? user(of: token) else {
             return answerer(call, nil).refused(Refusal(401, "Unauthorized"))
         }
         let provider = user.prefix { $0 != ":" }
@@ -80,7 +83,7 @@ extension ReferenceBackend {
 extension Exchange {
     /// Who asks: the user whose token from a login here came with the request.
     func user() throws -> String? {
-        try call.token.flatMap { try Logins.user(database, token: $0) }
+        try call.token(profile.generation).flatMap { try Logins.user(database, token: $0) }
     }
 
     /// An item by its id. In a table that needs a sign-in, each user has items of their own.

@@ -10,7 +10,8 @@ extension ReferenceBackend {
         var response =
             call.method == .options
             ? answerer(call, nil).preflight()
-            : loginAnswer(call) ?? customAnswer(call) ?? answer(call, keeping: keeping)
+            : loginAnswer(call) ?? customRefusal(call) ?? customAnswer(call)
+                ?? answer(call, keeping: keeping)
         CrossOrigin.add(to: &response, call)
         return response
     }
@@ -65,12 +66,20 @@ extension ReferenceBackend {
         if let key = options.applicationKey, call.field("X-ZUMO-APPLICATION") != key {
             return Refusal(401, "Unauthorized")
         }
-        if let token = call.token, !isGood(token) {
+        if let token = call.token(profile.generation), !isGood(token) {
             return profile.isNode
                 ? Refusal(401, #"{"name":"JsonWebTokenError"}"#, as: .json)
                 : Refusal(401, "Unauthorized")
         }
         return nil
+    }
+
+    /// The first generation looks at the version of custom APIs too.
+    private func customRefusal(_ call: Call) -> Response? {
+        guard call.request.path.hasPrefix("/api/"), profile.apiVersion == .absent else {
+            return nil
+        }
+        return versionRefusal(call).map { answerer(call, nil).refused($0) }
     }
 
     private func isGood(_ token: String) -> Bool {

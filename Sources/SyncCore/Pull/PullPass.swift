@@ -1,3 +1,4 @@
+import HTTPTypes
 import Logging
 import TablesProtocol
 
@@ -154,7 +155,7 @@ struct PullPass: Sendable {
         for start in stride(from: 0, to: page.rows.count, by: SyncLimits.applyRows) {
             let rows = Array(page.rows[start..<min(start + SyncLimits.applyRows, page.rows.count)])
             let (request, plan, token) = (request, state.plan, state.token)
-            let (counts, moved) = try await store.write { transaction in
+            let (counts, moved) = try await store.write(inBudget: true) { transaction in
                 var record = try transaction.tableForRows(request.table, rows)
                 var counts = AppliedCounts()
                 for row in rows {
@@ -186,9 +187,11 @@ struct PullPass: Sendable {
         let (request, seen, begun, plan) = (request, state.seen, state.begun, state.plan)
         let removes = state.collectsIDs
         let token = state.token
+        let hasIntegerIDs = await assignsIDs(state)
         state.report.deleted += try await store.write { transaction in
             var record =
                 try transaction.table(request.table) ?? transaction.makeTable(request.table)
+            if hasIntegerIDs { try transaction.adoptIntegerIDs(&record) }
             var removed = 0
             if request.isWhole {
                 if removes {
@@ -213,6 +216,22 @@ struct PullPass: Sendable {
             return removed
         }
         return state
+    }
+}
+
+extension PullPass {
+    /// Whether a table without rows is one whose ids the backend assigns: there, first generation
+    /// servers refuse an id that is no number, while others have no such item.
+    private func assignsIDs(_ state: State) async -> Bool {
+        guard remote.generation == .mobileServices, request.isWhole, state.report.received == 0,
+            state.token?.isComplete != true
+        else { return false }
+        let probe = RemoteRequest(
+            method: .get, target: "/tables/\(request.table.text)/understudy")
+        guard case .rejected(status: 400, _) = await remote.send(probe, asList: false).answer else {
+            return false
+        }
+        return true
     }
 }
 

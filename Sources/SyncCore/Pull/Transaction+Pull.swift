@@ -2,10 +2,12 @@ import GRDB
 import TablesProtocol
 
 extension Transaction {
-    /// The table's record, made by its first rows.
+    /// The table's record, made by its first rows, which also say what its ids are.
     func tableForRows(_ name: TableName, _ rows: [RemoteRow]) throws -> TableRecord {
-        if let record = try table(name) { return record }
-        return try makeTable(name, idKind: rows.first?.id.kind ?? .string)
+        let kind = rows.first?.id.kind ?? .string
+        var record = try makeTable(name, idKind: kind)
+        if kind == .integer { try adoptIntegerIDs(&record) }
+        return record
     }
 
     /// Notes which items a query brings now, and which it brings no more.

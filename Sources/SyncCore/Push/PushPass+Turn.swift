@@ -207,7 +207,8 @@ extension PushSubject {
         self.init(
             kind: operation.kind, itemID: operation.itemID, sent: operation.payload ?? Columns(),
             base: operation.baseRow, baseVersion: operation.baseVersion,
-            maybeApplied: operation.maybeApplied, madeID: operation.madeID,
+            maybeApplied: operation.maybeApplied, mayArriveLate: operation.mayArriveLate,
+            madeID: operation.madeID,
             conditional: operation.conditional, conflictPolicy: table.conflictPolicy,
             unconditionalPolicy: table.unconditionalPolicy)
     }

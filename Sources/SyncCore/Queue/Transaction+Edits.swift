@@ -4,7 +4,7 @@ extension Transaction {
     /// Decides what becomes of an edit beside the item's open operations, and does it.
     func make(_ edit: ItemEdit, _ rules: WriteRules) throws -> WriteOutcome {
         let pending = edit.chain.last.map {
-            Collapse.Pending(kind: $0.kind, state: $0.state, mayHaveReached: $0.mayHaveReached)
+            Collapse.Pending($0)
         }
         let decision = Collapse.decide(
             pending: pending, new: edit.kind, strictSDK: rules.strictSDK)
@@ -52,7 +52,7 @@ extension Transaction {
             kind: edit.kind, generation: edit.write.generation, actor: edit.write.actor,
             createdAt: now)
         operation.parameters = edit.write.parameters
-        operation.conditional = edit.write.ifMatch != .absent
+        operation.conditional = edit.write.isConditional
         operation.traceparent = edit.write.traceparent
         operation.madeID = edit.madeID
         operation.title = ItemTitle.of(edit.row.columns)
@@ -73,7 +73,7 @@ extension Transaction {
         last.take(row.columns)
         if !edit.write.parameters.isEmpty { last.parameters = edit.write.parameters }
         last.generation = edit.write.generation
-        last.conditional = last.conditional || edit.write.ifMatch != .absent
+        last.conditional = last.conditional || edit.write.isConditional
         if last.changesNothing {
             try close(&last, .collapsed, reason: "Changed back before it was sent.")
             if edit.chain.count == 1 { takeShadow(&row) }

@@ -22,7 +22,9 @@ extension Transaction {
         if body.id != nil, table.idKind == .integer {
             return .invalid("A value cannot be specified for property 'id'.")
         }
-        let id = try body.id ?? newID(in: table, write.generation)
+        // A number is a string's text there, as databases of the real servers have it.
+        let given = body.id.map { ItemID(stored: $0.text, kind: table.idKind) }
+        let id = try given ?? newID(in: table, write.generation)
         let found = try row(table, exactly: id)
         let chain = try chain(of: found)
         if let found, !found.deleted || (chain.isEmpty && found.serverDeleted) {
@@ -54,6 +56,8 @@ extension Transaction {
         guard case .undeleted = undeleted else { return undeleted }
         var rest = write
         rest.ifMatch = .absent
+        rest.ifNoneMatch = .absent
+        rest.unmodifiedSince = nil
         return try change(id, .replace, columns, rest, rules)
     }
 
@@ -83,8 +87,12 @@ extension Transaction {
 
     /// Why the write's condition does not hold; nil when it does.
     private func failure(of write: LocalWrite, _ row: ItemRow) throws -> WriteOutcome? {
-        if write.ifMatch != .absent {
-            return try accepts(write.ifMatch, row) ? nil : .preconditionFailed(row.item)
+        if write.isConditional {
+            let isRefused =
+                try write.ifNoneMatch != .absent && accepts(write.ifNoneMatch, row)
+            let isLate = write.unmodifiedSince.map { row.stamp > $0.milliseconds } ?? false
+            let holds = try accepts(write.ifMatch, row) && !isRefused && !isLate
+            return holds ? nil : .preconditionFailed(row.item)
         }
         guard let version = write.bodyVersion else { return nil }
         return try accepts(.versions([version]), row) ? nil : .versionConflict(row.item)

@@ -138,8 +138,8 @@ extension Transaction {
             """, [now.milliseconds])
         try run(
             """
-            UPDATE operations SET state = 'unknown', maybe_applied = 1, next_attempt_at = ?1,
-              revision = revision + 1,
+            UPDATE operations SET state = 'unknown', maybe_applied = 1, may_arrive_late = 1,
+              next_attempt_at = ?1, revision = revision + 1,
               reason = 'The process ended before the answer came; the row will be read back.'
             WHERE state = 'sending'
             """, [now.milliseconds])
@@ -175,6 +175,9 @@ extension Transaction {
         for seq in [operation.seq] + (try successors(of: operation.seq)).map(\.seq) {
             try run("UPDATE operations SET item_id = ? WHERE seq = ?", [id.text, seq])
         }
+        try run(
+            "UPDATE aliases SET id = ?3 WHERE table_id = ?1 AND id = ?2",
+            [operation.tableID, operation.itemID.text, id.text])
         try run(
             "INSERT OR REPLACE INTO aliases(table_id, alias, id) VALUES (?, ?, ?)",
             [operation.tableID, operation.itemID.text, id.text])

@@ -41,19 +41,28 @@ struct Prover: Sendable {
     }
 
     /// Asks one table; where the generation is open and the backend refuses the dialect, as each
-    /// generation refuses the marker of another, in the other dialects too.
+    /// generation refuses the marker of another, in the other dialects too. The first answer that
+    /// is about the table counts, and rather one that asks to sign in than none.
     private func ask(_ table: TableName) async -> Outcome {
-        let answer = await answer(table, in: remote.generation)
-        guard isGenerationOpen, answer.refusesDialect else {
-            return outcome(answer, table, in: remote.generation)
+        let first = await answer(table, in: remote.generation)
+        guard isGenerationOpen, mayBeDialect(first) else {
+            return outcome(first, table, in: remote.generation)
         }
+        var refusals = [first]
         for generation in Generation.allCases.reversed() where generation != remote.generation {
-            let other = await self.answer(table, in: generation)
-            if case .proven(let found) = outcome(other, table, in: generation) {
-                return .proven(found)
-            }
+            let other = await answer(table, in: generation)
+            guard mayBeDialect(other) else { return outcome(other, table, in: generation) }
+            refusals.append(other)
         }
-        return outcome(answer, table, in: remote.generation)
+        let worst = refusals.first { $0 == .unauthorized } ?? first
+        return outcome(worst, table, in: remote.generation)
+    }
+
+    /// Whether the answer may be another one in another dialect: a token is looked for in other
+    /// fields there.
+    private func mayBeDialect(_ answer: RemoteAnswer) -> Bool {
+        if case .token = remote.credential, answer == .unauthorized { return true }
+        return answer.refusesDialect
     }
 
     private func answer(_ table: TableName, in generation: Generation) async -> RemoteAnswer {

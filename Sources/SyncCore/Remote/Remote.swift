@@ -62,7 +62,11 @@ struct Remote: Sendable {
         case .mobileApps: head.headerFields.set("ZUMO-API-VERSION", "2.0.0")
         case .datasync: head.headerFields.set("ZUMO-API-VERSION", "3.0.0")
         }
-        if case .token(let field) = credential { head.headerFields[field.name] = field.value }
+        if case .token(let field) = credential {
+            for field in field.token(for: generation) {
+                head.headerFields[field.name] = field.value
+            }
+        }
         if request.body != nil { head.headerFields[.contentType] = "application/json" }
         return Request(head: head, body: request.body.map { Array($0.text.utf8) } ?? [])
     }

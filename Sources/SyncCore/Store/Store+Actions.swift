@@ -66,8 +66,9 @@ extension Store {
         return outcome
     }
 
-    /// Changes the policies and flags of a table, which is made when it is new. Names, counts and
-    /// times are not changed.
+    /// Changes the policies and flags of a table, which is made when it is new. That its ids are
+    /// the backend's to give can be said before there are items. Names, counts and times are not
+    /// changed.
     public func updateTable(
         _ name: TableName, _ change: @escaping @Sendable (inout TableStatus) -> Void
     ) async throws(StoreError) -> TableStatus {
@@ -82,6 +83,7 @@ extension Store {
             table.isPublic = status.isPublic
             table.paging = status.paging
             try transaction.save(table)
+            if status.idKind == .integer { try transaction.adoptIntegerIDs(&table) }
             try transaction.emit(.status, table: table.name)
             return try transaction.status(table)
         }

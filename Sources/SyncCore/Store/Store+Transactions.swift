@@ -4,12 +4,15 @@ import Synchronization
 extension Store {
     /// Runs the engine's own transaction on the writer, in turn with the groups of local writes, and
     /// returns when it is on disk. A cancelled task does not stop it: bookkeeping is finished.
+    /// - Parameters:
+    ///   - inBudget: true for what only brings rows, which ends where the budget ends.
+    ///   - body: runs a second time where there was no room for the first.
     func write<T: Sendable>(
-        _ body: @escaping @Sendable (Transaction) throws -> T
+        inBudget: Bool = false, _ body: @escaping @Sendable (Transaction) throws -> T
     ) async throws(StoreError) -> T {
         let result: Result<T, StoreError> = await withCheckedContinuation { continuation in
             writer.asyncWriteWithoutTransaction { db in
-                continuation.resume(returning: self.commit(db, body))
+                continuation.resume(returning: self.commit(db, inBudget: inBudget, body))
             }
         }
         return try result.get()
@@ -57,6 +60,18 @@ extension Store {
     }
 
     private func commit<T>(
+        _ db: Database, inBudget: Bool, _ body: (Transaction) throws -> T
+    ) -> Result<T, StoreError> {
+        let result = attempt(db, body)
+        guard case .failure(.full) = result, !inBudget, let budget else { return result }
+        _ = makeRoom(db)
+        guard (try? budget.lend(db)) != nil else { return result }
+        // Where it cannot be taken back, the reserve is open until the next start.
+        defer { try? budget.hold(db) }
+        return attempt(db, body)
+    }
+
+    private func attempt<T>(
         _ db: Database, _ body: (Transaction) throws -> T
     ) -> Result<T, StoreError> {
         let transaction = transaction(db)

@@ -21,6 +21,10 @@ public struct LocalWrite: Sendable {
     public var action: Action
     /// The condition on the item's version.
     public var ifMatch: IfMatch
+    /// The versions that it is not meant for.
+    public var ifNoneMatch: IfMatch
+    /// The time after which the item must not have been changed.
+    public var unmodifiedSince: Instant?
     /// The version in the body, where the client's generation checks it.
     public var bodyVersion: String?
     /// The client's generation.
@@ -34,17 +38,26 @@ public struct LocalWrite: Sendable {
 
     /// Makes a write from its parts.
     public init(
-        table: TableName, action: Action, ifMatch: IfMatch = .absent, bodyVersion: String? = nil,
-        generation: Generation = .mobileApps, parameters: [QueryParameter] = [],
+        table: TableName, action: Action, ifMatch: IfMatch = .absent,
+        ifNoneMatch: IfMatch = .absent, unmodifiedSince: Instant? = nil,
+        bodyVersion: String? = nil, generation: Generation = .mobileApps,
+        parameters: [QueryParameter] = [],
         traceparent: String? = nil, actor: Actor = .client
     ) {
         self.table = table
         self.action = action
         self.ifMatch = ifMatch
+        self.ifNoneMatch = ifNoneMatch
+        self.unmodifiedSince = unmodifiedSince
         self.bodyVersion = bodyVersion
         self.generation = generation
         self.parameters = parameters
         self.traceparent = traceparent
         self.actor = actor
+    }
+
+    /// Whether the client made it depend on the item's state.
+    var isConditional: Bool {
+        ifMatch != .absent || ifNoneMatch != .absent || unmodifiedSince != nil
     }
 }

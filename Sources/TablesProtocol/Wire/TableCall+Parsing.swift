@@ -52,10 +52,19 @@ extension TableCall {
         case .get: isRead = true
         case .update, .replace, .delete, .undelete: isRead = false
         }
-        if isRead {
+        let isThird = generation == .datasync
+        if isRead || isThird {
             // Several tags and weak ones are fine here in every generation.
             ifNoneMatch = IfMatch.parse(fields[.ifNoneMatch], generation: .datasync)
+        }
+        if isRead {
+            if isThird, ifNoneMatch == .absent {
+                modifiedSince = fields[.ifModifiedSince].flatMap { Instant(httpDate: $0) }
+            }
             return
+        }
+        if isThird, fields[.ifMatch] == nil {
+            unmodifiedSince = fields[.ifUnmodifiedSince].flatMap { Instant(httpDate: $0) }
         }
         ifMatch = IfMatch.parse(fields[.ifMatch], generation: generation)
         if case .invalid(let field) = ifMatch { throw .invalidIfMatch(field) }

@@ -20,8 +20,14 @@ public struct TableCall: Sendable {
     public var verb: Verb
     /// The versions that a write is meant for.
     public var ifMatch: IfMatch
-    /// The versions that a read need not be answered with.
+    /// The versions that a read need not be answered with, and that a write of the third generation
+    /// is not meant for.
     public var ifNoneMatch: IfMatch
+    /// The time after which a write's item must not have been changed, where no If-Match came; the
+    /// third generation's servers alone look at it.
+    public var unmodifiedSince: Instant?
+    /// The time after which a read's item must have been changed to be worth an answer, as above.
+    public var modifiedSince: Instant?
     /// The SDK that asks; it decides the shape of the answer.
     public var client: ClientFamily
     /// System properties that the answer shows: those asked for in the first generation, else all.

@@ -3,7 +3,8 @@ public import HTTPTypes
 
 extension TablesAnswer {
     /// Answers a read, update or replacement with the item; a read whose `If-None-Match` names the
-    /// version with 304, but in the second generation, whose servers never do.
+    /// version, or in the third generation whose `If-Modified-Since` is later, with 304, but in the
+    /// second generation, whose servers never do.
     public func render(item: Item, status: HTTPResponse.Status = .ok) -> Response {
         if isKnown(item) {
             var fields = bodilessFields
@@ -54,7 +55,10 @@ extension TablesAnswer {
             return false
         }
         switch call.ifNoneMatch {
-        case .absent, .invalid: return false
+        case .absent:
+            guard let since = call.modifiedSince else { return false }
+            return client == .toolkit ? item.updatedAt < since : item.updatedAt <= since
+        case .invalid: return false
         case .any, .versions: return call.ifNoneMatch.accepts(item.version)
         }
     }

@@ -17,6 +17,7 @@ extension TablesError {
         case .conflict, .versionConflict: .conflict
         case .offline, .unavailable: .serviceUnavailable
         case .unauthorized: .unauthorized
+        case .untranslatable: .notImplemented
         case .forbidden: .forbidden
         case .storageFull: HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
         case .failed: .internalServerError
@@ -29,7 +30,7 @@ extension TablesError {
         case .malformedJSON(let error): error.description
         case .notAnObject: "A single (valid) JSON object is expected."
         case .badRequest(let sentence), .forbidden(let sentence), .unavailable(let sentence, _),
-            .failed(let sentence):
+            .unauthorized(let sentence), .untranslatable(let sentence), .failed(let sentence):
             sentence
         case .invalidID:
             "The value specified for property 'id' is invalid. An id must be 1 to "
@@ -66,7 +67,6 @@ extension TablesError {
             "Could not insert the item because an item with that id already exists."
         case .invalidIfMatch: "Invalid 'if-match' header."
         case .offline: "The backend cannot be reached, and the answer is not known here."
-        case .unauthorized: "Unauthorized"
         case .storageFull: "The disk is full; nothing was written."
         }
     }
@@ -79,7 +79,7 @@ extension TablesError {
             .unknownSystemProperty, .reservedProperty, .unsupportedVersion, .methodOverride,
             .invalidIfMatch, .unsupportedContentType, .bodyTooLarge, .methodNotAllowed,
             .unknownTable, .notFound, .gone, .preconditionFailed, .conflict, .versionConflict,
-            .unauthorized, .forbidden, .storageFull, .failed:
+            .unauthorized, .untranslatable, .forbidden, .storageFull, .failed:
             nil
         }
     }
@@ -93,7 +93,7 @@ extension TablesError {
             .unknownSystemProperty, .reservedProperty, .unsupportedVersion, .methodOverride,
             .invalidIfMatch, .unsupportedContentType, .bodyTooLarge, .methodNotAllowed,
             .unknownTable, .notFound, .gone, .offline, .unavailable, .unauthorized, .forbidden,
-            .storageFull, .failed:
+            .untranslatable, .storageFull, .failed:
             nil
         }
     }

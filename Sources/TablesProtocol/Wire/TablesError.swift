@@ -42,14 +42,16 @@ public enum TablesError: Error, Sendable, Hashable {
     case invalidIfMatch(String)
     /// The answer is not known here and the backend cannot be reached.
     case offline(retryAfterSeconds: Int)
-    /// The caller must sign in.
-    case unauthorized
+    /// The caller must sign in; the sentence may say how.
+    case unauthorized(_ sentence: String = "Unauthorized")
     /// The caller may not do this; the sentence says why.
     case forbidden(String)
     /// The disk is full: nothing was written.
     case storageFull
     /// Nothing was done for the moment; the sentence says why.
     case unavailable(String, retryAfterSeconds: Int)
+    /// The backend's generation has nothing like it; the sentence says what.
+    case untranslatable(String)
     /// Something is broken here; the sentence says what.
     case failed(String)
 }

@@ -18,6 +18,7 @@ struct Call: Sendable {
                 head.headerFields.append(HTTPField(name: name, value: value))
             }
         }
+        if !body.isEmpty { head.headerFields[.contentLength] = String(body.utf8.count) }
         return Request(
             head: head, body: Array(body.utf8),
             connection: Connection(localAddress: "127.0.0.1", localPort: 8080, worker: 0))

@@ -2,40 +2,54 @@ import ReferenceBackend
 import TablesProtocol
 import Testing
 
-/// Clients of every family over backends of every flavour, each operation: 4 × 6 × all of them.
-@Suite struct GenerationMatrixTests {
-    @Test(.serialized, arguments: ClientFamily.allCases, BackendFlavour.allCases)
-    func `what a client writes arrives at the backend`(
-        family: ClientFamily, flavour: BackendFlavour
-    ) async throws {
-        try await Stage.inProcess(family, flavour) { try await $0.writes() }
+/// Clients of every family over backends of every flavour, each operation: 4 × 6 × all of them, in
+/// process and again over sockets.
+@Suite(.serialized) struct GenerationMatrixTests {
+    /// A client and a backend, and where they meet.
+    struct Cast: Sendable, CustomTestStringConvertible {
+        enum Place: String, CaseIterable { case process, sockets }
+        let family: ClientFamily
+        let flavour: BackendFlavour
+        let place: Place
+
+        static let all = Place.allCases.flatMap { place in
+            ClientFamily.allCases.flatMap { family in
+                BackendFlavour.allCases.map { Cast(family: family, flavour: $0, place: place) }
+            }
+        }
+
+        var testDescription: String { "\(family) over \(flavour), \(place)" }
+
+        func play(_ body: (Stage) async throws -> Void) async throws {
+            switch place {
+            case .process: try await Stage.inProcess(family, flavour, body)
+            case .sockets: try await Stage.overSockets(family, flavour, body)
+            }
+        }
     }
 
-    @Test(.serialized, arguments: ClientFamily.allCases, BackendFlavour.allCases)
-    func `what is refused has the client's shape and leaves nothing`(
-        family: ClientFamily, flavour: BackendFlavour
-    ) async throws {
-        try await Stage.inProcess(family, flavour) { try await $0.refusals() }
+    @Test(arguments: Cast.all)
+    func `what a client writes arrives at the backend`(cast: Cast) async throws {
+        try await cast.play { try await $0.writes() }
     }
 
-    @Test(.serialized, arguments: ClientFamily.allCases, BackendFlavour.allCases)
-    func `what others write at the backend shows in the client's form`(
-        family: ClientFamily, flavour: BackendFlavour
-    ) async throws {
-        try await Stage.inProcess(family, flavour) { try await $0.otherWriter() }
+    @Test(arguments: Cast.all)
+    func `what is refused has the client's shape and leaves nothing`(cast: Cast) async throws {
+        try await cast.play { try await $0.refusals() }
     }
 
-    @Test(.serialized, arguments: ClientFamily.allCases, BackendFlavour.allCases)
-    func `a list is paged, filtered, ordered and counted to its end`(
-        family: ClientFamily, flavour: BackendFlavour
-    ) async throws {
-        try await Stage.inProcess(family, flavour) { try await $0.pages() }
+    @Test(arguments: Cast.all)
+    func `what others write at the backend shows in the client's form`(cast: Cast) async throws {
+        try await cast.play { try await $0.otherWriter() }
     }
 
-    @Test(.serialized, arguments: ClientFamily.allCases, BackendFlavour.allCases)
-    func `values arrive as they are`(
-        family: ClientFamily, flavour: BackendFlavour
-    ) async throws {
-        try await Stage.inProcess(family, flavour) { try await $0.values() }
+    @Test(arguments: Cast.all)
+    func `a list is paged, filtered, ordered and counted to its end`(cast: Cast) async throws {
+        try await cast.play { try await $0.pages() }
+    }
+
+    @Test(arguments: Cast.all)
+    func `values arrive as they are`(cast: Cast) async throws {
+        try await cast.play { try await $0.values() }
     }
 }

@@ -89,6 +89,44 @@ import Testing
         }
     }
 
+    @Test(arguments: [ClientFamily.mobileServices, .mobileApps, .datasync, .toolkit])
+    func `other conditions than If-Match are looked at as the generation's servers do`(
+        family: ClientFamily
+    ) async throws {
+        let sdk = SDK(family: family)
+        try await TestHouse.run { test in
+            func ask(_ call: Call, _ field: String, _ value: String) async -> Told {
+                var call = call
+                call.fields.append((field, value))
+                return Told(response: await test.send(call.request(to: "127.0.0.1:8080")))
+            }
+            let made = await ask(sdk.insert(#"{"id":"a","text":"x"}"#), "X-Own", "1")
+            let etag = try #require(made.etag)
+            let early = "Mon, 27 Mar 1972 00:00:00 GMT"
+            let late = "Fri, 27 Mar 2099 00:00:00 GMT"
+            let get = sdk.get("a")
+            let knows = family != .mobileApps
+            #expect(await ask(get, "If-None-Match", etag).status == (knows ? 304 : 200))
+            #expect(await ask(get, "If-None-Match", "\"other\"").status == 200)
+            #expect(await ask(get, "If-Modified-Since", early).status == 200)
+            #expect(await ask(get, "If-Modified-Since", late).status == (sdk.isThird ? 304 : 200))
+            let change = sdk.update("a", #""text":"y""#, whole: #""text":"y""#)
+            let (refused, taken) = (sdk.isThird ? 412 : 200, 200)
+            #expect(await ask(change, "If-None-Match", "*").status == refused)
+            #expect(await ask(change, "If-Unmodified-Since", early).status == refused)
+            #expect(await ask(change, "If-Unmodified-Since", late).status == taken)
+            #expect(await ask(change, "If-None-Match", "\"other\"").status == taken)
+        }
+    }
+
+    @Test func `a number as the id of a table with string ids is its text`() async throws {
+        try await withItems { ask in
+            let made = await ask(call("POST", "/tables/todoitem", #"{"id":77,"text":"n"}"#))
+            #expect(made.item?["id"] == #""77""#)
+            #expect(await ask(call("GET", "/tables/todoitem/77")).item?["id"] == #""77""#)
+        }
+    }
+
     @Test(arguments: ["http://app.example", "null", "file://"])
     func `a page of a listed origin may ask and read everything that its SDK needs`(
         origin: String

@@ -1,0 +1,109 @@
+import TablesProtocol
+
+/// An address of signing in. Mobile Services has `/login/{provider}`; App Service, where Mobile Apps
+/// and Datasync servers run, `/.auth/login/{provider}` and more beside it.
+struct LoginAddress: Sendable, Hashable {
+    /// Who spells it so.
+    enum Form: Sendable, Hashable {
+        case mobileServices, appService
+
+        /// What servers of the generation have.
+        init(of generation: Generation) {
+            switch generation {
+            case .mobileServices: self = .mobileServices
+            case .mobileApps, .datasync: self = .appService
+            }
+        }
+
+        /// The other one.
+        var other: Form {
+            switch self {
+            case .mobileServices: .appService
+            case .appService: .mobileServices
+            }
+        }
+
+        /// Where a browser's login ends; clients wait for this address.
+        var donePath: String {
+            switch self {
+            case .mobileServices: "/login/done"
+            case .appService: "/.auth/login/done"
+            }
+        }
+    }
+
+    let form: Form
+    /// The raw segments behind `/login` or `/.auth`.
+    private let segments: [Substring]
+    /// The raw query pairs.
+    private let pairs: [Substring]
+
+    /// Reads a request target; nil for one that has nothing to do with signing in.
+    init?(target: String) {
+        let halves = target.split(
+            separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var segments = halves[0].split(separator: "/")
+        switch segments.first?.lowercased() {
+        case "login": form = .mobileServices
+        case ".auth": form = .appService
+        default: return nil
+        }
+        segments.removeFirst()
+        self.segments = segments
+        pairs = halves.count > 1 ? halves[1].split(separator: "&") : []
+    }
+
+    /// The target in a form.
+    /// - Parameter isBrowser: a browser's login begins with it, no client's own with a token.
+    /// - Throws: ``TablesError`` with the reason where the form has nothing like it.
+    func target(in form: Form, isBrowser: Bool) throws(TablesError) -> String {
+        switch (self.form, form) {
+        case (.mobileServices, .appService): return appService(isBrowser: isBrowser)
+        case (.appService, .mobileServices): return try mobileServices()
+        case (.mobileServices, .mobileServices): return Self.target("/login", segments, pairs)
+        case (.appService, .appService): return Self.target("/.auth", segments, pairs)
+        }
+    }
+
+    /// 1. Without a provider Mobile Services means a Microsoft account.
+    /// 2. Its name for Azure Active Directory is another.
+    /// 3. A browser gets its token at the end only with `session_mode=token`.
+    private func appService(isBrowser: Bool) -> String {
+        var segments = segments
+        if segments.isEmpty { segments = ["microsoftaccount"] }
+        if segments[0].lowercased() == "windowsazureactivedirectory" { segments[0] = "aad" }
+        let isStart = isBrowser && segments.count == 1 && segments[0] != "done"
+        let says = pairs.contains { $0.hasPrefix("session_mode=") }
+        let mode: [Substring] = isStart && !says ? ["session_mode=token"] : []
+        return Self.target("/.auth/login", segments, pairs + mode)
+    }
+
+    private func mobileServices() throws(TablesError) -> String {
+        switch segments.first?.lowercased() {
+        case "login": break
+        case "refresh":
+            throw .badRequest(
+                "The backend is of Mobile Services, which cannot renew a token: sign in again.")
+        default:
+            throw .untranslatable(
+                "The backend is of Mobile Services, which has nothing like this address.")
+        }
+        let isCodeFlow = pairs.contains {
+            $0.hasPrefix("code_challenge") || $0.hasPrefix("post_login_redirect_url=")
+        }
+        if isCodeFlow || segments.count > 2 {
+            throw .untranslatable(
+                "The backend is of Mobile Services, which hands out no authorization codes: sign in "
+                    + "with the provider's own SDK and send its token.")
+        }
+        return Self.target(
+            "/login", segments.dropFirst(), pairs.filter { !$0.hasPrefix("session_mode=") })
+    }
+
+    private static func target(
+        _ root: String, _ segments: some Sequence<Substring>, _ pairs: [Substring]
+    ) -> String {
+        let path = ([root[...]] + segments).joined(separator: "/")
+        return pairs.isEmpty ? path : "\(path)?\(pairs.joined(separator: "&"))"
+    }
+}

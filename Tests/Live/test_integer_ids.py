@@ -1,0 +1,235 @@
+"""Tables with integer ids, as the store-and-forward libraries of Mobile Services use them.
+
+Such a library shows local rows at once and the backend's behind (the policy `revalidate`), writes
+locally and to the backend in parallel and takes the backend's answer (`write-through`), and after a
+time without a network sends what is left, one by one.
+"""
+
+import pytest
+import requests
+from programs import free_port, wait_until
+
+IOS = {
+    "X-ZUMO-APPLICATION": "key",
+    "X-ZUMO-INSTALLATION-ID": "7D4A9B1C-0000-4000-8000-000000000000",
+    "X-ZUMO-VERSION": "ZUMO/1.3 (lang=objective-c; os=iOS; os_version=8.1; arch=iPhone; version=1.3.2)",
+    "User-Agent": "ZUMO/1.3 (lang=objective-c; os=iOS; os_version=8.1; arch=iPhone; version=1.3.2)",
+}
+
+
+class Client:
+    """MSTable of the first iOS SDK on a table with integer ids: no system properties are asked for."""
+
+    def __init__(self, url, table="example"):
+        self.path = f"{url}/tables/{table}"
+        self.session = requests.Session()
+        self.session.headers.update(IOS)
+
+    def ask(self, method, path="", item=None):
+        # Content-Type only with a body, as this SDK sends it.
+        answer = self.session.request(method, self.path + path, json=item, timeout=15)
+        if answer.content:
+            assert int(answer.headers["Content-Length"]) == len(answer.content)
+        return answer
+
+    def rows(self, query=""):
+        answer = self.ask("GET", query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def insert(self, **item):
+        answer = self.ask("POST", item=item)
+        assert answer.status_code == 201, answer.text
+        row = answer.json()
+        # A number in JSON, and none of the properties that nobody asked for.
+        assert type(row["id"]) is int and not [name for name in row if name.startswith("__")]
+        return row
+
+    def update(self, id, **item):
+        answer = self.ask("PATCH", f"/{id}", {"id": id, **item})
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+@pytest.fixture
+def world(start):
+    backend = start.backend("--generation", "1", "--integer-ids", "example", "--faults")
+
+    def serve(policy="revalidate+write-through", *arguments):
+        return start.proxy(backend.url, "--policy", f"example={policy}", *arguments)
+
+    return backend, Client(backend.url), serve
+
+
+def sync(proxy):
+    run = proxy.sync()
+    assert run["state"] == "complete", run
+
+
+def test_the_story_of_store_and_forward(world):
+    backend, elsewhere, serve = world
+    theirs = elsewhere.insert(thing="theirs", wow=1)
+    proxy = serve()
+    client = Client(proxy.url)
+
+    # Reading: what is here at once, the backend's behind.
+    assert [row["thing"] for row in client.rows()] == ["theirs"]
+    elsewhere.update(theirs["id"], thing="changed")
+    client.rows("?$filter=wow%20eq%201")
+    wait_until(lambda: client.rows()[0]["thing"] == "changed", 12, "the backend's row")
+
+    # Writing: the backend's answer, its id included.
+    mine = client.insert(thing="something", wow=90)
+    assert mine["id"] > 0
+    assert elsewhere.ask("GET", f"/{mine['id']}").json() == mine
+    assert client.update(mine["id"], thing="other", wow=90) == {**mine, "thing": "other"}
+    assert elsewhere.ask("GET", f"/{mine['id']}").json()["thing"] == "other"
+
+    # Away: everything is kept here, new rows under ids of their own.
+    backend.stop()
+    first, second = client.insert(thing="first"), client.insert(thing="second")
+    assert first["id"] < 0 and second["id"] < 0 and first["id"] != second["id"]
+    client.update(first["id"], thing="first, changed")
+    client.update(mine["id"], thing="offline")
+    assert client.ask("DELETE", f"/{theirs['id']}").status_code == 204
+    assert sorted(row["thing"] for row in client.rows()) == ["first, changed", "offline", "second"]
+
+    # Back: each goes out once, the ids move, and the old ones keep answering.
+    backend.start()
+    wait_until(lambda: not sum(proxy.status()["queue"].values()), 30, "an empty queue")
+    rows = {row["thing"]: row["id"] for row in elsewhere.rows()}
+    assert sorted(rows) == ["first, changed", "offline", "second"]
+    assert all(id > 0 for id in rows.values())
+    assert {row["thing"]: row["id"] for row in client.rows()} == rows
+    alias = client.ask("GET", f"/{first['id']}").json()
+    assert (alias["id"], alias["thing"]) == (rows["first, changed"], "first, changed")
+    assert client.update(first["id"], thing="by the old id")["id"] == rows["first, changed"]
+    assert client.ask("DELETE", f"/{second['id']}").status_code == 204
+    assert sorted(row["thing"] for row in elsewhere.rows()) == ["by the old id", "offline"]
+
+
+def test_a_change_that_the_backend_refuses_stays_alone_and_the_rest_goes(world):
+    backend, elsewhere, serve = world
+    proxy = serve("local", "--sync", "manual")
+    client = Client(proxy.url)
+    sync(proxy)
+    good, bad = client.insert(thing="good"), client.insert(thing="bad", nested={"a": 1})
+    run = proxy.sync()
+    assert run["state"] == "completeWithErrors" and run["push"]["quarantined"] == 1, run
+    assert [row["thing"] for row in elsewhere.rows()] == ["good"]
+    left = client.ask("GET", f"/{bad['id']}")
+    assert (left.json()["thing"], left.headers["Understudy-State"]) == ("bad", "quarantined")
+    # Mended, it goes out.
+    client.update(bad["id"], nested=None)
+    sync(proxy)
+    assert sorted(row["thing"] for row in elsewhere.rows()) == ["bad", "good"]
+    assert client.ask("GET", f"/{good['id']}").json()["id"] > 0
+
+
+def test_a_lost_answer_does_not_make_a_second_row(world):
+    backend, elsewhere, serve = world
+    proxy = serve("local", "--sync", "manual")
+    client = Client(proxy.url)
+    sync(proxy)
+    rule = {"kind": "reset", "phase": "after", "methods": ["POST"], "times": 1}
+    backend.request("PUT", "/-/faults", json={"rules": [rule]})
+    made = client.insert(thing="once")
+    proxy.sync()
+    wait_until(lambda: proxy.sync()["state"] == "complete", 20, "the row found again")
+    assert [row["thing"] for row in elsewhere.rows()] == ["once"]
+    assert client.ask("GET", f"/{made['id']}").json()["id"] == elsewhere.rows()[0]["id"]
+
+
+@pytest.mark.parametrize("policy", ["local", "revalidate", "remote-first"])
+def test_each_read_policy(world, policy):
+    backend, elsewhere, serve = world
+    row = elsewhere.insert(thing="one")
+    proxy = serve(policy)
+    client = Client(proxy.url)
+    assert client.rows()[0]["thing"] == "one"
+    elsewhere.update(row["id"], thing="two")
+    shown = client.ask("GET", f"/{row['id']}").json()["thing"]
+    assert shown == ("two" if policy == "remote-first" else "one")
+    if policy == "revalidate":
+        wait_until(lambda: client.rows()[0]["thing"] == "two", 12, "the backend's row")
+    backend.stop()
+    assert len(client.rows()) == 1
+
+
+def test_an_id_of_the_clients_own_is_refused(world):
+    _, _, serve = world
+    proxy = serve("local", "--sync", "manual")
+    client = Client(proxy.url)
+    sync(proxy)
+    refused = client.ask("POST", item={"id": 7, "thing": "x"})
+    assert refused.status_code == 400
+    assert refused.json() == {
+        "code": 400,
+        "error": "Error: A value cannot be specified for property 'id'.",
+    }
+    assert client.rows() == []
+    # "No id", as the SDKs say it.
+    for id in (0, None, -3):
+        assert client.ask("POST", item={"id": id, "thing": "x"}).json()["id"] < 0
+
+
+@pytest.mark.parametrize("policy", ["local", "local+integer-ids"])
+def test_a_first_insert_into_an_empty_table(world, policy):
+    backend, elsewhere, serve = world
+    proxy = serve(policy)
+    client = Client(proxy.url)
+    made = client.insert(thing="first")
+    wait_until(lambda: [row["thing"] for row in elsewhere.rows()] == ["first"], 20, "the row")
+    wait_until(lambda: client.ask("GET", f"/{made['id']}").json()["id"] > 0, 10, "its id")
+
+
+def test_an_insert_before_anything_is_known_of_the_table(world):
+    """Away from the beginning, ids look like strings; the first contact makes them right."""
+    backend, elsewhere, serve = world
+    elsewhere.insert(thing="theirs")
+    backend.stop()
+    proxy = serve("local")
+    client = Client(proxy.url)
+    made = client.ask("POST", item={"thing": "early"}).json()
+    assert type(made["id"]) is str
+    backend.start()
+    wait_until(
+        lambda: [row["thing"] for row in elsewhere.rows()] == ["theirs", "early"], 40, "the row")
+    wait_until(lambda: not any(proxy.status()["queue"].values()), 20, "an empty queue")
+    moved = client.ask("GET", f"/{made['id']}").json()
+    assert type(moved["id"]) is int and moved["id"] == elsewhere.rows()[1]["id"]
+    assert [type(row["id"]) for row in client.rows()] == [int, int]
+
+
+def test_a_table_that_was_never_pulled(world, start):
+    backend, elsewhere, serve = world
+    elsewhere.insert(thing="theirs")
+    proxy = start.proxy(f"http://127.0.0.1:{free_port()}", folder="away")
+    client = Client(proxy.url)
+    unknown = client.ask("GET", "/7")
+    assert unknown.status_code == 503 and int(unknown.headers["Retry-After"]) > 0
+    listed = client.ask("GET")
+    assert (listed.json(), listed.headers["Understudy-Complete"]) == ([], "no")
+    online = Client(serve("local").url)
+    assert [row["thing"] for row in online.rows()] == ["theirs"]
+
+
+def test_pages_of_the_backend_are_followed_and_hard_deletes_are_noticed(start):
+    backend = start.backend(
+        "--generation", "2-node", "--hard-delete", "plain", "--page-rows", "3", "--faults")
+    for number in range(10):
+        backend.insert({"id": f"n{number}", "text": str(number)}, "plain")
+    assert len(backend.list("plain")) == 3
+    proxy = start.proxy(backend.url, "--table", "plain", "--sync", "manual")
+    sync(proxy)
+    assert [row["id"] for row in proxy.list("plain", _orderby="id")] == [f"n{i}" for i in range(10)]
+    # By the client: gone at the backend, here with a mark.
+    proxy.delete("n3", "plain")
+    sync(proxy)
+    assert backend.request("GET", "/tables/plain/n3?__includeDeleted=true").status_code == 404
+    # By others: a pull does not say so, a reconciling one does.
+    backend.delete("n4", "plain")
+    proxy.operator("POST", "/tables/plain/pull?wait=20", json={"reconcile": True})
+    assert proxy.get("n4", "plain").status_code == 404
+    marked = proxy.request("GET", "/tables/plain?__includeDeleted=true&$orderby=id").json()
+    assert [row["id"] for row in marked if row["deleted"]] == ["n3", "n4"]
