@@ -3,27 +3,7 @@
 import { operator } from "./api.js";
 import { ask } from "./dialog.js";
 import { fill, h, toast } from "./dom.js";
-import { distance } from "./words.js";
-
-const said = {
-  title: "Who may come in",
-  addresses: "Addresses of clients",
-  mean: "A client with an address of its own shows by name in the history, and others cannot guess it.",
-  noAddresses: "No client has an address of its own.",
-  name: "Name of the client",
-  make: "Make an address",
-  once: (name) => `The address of ${name}. It is shown this once:`,
-  used: (when) => (when ? `used ${distance(when)}` : "not used since the start"),
-  revoke: (name) => `Revoke ${name}`,
-  revokeMeans: "The client that uses this address is refused from now on.",
-  revoked: (name) => `${name} is revoked.`,
-  browsers: "Signed-in browsers",
-  thisOne: "this one",
-  unnamed: "a browser without a name",
-  since: (when) => `since ${distance(when)}`,
-  signOut: "Sign out",
-  signedOut: "The browser is signed out.",
-};
+import { accessWords as said } from "./words.js";
 
 /** The card; it asks for what it shows, and again after each change. */
 export function accessCard() {

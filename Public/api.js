@@ -79,7 +79,7 @@ export const canWrite = identity === null || identity === "anonymous";
 
 /** An address of the operator API; what is kept for each identity is asked for the one that is shown. */
 export function operatorPath(path) {
-  if (!identity || /^\/(session|mode|settings|rejections)/.test(path)) return operatorRoot + path;
+  if (!identity || /^\/(session|mode|settings|rejections|access)/.test(path)) return operatorRoot + path;
   return `${operatorRoot}${path}${path.includes("?") ? "&" : "?"}identity=${encodeURIComponent(identity)}`;
 }
 

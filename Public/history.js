@@ -7,7 +7,6 @@ import { coalesce, fill, h, keyed, toast } from "./dom.js";
 import { time, words } from "./words.js";
 
 const pageSize = 100;
-const countedMost = 500;
 const titleMost = 80;
 const seenKey = "understudy-history-seen";
 
@@ -31,8 +30,8 @@ export function historyView(main) {
   fill(main, h("section", { class: "page medium" }, h("h1", {}, "History"), away, drawing, list, empty, more));
 
   async function load() {
-    const isFirst = entries.length === 0;
-    const answer = await operator.get(`/history?limit=${isFirst && seen > 0 ? countedMost : pageSize}`);
+    // The charts with the first page: later they would move what somebody reads.
+    const [answer] = await Promise.all([operator.get(`/history?limit=${pageSize}`), drawing.firstChild ? null : loadCharts()]);
     newest = Math.max(newest, ...answer.items.map((entry) => entry.id));
     merge(answer);
     drawAway();
@@ -65,10 +64,12 @@ export function historyView(main) {
     const counts = new Map();
     for (const { id, kind, actor } of entries) if (id > seen && actor !== "person") counts.set(kind, (counts.get(kind) ?? 0) + 1);
     away.hidden = seen === 0 || counts.size === 0;
-    fill(away, h("strong", {}, words.whileAway), " ", [...counts].map(([kind, count]) => words.awayCount(words.historyKind[kind] ?? kind, count)).join(", "));
+    const isAll = !next || entries.at(-1).id <= seen;
+    fill(away, h("strong", {}, isAll ? words.whileAway : words.whileAwayMost(entries.length)), " ", [...counts].map(([kind, count]) => words.awayCount(words.historyKind[kind] ?? kind, count)).join(", "));
   }
 
-  const drawCharts = coalesce(async () => fill(drawing, charts((await operator.get("/samples?sinceSeconds=10800")).items)), 400);
+  const loadCharts = async () => fill(drawing, charts((await operator.get("/samples?sinceSeconds=10800")).items));
+  const drawCharts = coalesce(() => loadCharts().catch(() => {}), 400);
 
   async function undo(entry) {
     try {
@@ -102,7 +103,6 @@ export function historyView(main) {
   const remember = () => localStorage.setItem(seenKey, newest);
   addEventListener("pagehide", remember);
   refresh();
-  drawCharts();
   return {
     refresh,
     hear: (kind) => kind !== "status" && (refresh(), drawCharts()),

@@ -346,6 +346,7 @@ export const words = {
   themeNow: (name) => ({ system: "The theme follows the system.", light: "Light theme.", dark: "Dark theme." })[name],
   // History.
   whileAway: "While you were away:",
+  whileAwayMost: (count) => `While you were away much happened. The latest ${number(count)}:`,
   awayCount: (kind, count) => `${number(count)} ${kind}`,
   whatChanged: "What changed",
   wasUndone: "undone",
@@ -363,6 +364,26 @@ export const words = {
   noHistory: "Nothing happened yet.",
   undone: "Undone.",
   actor: { client: "a client", person: "you", engine: "Understudy" },
+};
+
+export const accessWords = {
+  title: "Who may come in",
+  addresses: "Addresses of clients",
+  mean: "A client with an address of its own shows by name in the history, and others cannot guess it.",
+  noAddresses: "No client has an address of its own.",
+  name: "Name of the client",
+  make: "Make an address",
+  once: (name) => `The address of ${name}. It is shown this once:`,
+  used: (when) => (when ? `used ${distance(when)}` : "not used since the start"),
+  revoke: (name) => `Revoke ${name}`,
+  revokeMeans: "The client that uses this address is refused from now on.",
+  revoked: (name) => `${name} is revoked.`,
+  browsers: "Signed-in browsers",
+  thisOne: "this one",
+  unnamed: "a browser without a name",
+  since: (when) => `since ${distance(when)}`,
+  signOut: "Sign out",
+  signedOut: "The browser is signed out.",
 };
 
 export const policyWords = {

@@ -123,3 +123,24 @@ def test_a_number_that_javascript_cannot_hold_survives_the_card(clashing, dashbo
     expect(page.page.locator("main")).to_contain_text("No conflicts")
     page.sync()
     assert "12345678901234567890.123" in backend.get("a").text
+
+
+def test_one_choice_decides_a_whole_table_whatever_clashes(clashing, dashboard):
+    backend, proxy = clashing({
+        "a": ({"text": "mine a"}, {"text": "theirs a"}),
+        "b": ({"note": "mine b"}, {"note": "theirs b"}),
+        "c": ({"text": "mine c"}, {"text": "theirs c"}),
+    }, note="")
+    page = dashboard(proxy)
+    page.open("conflicts")
+    page.page.get_by_text("All conflicts of todoitem").click()
+    page.accessible()
+    page.page.locator("details.alike").get_by_role("button", name="Keep the server’s for all").click()
+    expect(page.page.get_by_role("dialog")).to_contain_text("3 conflicts at once")
+    page.confirm("Keep the server’s for all")
+    page.toast("3 conflicts decided")
+    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    assert proxy.get("b").json()["note"] == "theirs b"
+    page.undo()
+    page.toast("3 decisions undone")
+    assert proxy.get("b").json()["note"] == "mine b"

@@ -238,7 +238,7 @@ import Testing
         #expect(try await world.open().count == 2)
     }
 
-    @Test func `a pull says how many rows came`() async throws {
+    @Test func `a pull says how many rows came and how many there are`() async throws {
         let world = try World()
         for number in 0..<120 { try await world.seed("r\(number)", #"{"text":"x"}"#) }
         let gate = Gate()
@@ -246,7 +246,7 @@ import Testing
         async let pull = world.engine.pull(world.todo)
         await gate.reached()
         let progress = await world.engine.runs().first?.progress
-        #expect(progress == Run.Progress(phase: .pull, done: 100))
+        #expect(progress == Run.Progress(phase: .pull, done: 100, total: 120))
         gate.open()
         #expect(await pull.state == .complete)
     }

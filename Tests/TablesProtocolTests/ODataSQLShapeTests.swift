@@ -72,4 +72,12 @@ import Testing
         }
         #expect(seen == [true, false, nil])
     }
+
+    @Test func `an order by a time of the system is one that an index has`() {
+        let compiler = SQLCompiler(ItemSQLSchema())
+        let created = Ordering(.column(.system(.createdAt)), descending: true)
+        #expect(compiler.ordering([created]).text == "created_at DESC, id")
+        let changed = Ordering(.column(.system(.updatedAt)))
+        #expect(compiler.ordering([changed, Ordering(.column(.id))]).text == "stamp, id")
+    }
 }
