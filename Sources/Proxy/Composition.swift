@@ -91,7 +91,8 @@ struct Composition {
             case .manual: [.manual]
             }
         return SyncSettings(
-            triggers: triggers, tables: configuration.tables ?? configuration.pulledTables)
+            triggers: triggers, parallelism: configuration.parallelism,
+            tables: configuration.tables ?? configuration.pulledTables)
     }
 
     private func makeAccess() throws(StartProblem) -> OperatorAccess {

@@ -39,6 +39,17 @@ struct ServeOptions: ParsableArguments {
             valueName: "generation"))
     var defaultGeneration: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Changes of different items that are sent at once, 1 to 16. (default: 1)",
+            valueName: "number"))
+    var parallelism: String?
+
+    @Flag(
+        name: .customLong("strict-sdk"),
+        help: "Refuse the writes that the SDKs' own queues refuse.")
+    var strictSDK = false
+
     @Flag(help: "Take this backend for a data folder that belongs to another one.")
     var rebind = false
 
@@ -51,6 +62,8 @@ struct ServeOptions: ParsableArguments {
             Settings.policy.name: policy,
             Settings.allowHost.name: allowHost, Settings.allowOrigin.name: allowOrigin,
             Settings.defaultGeneration.name: defaultGeneration.map { [$0] } ?? [],
+            Settings.parallelism.name: parallelism.map { [$0] } ?? [],
+            Settings.strictSDK.name: strictSDK ? ["true"] : [],
         ]
     }
 }

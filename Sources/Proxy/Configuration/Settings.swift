@@ -35,7 +35,7 @@ enum Settings {
         name: "policy",
         allowed: "a table with words joined by +, such as todoitem=revalidate+write-through; the "
             + "words are local, revalidate, remote-first, write-through, ask, merge, client, server, "
-            + "unconditional-ask, unconditional-client and public"
+            + "unconditional-ask, unconditional-client, public, preserve-history and parent:TABLE.COLUMN"
     ) { PolicySetting($0) }
 
     static let signIn = Setting<TableName>(
@@ -54,6 +54,16 @@ enum Settings {
     static let defaultGeneration = Setting<Generation>(
         name: "default-generation", allowed: "1, 2 or 3"
     ) { Int($0).flatMap(Generation.init(rawValue:)) }
+
+    static let parallelism = Setting<Int>(
+        name: "parallelism", allowed: "a whole number from 1 to \(SyncLimits.parallelPushes)"
+    ) { text in
+        Int(text).flatMap { (1...SyncLimits.parallelPushes).contains($0) ? $0 : nil }
+    }
+
+    static let strictSDK = Setting<Bool>(
+        name: "strict-sdk", allowed: "true or false"
+    ) { Bool($0) }
 
     static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
         name: "backend-generation", allowed: "auto, 1, 2 or 3"

@@ -117,7 +117,8 @@ extension Store {
                 FROM items WHERE table_id = ? AND id = ?
                 """)
         var found = try Row.fetchOne(statement, arguments: [table.id, id.text])
-        if found == nil, let other = try transaction(db).row(table, id)?.id {
+        let isLive = found.map { !($0[5] as Bool) } ?? false
+        if !isLive, let other = try transaction(db).row(table, id)?.id {
             found = try Row.fetchOne(statement, arguments: [table.id, other.text])
         }
         guard let row = found else { return table.isComplete ? .missing : .unknownWhilePartial }
