@@ -12,7 +12,7 @@ extension OperatorAPI {
         var checks: [(String, String?)] = []
         for home in homes.all {
             do {
-                _ = try await home.store.ledger()
+                try await home.store.proveWritable()
                 checks.append(("store \(home.identity)", nil))
             } catch {
                 checks.append(("store \(home.identity)", error.description))
