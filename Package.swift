@@ -89,7 +89,7 @@ let package = Package(
                 "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage",
                 httpTypes, grdb, logging,
             ],
-            swiftSettings: settings),
+            exclude: ["Store/Fixtures"], swiftSettings: settings),
         .testTarget(
             name: "ReferenceBackendTests",
             dependencies: [

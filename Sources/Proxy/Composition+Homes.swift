@@ -41,7 +41,7 @@ extension Composition {
                 at: try configuration.folder.storeFile(identity), identity: identity,
                 clock: clock, ids: SystemIDSource(), workers: workers,
                 tables: configuration.tables.map(Set.init),
-                budgetBytes: configuration.diskBudgetBytes)
+                budgetBytes: configuration.diskBudgetBytes, strictSDK: configuration.strictSDK)
         } catch let error as StoreError {
             throw StartProblem(error.description)
         } catch let problem as StartProblem {

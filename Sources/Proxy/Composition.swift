@@ -99,7 +99,7 @@ struct Composition {
 
     var syncSettings: SyncSettings {
         SyncSettings(
-            triggers: configuration.sync.triggers,
+            triggers: configuration.sync.triggers, parallelism: configuration.parallelism,
             tables: configuration.tables ?? configuration.pulledTables)
     }
 

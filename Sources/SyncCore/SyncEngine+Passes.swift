@@ -94,21 +94,32 @@ extension SyncEngine {
 
     /// Asks for a table that many backends have, to be able to say whether the backend is in reach.
     /// Any answer will do, also that there is no such table or that the dialect is refused, but none
-    /// that a network's sign-in page or a gateway gives. It proves nothing:
-    /// before anything is sent a list is asked for, and the store is bound to nobody by it.
+    /// that a network's sign-in page or a gateway gives: a page that refuses one generation's dialect
+    /// is believed when the backend answers another's. It proves nothing: before anything is sent a
+    /// list is asked for, and the store is bound to nobody by it.
     private func knock(_ credential: Credential) async -> PushStop? {
         guard let table = TableName("todoitem") else { return nil }
-        let answer = await remote(credential).list(table, .any)
-        switch answer {
-        case .rows, .row, .empty, .missing, .rejected, .conflict, .unauthorized,
-            .unusable(status: 400, _):
-            let wasOnline = scheduler.backend.state == .online
-            _ = scheduler.reached(now: clock.uptime(), wall: clock.now())
-            if !wasOnline { await announceStatus() }
-            return nil
-        case .failed, .unavailable, .unusable, .unreachable:
-            return .backend(Prover.failure(answer, table))
+        var first: RemoteAnswer?
+        for generation in [generation] + otherGenerations {
+            var remote = remote(credential)
+            remote.generation = generation
+            let answer = await remote.list(table, .any)
+            first = first ?? answer
+            if answer.isOfBackend {
+                let wasOnline = scheduler.backend.state == .online
+                _ = scheduler.reached(now: clock.uptime(), wall: clock.now())
+                if !wasOnline { await announceStatus() }
+                return nil
+            }
+            guard answer.refusesDialect else { break }
         }
+        return first.map { .backend(Prover.failure($0, table)) }
+    }
+
+    /// The generations that the backend may be besides the one it is taken for.
+    private var otherGenerations: [Generation] {
+        guard backend.generation == .auto, !isGenerationKnown else { return [] }
+        return Generation.allCases.reversed().filter { $0 != generation }
     }
 
     /// Tables to prove the backend with, the surest first: pulled ones, then the one that is wanted,
@@ -216,5 +227,17 @@ extension SyncEngine {
             log.warning("backend not noted", metadata: ["error": "\(error)"])
         }
         if wasAway { await announceStatus() }
+    }
+}
+
+extension RemoteAnswer {
+    /// Whether only a server of the kind can have answered so, and nothing on the way to it.
+    fileprivate var isOfBackend: Bool {
+        switch self {
+        case .rows, .row, .empty, .missing, .rejected, .conflict, .unauthorized,
+            .unusable(status: 400, .notJSON), .unusable(status: 400, .unexpectedShape):
+            true
+        case .failed, .unavailable, .unusable, .unreachable: false
+        }
     }
 }

@@ -1,5 +1,10 @@
 """What was acknowledged is there, once, whatever dies."""
 
+import os
+import subprocess
+
+import pytest
+import requests
 from programs import wait_until
 
 
@@ -39,3 +44,75 @@ def test_writes_survive_kill_nine_at_any_moment(start):
         proxy.program.kill()
         proxy.start()
         assert {row["id"]: row["text"] for row in proxy.all()} == acknowledged
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of four megabytes, which can be made larger; skipped where none may be mounted."""
+    place = tmp_path / "small"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("only root may mount the small disk")
+
+    def enlarge():
+        subprocess.run(["mount", "-o", "remount,size=64m", str(place)], check=True)
+
+    yield enlarge
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_full_disk_is_said_and_loses_no_acknowledged_write(start, small_disk):
+    backend = start.backend_later("--faults")
+    proxy = start.proxy(backend.url, folder="small/proxy")
+    acknowledged = {}
+    # Large writes until none fits, then small ones.
+    for size in (20_000, 10):
+        for n in range(2000):
+            text = f"{size} {n} " + "x" * size
+            answer = proxy.request("POST", "/tables/todoitem", json={"text": text})
+            if answer.status_code != 201:
+                break
+            acknowledged[answer.json()["id"]] = text
+        assert answer.status_code == 507, answer.text
+        assert "full" in answer.json()["error"].lower()
+    assert len(acknowledged) > 20
+
+    # What is there can be read, and a refused write left nothing.
+    assert {row["id"] for row in proxy.all()} == set(acknowledged)
+    assert requests.get(proxy.url + "/-/livez", timeout=5).status_code == 200
+    one = next(iter(acknowledged))
+    assert proxy.get(one).json()["text"] == acknowledged[one]
+
+    # Killed on the full disk; there is room again.
+    proxy.program.kill()
+    small_disk()
+    proxy.start()
+    assert {row["id"]: row["text"] for row in proxy.all()} == acknowledged
+    item = proxy.insert({"text": "there is room again"})
+    acknowledged[item["id"]] = item["text"]
+
+    backend.start()
+    count = len(acknowledged)
+    wait_until(
+        lambda: proxy.status()["ledger"]["applied"] == count, 60, f"{count} operations applied"
+    )
+    assert {row["id"]: row["text"] for row in backend.all()} == acknowledged
+    effects = backend.request("GET", "/-/effects").json()["effects"]
+    assert len(effects) == count, "each write took effect exactly once"
+
+
+def test_a_disk_that_empties_while_it_runs_goes_on_by_itself(start, small_disk):
+    backend = start.backend()
+    proxy = start.proxy(backend.url, "--sync", "manual", folder="small/proxy")
+    kept = []
+    while (
+        answer := proxy.request("POST", "/tables/todoitem", json={"text": "y" * 20_000})
+    ).status_code == 201:
+        kept.append(answer.json()["id"])
+    assert answer.status_code == 507
+    small_disk()
+    kept.append(proxy.insert({"text": "again"})["id"])
+    run = proxy.sync()
+    assert run["state"] == "complete", run
+    assert {row["id"] for row in backend.all()} == set(kept)

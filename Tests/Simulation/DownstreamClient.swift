@@ -35,6 +35,9 @@ final class DownstreamClient {
 
     init(_ kind: Kind) { self.kind = kind }
 
+    /// Purges: what it holds and how far it came.
+    func forget() { (rows, token) = ([:], nil) }
+
     /// Why a sync did not come to its end.
     struct Failure: Error { var text: String }
 

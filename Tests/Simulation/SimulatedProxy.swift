@@ -32,6 +32,8 @@ final class SimulatedProxy {
     var rewritten: Set<String> = []
     var acknowledged = 0
     var isRunning = false
+    /// Nothing more can be written to the store's file.
+    private(set) var isDiskFull = false
 
     /// The column that only this proxy's clients write.
     var column: String { "m\(number)" }
@@ -89,6 +91,17 @@ final class SimulatedProxy {
             next, seed: seed &+ lives &* 10, table: table, clock: clock, parallelism: parallelism,
             weather: weather, snapshot: snapshot)
         weather.revive()
+        // The connection that knew the limit is gone.
+        isDiskFull = false
+    }
+
+    /// Lets the file grow no further, or as far as it likes.
+    func fillDisk(_ isFull: Bool) async throws {
+        try await store.writer.writeWithoutTransaction { db in
+            let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            try db.execute(sql: "PRAGMA max_page_count = \(isFull ? pages : 1_073_741_823)")
+        }
+        isDiskFull = isFull
     }
 
     func close() {

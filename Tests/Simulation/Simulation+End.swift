@@ -13,6 +13,7 @@ extension Simulation {
             proxy.weather.planCrash(in: nil)
             proxy.weather.faultRate = 0
             proxy.weather.part(false)
+            try await proxy.fillDisk(false)
             try await proxy.weather.deliverLate()
         }
         var quiet = 0

@@ -21,7 +21,9 @@ extension Simulation {
         case 82..<86: proxy.weather.planCrash(in: Int(random.next(below: 12)))
         case 86..<88: proxy.weather.part(random.happens(0.5))
         case 88..<93: try await decide(proxy)
-        case 93..<97: try pull(proxy)
+        case 93..<95: try pull(proxy)
+        case 95: try await undo(proxy)
+        case 96: try await strain(proxy)
         case 97: try await age(proxy)
         default:
             clock.jump(by: .seconds(random.pick([-86_400, 3600, 86_400])))
@@ -121,45 +123,13 @@ extension Simulation {
         case .missing, .gone, .preconditionFailed, .versionConflict, .alreadyExists,
             .unknownWhilePartial, .tableNotAllowed, .invalid:
             break
+        case .storageFull where proxy.isDiskFull: break
         case .storageFull, .readOnly, .busy, .failed: fault("I2: a write was answered \(outcome)")
         }
         return outcome
     }
 
-    private func pickID() -> String? { model.ids.isEmpty ? nil : random.pick(model.ids) }
-
-    // MARK: Others, at the backend
-
-    private func insertElsewhere() async throws {
-        let id = "x\(nextValue())"
-        let body = #"{"id":"\#(id)","m0":"0","m1":"0","m2":"0","e":"\#(id)","s":"0"}"#
-        guard try await elsewhere("POST", nil, body) == 201 else { return }
-        model.ids.append(id)
-        for column in ["m0", "m1", "m2"] { model.wrote(-1, id, column, "0") }
-        model.wrote(-1, id, "e", id)
-    }
-
-    private func updateElsewhere() async throws {
-        guard let id = pickID() else { return }
-        let live = try await backend.items(in: table).contains { $0.id.text == id && !$0.deleted }
-        guard live else { return }
-        let value = nextValue()
-        let shared = random.happens(0.3) ? #","s":"\#(value)""# : ""
-        let status = try await elsewhere("PATCH", id, #"{"e":"\#(value)"\#(shared)}"#)
-        if status == 200 { model.wrote(-1, id, "e", value) }
-    }
-
-    private func deleteElsewhere() async throws {
-        guard let id = pickID(), try await elsewhere("DELETE", id, nil) < 300 else { return }
-        model.spoiled.insert(id)
-        model.wrote(-1, id)
-    }
-
-    private func elsewhere(_ method: String, _ id: String?, _ body: String?) async throws -> Int {
-        let path = "/tables/todoitem" + (id.map { "/\($0)" } ?? "")
-        trace.note("others: \(method) \(id ?? "")")
-        return try await direct.send(.tables(method, path, body)).head.status.code
-    }
+    func pickID() -> String? { model.ids.isEmpty ? nil : random.pick(model.ids) }
 
     // MARK: The engine, the person, time
 

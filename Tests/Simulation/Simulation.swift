@@ -19,11 +19,22 @@ actor Simulation {
         var proxies: Int
         var bug: Bug?
 
+        /// Whose words the backend understands.
+        var generation: Generation {
+            switch flavour {
+            case .mobileServices: .mobileServices
+            case .mobileApps, .node, .dotnet: .mobileApps
+            case .datasync, .toolkit: .datasync
+            }
+        }
+
         /// The life that belongs to a seed: every flavour, one to three proxies, some in parallel.
         init(_ seed: UInt64, bug: Bug? = nil) {
             self.seed = seed
             self.bug = bug
-            flavour = ([.mobileApps, .node, .dotnet] as [BackendFlavour])[Int(seed % 3)]
+            let all: [BackendFlavour] =
+                bug == nil ? BackendFlavour.allCases : [.mobileApps, .node, .dotnet]
+            flavour = all[Int(seed / 6 + seed) % all.count]
             parallelism = seed % 5 == 0 && bug == nil ? 4 : 1
             proxies = [1, 2, 1, 2, 1, 3][Int(seed % 6)]
         }
@@ -79,7 +90,11 @@ actor Simulation {
         }
         for _ in 0..<steps where faults.isEmpty {
             let proxy = random.pick(proxies)
-            try await step(proxy)
+            do {
+                try await step(proxy)
+            } catch StoreError.full where proxy.isDiskFull {
+                trace.note("p\(proxy.number) could not write")
+            }
             if plan.bug != nil, faults.isEmpty { try await plant(in: proxy) }
             if proxy.weather.isDead { try await rebirth(proxy) }
             if faults.isEmpty { try await check(proxy) }

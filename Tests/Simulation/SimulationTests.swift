@@ -32,7 +32,10 @@ import Testing
         }
         guard Self.seeds.count >= Self.seedsThatCount else { return }
         let least = Int(Double(Self.seeds.count) / 100 * Self.leastFaultsForHundredSeeds)
-        let expected = Weather.kinds + ["crash", "partition", "clock jump"]
+        let expected =
+            Weather.kinds + [
+                "crash", "partition", "clock jump", "undo", "purge", "disk full",
+            ]
         let rare = expected.filter { kinds[$0, default: 0] < least }
         #expect(rare.isEmpty, "\(Self.seeds): these faults hardly happened: \(rare) of \(kinds)")
     }

@@ -59,9 +59,11 @@ final class World: Sendable {
     }
 
     /// The same store in another process: opened anew, with an engine of its own.
-    func reborn(address: String = "http://backend:1") throws -> (Store, SyncEngine) {
+    func reborn(
+        address: String = "http://backend:1", file: String = "store.sqlite"
+    ) throws -> (Store, SyncEngine) {
         let store = try Store(
-            at: folder + "/store.sqlite", identity: "anonymous", clock: clock, ids: random,
+            at: folder + "/\(file)", identity: "anonymous", clock: clock, ids: random,
             workers: 1)
         let engine = SyncEngine(
             store: store, transport: transport,

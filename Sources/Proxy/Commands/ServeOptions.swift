@@ -45,6 +45,17 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "How the log is written: auto, text or json. (default: auto)")
     var logFormat: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Changes of different items that are sent at once, 1 to 16. (default: 1)",
+            valueName: "number"))
+    var parallelism: String?
+
+    @Flag(
+        name: .customLong("strict-sdk"),
+        help: "Refuse the writes that the SDKs' own queues refuse.")
+    var strictSDK = false
+
     @OptionGroup var access: AccessOptions
 
     @Flag(help: "Take this backend for a data folder that belongs to another one.")
@@ -61,6 +72,8 @@ struct ServeOptions: ParsableArguments {
             Settings.defaultGeneration.name: defaultGeneration.map { [$0] } ?? [],
             Settings.logLevel.name: logLevel.map { [$0] } ?? [],
             Settings.logFormat.name: logFormat.map { [$0] } ?? [],
+            Settings.parallelism.name: parallelism.map { [$0] } ?? [],
+            Settings.strictSDK.name: strictSDK ? ["true"] : [],
         ].merging(access.flags) { $1 }
     }
 }

@@ -35,6 +35,11 @@ struct ServeConfiguration: Sendable {
     /// The generation of clients that show no mark of theirs.
     var defaultGeneration: Generation
 
+    /// Changes of different items that are sent at once.
+    var parallelism: Int
+    /// Refuse the writes that the SDKs' own queues refuse.
+    var strictSDK: Bool
+
     /// Reads everything; the backend's address must be there.
     init(_ sources: Sources, rebind: Bool) throws(StartProblem) {
         do {
@@ -79,6 +84,8 @@ struct ServeConfiguration: Sendable {
             leg = try BackendLeg(sources)
             self.rebind = rebind
             defaultGeneration = try sources.value(Settings.defaultGeneration) ?? .mobileApps
+            parallelism = try sources.value(Settings.parallelism) ?? 1
+            strictSDK = try sources.value(Settings.strictSDK) ?? false
         } catch let problem as ConfigurationProblem {
             throw problem.startProblem
         } catch let problem as StartProblem {

@@ -103,6 +103,12 @@ struct ServeSetting: Sendable {
             Settings.defaultGeneration, "The generation of clients that show no mark of theirs.",
             standard: "2", example: "2"),
         ServeSetting(
+            Settings.parallelism, "How many changes of different items are sent at once.",
+            standard: "1", example: "4"),
+        ServeSetting(
+            Settings.strictSDK, "Whether the writes that the SDKs' queues refuse are refused.",
+            standard: "false", example: "true"),
+        ServeSetting(
             Settings.logLevel, "The least that the log says.", standard: "notice",
             example: "notice"),
         ServeSetting(

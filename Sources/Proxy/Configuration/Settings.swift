@@ -36,7 +36,8 @@ enum Settings {
         name: "policy",
         allowed: "a table with words joined by +, such as todoitem=revalidate+write-through; the "
             + "words are local, revalidate, remote-first, write-through, ask, merge, client, server, "
-            + "unconditional-ask, unconditional-client, integer-ids and public"
+            + "unconditional-ask, unconditional-client, integer-ids, public, preserve-history and "
+            + "parent:TABLE.COLUMN"
     ) { PolicySetting($0) }
 
     static let signIn = Setting<TableName>(
@@ -60,6 +61,16 @@ enum Settings {
         name: "application-key-file",
         allowed: "the path of a file with the application key in its first line"
     ) { $0.isEmpty ? nil : absolute($0) }
+
+    static let parallelism = Setting<Int>(
+        name: "parallelism", allowed: "a whole number from 1 to \(SyncLimits.parallelPushes)"
+    ) { text in
+        Int(text).flatMap { (1...SyncLimits.parallelPushes).contains($0) ? $0 : nil }
+    }
+
+    static let strictSDK = Setting<Bool>(
+        name: "strict-sdk", allowed: "true or false"
+    ) { Bool($0) }
 
     static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
         name: "backend-generation", allowed: "auto, 1, 2 or 3"

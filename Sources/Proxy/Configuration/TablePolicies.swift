@@ -10,6 +10,8 @@ struct TablePolicies: Sendable, Hashable {
     var isPublic: Bool?
     /// The backend assigns the table's ids, which are integers.
     var hasIntegerIDs = false
+    var parents: [ParentLink]?
+    var preservesHistory: Bool?
 
     /// Says nothing.
     init() {}
@@ -20,6 +22,8 @@ struct TablePolicies: Sendable, Hashable {
         write = table.writePolicy
         conflict = table.conflictPolicy
         unconditional = table.unconditionalPolicy
+        parents = table.parents
+        preservesHistory = table.preservesHistory
     }
 
     /// What a table has of which nothing was said.
@@ -29,6 +33,8 @@ struct TablePolicies: Sendable, Hashable {
         policies.write = .local
         policies.conflict = .ask
         policies.unconditional = .ask
+        policies.parents = []
+        policies.preservesHistory = false
         return policies
     }()
 
@@ -40,6 +46,8 @@ struct TablePolicies: Sendable, Hashable {
         table.unconditionalPolicy = unconditional ?? table.unconditionalPolicy
         table.isPublic = isPublic ?? table.isPublic
         if hasIntegerIDs { table.idKind = .integer }
+        table.parents = parents ?? table.parents
+        table.preservesHistory = preservesHistory ?? table.preservesHistory
     }
 
     /// Reads words joined by `+`, such as `revalidate+write-through`; nil for an unknown word.
@@ -48,9 +56,17 @@ struct TablePolicies: Sendable, Hashable {
             if let read = ReadPolicy(rawValue: String(word)) { self.read = read }
             if let write = WritePolicy(rawValue: String(word)) { self.write = write }
             if let conflict = ConflictPolicy(rawValue: String(word)) { self.conflict = conflict }
+            if word.hasPrefix(Self.parentPrefix) {
+                guard let link = ParentLink(String(word.dropFirst(Self.parentPrefix.count))) else {
+                    return nil
+                }
+                parents = (parents ?? []) + [link]
+                continue
+            }
             switch word {
             case "public": isPublic = true
             case "integer-ids": hasIntegerIDs = true
+            case "preserve-history": preservesHistory = true
             case "unconditional-client": unconditional = .client
             case "unconditional-ask": unconditional = .ask
             default: guard Self.words.contains(String(word)) else { return nil }
@@ -71,6 +87,27 @@ struct TablePolicies: Sendable, Hashable {
             guard let bool = value.bool else { throw .invalid("isPublic must be true or false.") }
             isPublic = bool
         }
+        if let value = body["preserveHistory"] {
+            guard let bool = value.bool else {
+                throw .invalid("preserveHistory must be true or false.")
+            }
+            preservesHistory = bool
+        }
+        if let value = body["parents"] { parents = try Self.parents(value) }
+    }
+
+    private static func parents(_ value: JSONValue) throws(Problem) -> [ParentLink] {
+        let links = value.array?.map { element in
+            element["table"]?.string.flatMap { TableName($0) }.flatMap { table in
+                element["column"]?.string.flatMap { column in
+                    column.isEmpty ? nil : ParentLink(table: table, column: column)
+                }
+            }
+        }
+        guard let links, !links.contains(nil) else {
+            throw .invalid("parents must be a list of objects with a table and a column.")
+        }
+        return links.compactMap(\.self)
     }
 
     private static func word<Policy: RawRepresentable & CaseIterable>(
@@ -81,6 +118,8 @@ struct TablePolicies: Sendable, Hashable {
         let all = Policy.allCases.map(\.rawValue).joined(separator: ", ")
         throw .invalid("\(name) must be one of \(all).")
     }
+
+    private static let parentPrefix = "parent:"
 
     private static let words = Set(
         ReadPolicy.allCases.map(\.rawValue) + WritePolicy.allCases.map(\.rawValue)

@@ -54,7 +54,15 @@ extension JSONValue {
             ("conflictPolicy", .string(table.conflictPolicy.rawValue)),
             ("unconditionalPolicy", .string(table.unconditionalPolicy.rawValue)),
             ("isPublic", .bool(table.isPublic)), ("idKind", .string(table.idKind.rawValue)),
-            ("paging", .string(table.paging.rawValue)), ("warning", .text(table.warning)))
+            ("paging", .string(table.paging.rawValue)),
+            (
+                "parents",
+                .array(
+                    table.parents.map {
+                        .members(("table", .string($0.table.text)), ("column", .string($0.column)))
+                    })
+            ), ("preserveHistory", .bool(table.preservesHistory)),
+            ("warning", .text(table.warning)))
     }
 
     /// One run.

@@ -14,8 +14,8 @@ extension OperatorAPI {
         var told: [(String, String)] = []
         for home in homes.all {
             do {
-                let status = try await home.engine.status()
-                let backend = status.backend
+                try await home.store.proveWritable()
+                let backend = try await home.engine.status().backend
                 checks.append(("store \(home.identity)", nil))
                 told.append(
                     (

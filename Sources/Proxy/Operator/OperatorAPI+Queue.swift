@@ -73,13 +73,37 @@ extension OperatorAPI {
     func bulk(_ action: BulkAction, _ call: OperatorCall) async throws(Problem) -> Response {
         let home = try home(call)
         let body = try call.body()
+        let filter = try Self.filter(body)
+        let dryRun = body["dryRun"]?.bool ?? false
+        let outcome = try await asking { () throws(StoreError) in
+            try await home.store.bulk(action, filter, dryRun: dryRun)
+        }
+        return .json(.bulk(outcome, dryRun: dryRun))
+    }
+
+    private static func filter(_ body: JSONValue) throws(Problem) -> OperationFilter {
         guard let given = body["filter"], case .object = given else {
             throw .invalid("filter must be an object; an empty one means all open operations.")
         }
         let words = (given["state"]?.array ?? []).compactMap(\.string).joined(separator: ",")
-        let filter = OperationFilter(
-            states: try Self.states(words.isEmpty ? nil : words), table: given["table"]?.string,
+        return OperationFilter(
+            states: try states(words.isEmpty ? nil : words), table: given["table"]?.string,
             text: given["q"]?.string, reason: given["reason"]?.string)
+    }
+
+    /// One choice for all conflicts that match. A text composed by hand fits only one.
+    func resolveAll(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let body = try call.body()
+        let filter = try Self.filter(body)
+        let resolution: Resolution
+        switch body["choice"]?.string {
+        case "mine": resolution = .mine
+        case "server": resolution = .server
+        case "merged": resolution = .merged
+        case "both": resolution = .both
+        default: throw .invalid("choice must be mine, server, merged or both.")
+        }
         let dryRun = body["dryRun"]?.bool ?? false
         if !dryRun, let limit = body["limit"] {
             guard let limit = limit.integer.flatMap({ Int(exactly: $0) }),
@@ -92,7 +116,7 @@ extension OperatorAPI {
             return .json(.bulk(part))
         }
         let outcome = try await asking { () throws(StoreError) in
-            try await home.store.bulk(action, filter, dryRun: dryRun)
+            try await home.store.resolveAll(filter, resolution, dryRun: dryRun)
         }
         return .json(.bulk(outcome, dryRun: dryRun))
     }

@@ -96,6 +96,9 @@ extension OperatorRoute {
         .later(.get, "\(api)/conflicts") { api, call throws(Problem) in
             try await api.conflicts(call)
         },
+        .later(.post, "\(api)/conflicts/resolve") { api, call throws(Problem) in
+            try await api.resolveAll(call)
+        },
         .later(.get, "\(api)/conflicts/{id}") { api, call throws(Problem) in
             try await api.conflict(call)
         },

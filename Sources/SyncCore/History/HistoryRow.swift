@@ -12,6 +12,10 @@ struct HistoryRow {
     let summary: String
     let isUndoable: Bool
     let undoneBy: Int64?
+    let kind: HistoryEntry.Kind?
+    let at: Int64
+    /// The backend's version that a given-up change started from.
+    let serverVersion: String?
 
     init(_ row: Row) {
         id = row["id"]
@@ -23,5 +27,8 @@ struct HistoryRow {
         summary = row["summary"]
         isUndoable = row["undoable"]
         undoneBy = row["undone_by"]
+        kind = HistoryEntry.Kind(rawValue: row["kind"])
+        at = row["at"]
+        serverVersion = row["server_version"]
     }
 }

@@ -6,20 +6,21 @@ extension Transaction {
     /// - Parameters:
     ///   - before: the item's columns before; nil when there was none to see.
     ///   - after: the item's columns after; nil when there is none to see.
+    ///   - serverVersion: the backend's version of what is seen after, as far as it is known.
     @discardableResult
     func record(
         _ kind: HistoryEntry.Kind, actor: Actor, tableID: Int64? = nil, item: ItemID? = nil,
         operation: OperationID? = nil, before: Columns? = nil, after: Columns? = nil,
-        summary: String, undoable: Bool = false
+        summary: String, undoable: Bool = false, serverVersion: String? = nil
     ) throws -> Int64 {
         try run(
             """
             INSERT INTO history(at, kind, actor, table_id, item_id, op_id, before, after, summary,
-              undoable) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+              undoable, server_version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 now.milliseconds, kind.rawValue, actor.rawValue, tableID, item?.text, operation,
-                before?.text, after?.text, summary, undoable,
+                before?.text, after?.text, summary, undoable, serverVersion,
             ])
         return db.lastInsertedRowID
     }
@@ -28,11 +29,12 @@ extension Transaction {
     @discardableResult
     func record(
         _ kind: HistoryEntry.Kind, actor: Actor, _ operation: TableOperation,
-        before: Columns? = nil, after: Columns? = nil, summary: String, undoable: Bool = false
+        before: Columns? = nil, after: Columns? = nil, summary: String, undoable: Bool = false,
+        serverVersion: String? = nil
     ) throws -> Int64 {
         try record(
             kind, actor: actor, tableID: operation.tableID, item: operation.itemID,
             operation: operation.id, before: before, after: after, summary: summary,
-            undoable: undoable)
+            undoable: undoable, serverVersion: serverVersion)
     }
 }

@@ -5,7 +5,8 @@ extension Transaction {
     /// Forgets the rows of a table that match, in one transaction.
     ///
     /// 1. Open operations forbid it, unless it is forced; one on its way forbids it even then.
-    /// 2. Forced, the operations of the rows are given up, the latest first, each into history.
+    /// 2. Forced, the operations of the rows are given up, the latest first, each into history, from
+    ///    where each can be brought back, or all of them with the purge.
     /// 3. The rows go without tombstones: this is forgetting, not deleting.
     /// 4. Every token goes, so that the next pull brings back what is still there.
     func purge(_ name: TableName, _ query: TableQuery, force: Bool) throws -> PurgeOutcome {
@@ -25,7 +26,8 @@ extension Transaction {
         try save(table)
         try record(
             .purged, actor: .person, tableID: table.id,
-            summary: "Forgot \(items) items and gave up \(discarded) changes.")
+            summary: "Forgot \(items) items and gave up \(discarded) changes.",
+            undoable: discarded > 0)
         try emit(.item, table: table.name)
         return .purged(items: items, discarded: discarded)
     }

@@ -9,7 +9,9 @@ import TablesProtocol
 ///    due before its first has closed, so that parallel turns never touch one item.
 /// 4. Each turn commits that it sends before it sends, and its outcome before the next (see
 ///    ``PushTurn``): the process may end anywhere.
-/// 5. The pass ends when nothing is due that has not had its turn, or at a stop.
+/// 5. An operation that another item's has to go before (see ``Transaction/holdBack(_:)``) is left out
+///    until that one has closed.
+/// 6. The pass ends when nothing is due that has not had its turn, or at a stop.
 struct PushPass: Sendable {
     let store: Store
     let remote: Remote
@@ -25,11 +27,12 @@ struct PushPass: Sendable {
     func run(isProven: Bool) async -> PushState {
         var state = PushState(isProven: isProven)
         do throws(StoreError) {
-            let (bookend, total) = try await store.read { transaction in
+            let (bookend, total, hasLinks) = try await store.read { transaction in
                 let bookend = try transaction.bookend()
-                return (bookend, try transaction.dueCount(upTo: bookend))
+                let hasLinks = try transaction.tables().contains { !$0.parents.isEmpty }
+                return (bookend, try transaction.dueCount(upTo: bookend), hasLinks)
             }
-            state.total = total
+            (state.total, state.hasLinks) = (total, hasLinks)
             if total > 0 { await progress(state.report, state.progress) }
             try await takeTurns(&state, upTo: bookend)
             let counts = try await store.read { try $0.queueCounts() }
@@ -57,6 +60,12 @@ struct PushPass: Sendable {
                     await proveIfNeeded(&state, for: next[0].table)
                     guard state.stop == nil else { break }
                     let operation = next.removeFirst()
+                    do throws(StoreError) {
+                        if state.hasLinks, try await holdBack(operation) { continue }
+                    } catch {
+                        failure = error
+                        break
+                    }
                     state.tried.insert(operation.seq)
                     running += 1
                     group.addTask { await turn(operation) }
@@ -91,6 +100,13 @@ struct PushPass: Sendable {
                 state.cursor = 0
             }
         }
+    }
+
+    /// Whether an operation has to wait for one of another item. What may have been sent is only read
+    /// back, which waits for nothing.
+    private func holdBack(_ operation: TableOperation) async throws(StoreError) -> Bool {
+        if operation.maybeApplied { return false }
+        return try await store.write { try $0.holdBack(operation.seq) }
     }
 
     private func proveIfNeeded(_ state: inout PushState, for table: TableName) async {

@@ -8,6 +8,8 @@ struct PushState {
     var linkFailures = 0
     /// Operations that were due when the pass began.
     var total = 0
+    /// Tables declare that items need items of others.
+    var hasLinks = false
     /// Turns that are over.
     var turns = 0
     /// Operations that had their turn in this pass.

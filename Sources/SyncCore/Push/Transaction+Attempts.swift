@@ -37,7 +37,7 @@ extension Transaction {
             sql: """
                 SELECT EXISTS (SELECT 1 FROM operations INDEXED BY operations_timed
                   WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL
-                    AND last_attempt_at > ?)
+                    AND waits_for IS NULL AND last_attempt_at > ?)
                 """,
             arguments: [now.milliseconds]) ?? false
     }

@@ -20,14 +20,17 @@ enum Collapse {
     ///   - pending: the item's last open operation.
     ///   - new: what is written now.
     ///   - strictSDK: refuse what the SDKs' queues refuse.
+    ///   - preservesHistory: an update that is due is sent before the delete that follows it.
     static func decide(
-        pending: Pending?, new: OperationKind, strictSDK: Bool = false
+        pending: Pending?, new: OperationKind, strictSDK: Bool = false,
+        preservesHistory: Bool = false
     ) -> CollapseDecision {
         guard let pending else { return .append }
         if strictSDK, pending.kind == .delete, new != .undelete {
             return .refuse(.strictSDK(pending: pending.kind, new: new))
         }
         if pending.mayHaveReached { return afterSent(pending.kind, new) }
+        if preservesHistory, new == .delete, pending.isDue, pending.changes { return .successor }
         let decision = inPlace(pending.kind, new)
         // The backend has a row of its own there, so deleting mine is one more side of the conflict;
         // or it may get one, which the delete then meets.
@@ -78,6 +81,22 @@ enum Collapse {
 }
 
 extension Collapse.Pending {
+    /// It will be sent without anybody's decision.
+    fileprivate var isDue: Bool {
+        switch state {
+        case .queued, .waiting, .unknown, .sending: true
+        case .conflict, .quarantined, .done, .discarded, .collapsed: false
+        }
+    }
+
+    /// It changes an item that the backend has.
+    fileprivate var changes: Bool {
+        switch kind {
+        case .update, .replace: true
+        case .insert, .delete, .undelete: false
+        }
+    }
+
     /// What the decision needs of an operation.
     init(_ operation: TableOperation) {
         self.init(

@@ -44,6 +44,8 @@ struct TableOperation: Sendable, Hashable {
     var title: String?
     /// The operation that must close first.
     var successorOf: Int64?
+    /// The operation of another item that must close first, as the tables declare.
+    var waitsFor: Int64?
 
     /// Whether a request may have taken effect or may yet do so: nothing may be cancelled or merged
     /// in place. What a person has to look at anyway is changed in place all the same.

@@ -40,6 +40,8 @@ extension Transaction {
         }
         operation.state = operation.maybeApplied ? .unknown : .queued
         operation.reason = "Tried again by a person."
+        // What it waits for is looked at anew before it is sent.
+        operation.waitsFor = nil
         operation.nextAttemptAt = operation.maybeApplied ? now : nil
         try save(&operation)
         try record(.retried, actor: .person, operation, summary: "Tried again.")

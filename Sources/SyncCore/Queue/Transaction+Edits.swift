@@ -7,7 +7,8 @@ extension Transaction {
             Collapse.Pending($0)
         }
         let decision = Collapse.decide(
-            pending: pending, new: edit.kind, strictSDK: rules.strictSDK)
+            pending: pending, new: edit.kind, strictSDK: rules.strictSDK,
+            preservesHistory: edit.table.preservesHistory)
         switch decision {
         case .append, .successor:
             return try add(edit)
@@ -24,7 +25,8 @@ extension Transaction {
             return .gone(edit.row.item)
         case .refuse(.strictSDK(let pending, let new)):
             return .invalid(
-                "A pending \(pending.rawValue) of this item cannot be followed by \(new.rawValue).")
+                "The item has a pending \(pending.rawValue), which \(new.rawValue) may not follow before "
+                    + "it is pushed (-1150, as the SDKs say).")
         }
     }
 
@@ -78,10 +80,11 @@ extension Transaction {
             try close(&last, .collapsed, reason: "Changed back before it was sent.")
             if edit.chain.count == 1 { takeShadow(&row) }
         } else {
-            if last.state == .quarantined {
+            if last.state == .quarantined || last.waitsFor != nil {
                 last.state = .queued
                 last.reason = nil
                 last.nextAttemptAt = nil
+                last.waitsFor = nil
             }
             try save(&last)
         }

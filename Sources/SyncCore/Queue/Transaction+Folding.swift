@@ -7,7 +7,10 @@ extension Transaction {
     func fold(_ operation: inout TableOperation, _ row: inout ItemRow) throws {
         guard !operation.mayHaveReached else { return }
         for var next in try successors(of: operation.seq) {
-            switch Collapse.decide(pending: Collapse.Pending(operation), new: next.kind) {
+            let decision = Collapse.decide(
+                pending: Collapse.Pending(operation), new: next.kind,
+                preservesHistory: try table(id: operation.tableID)?.preservesHistory ?? false)
+            switch decision {
             case .append, .successor, .refuse:
                 return
             case .nothing:
@@ -56,7 +59,7 @@ extension Transaction {
         try rebase(&row, successors, onto: server, holds: false)
         try record(
             kind, actor: actor, operation, before: before, after: row.visible, summary: reason,
-            undoable: true)
+            undoable: true, serverVersion: row.serverVersion)
     }
 
     /// The backend's side as a row says it, in the table's spelling.

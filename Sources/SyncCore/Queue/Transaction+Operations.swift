@@ -63,7 +63,7 @@ extension Transaction {
               parameters = ?, generation = ?, conditional = ?, highest_id = ?, title = ?,
               attempts = ?, first_attempt_at = ?, last_attempt_at = ?, next_attempt_at = ?,
               closed_at = ?, last_status = ?, last_error = ?, successor_of = ?, made_id = ?,
-              may_arrive_late = ? WHERE seq = ?
+              may_arrive_late = ?, waits_for = ? WHERE seq = ?
             """,
             [
                 operation.itemID.text, operation.kind.rawValue, operation.state.rawValue,
@@ -75,7 +75,7 @@ extension Transaction {
                 operation.firstAttemptAt?.milliseconds, operation.lastAttemptAt?.milliseconds,
                 operation.nextAttemptAt?.milliseconds, operation.closedAt?.milliseconds,
                 operation.lastStatus, operation.lastError, operation.successorOf, operation.madeID,
-                operation.mayArriveLate, operation.seq,
+                operation.mayArriveLate, operation.waitsFor, operation.seq,
             ])
         effects.madeWork = true
     }
@@ -90,6 +90,7 @@ extension Transaction {
         operation.nextAttemptAt = nil
         operation.closedAt = now
         operation.successorOf = nil
+        operation.waitsFor = nil
         try save(&operation)
         try emit(.operation, operation)
     }

@@ -20,7 +20,7 @@ extension Transaction {
             SELECT \(TableOperation.columns) FROM operations INDEXED BY operations_due
             JOIN tables ON tables.id = operations.table_id
             WHERE state IN ('queued', 'waiting', 'unknown') AND successor_of IS NULL
-              AND seq > ? AND seq <= ? AND (state = 'queued' OR next_attempt_at <= ?) \(only ?? "")
+              AND waits_for IS NULL AND seq > ? AND seq <= ? AND (state = 'queued' OR next_attempt_at <= ?) \(only ?? "")
             ORDER BY seq LIMIT ?
             """, [seq, bookend, now.milliseconds, limit]
         ).compactMap(TableOperation.init)
@@ -32,7 +32,7 @@ extension Transaction {
             """
             SELECT count(*) FROM operations INDEXED BY operations_due
             WHERE state IN ('queued', 'waiting', 'unknown') AND successor_of IS NULL
-              AND seq <= ? AND (state = 'queued' OR next_attempt_at <= ?)
+              AND waits_for IS NULL AND seq <= ? AND (state = 'queued' OR next_attempt_at <= ?)
             """, [bookend, now.milliseconds])
         return Int(count ?? 0)
     }
@@ -44,7 +44,7 @@ extension Transaction {
             """
             SELECT 1 FROM operations INDEXED BY operations_due
             WHERE state IN ('queued', 'waiting', 'unknown') AND successor_of IS NULL
-              AND state = 'queued' LIMIT 1
+              AND waits_for IS NULL AND state = 'queued' LIMIT 1
             """) != nil
     }
 
@@ -54,7 +54,7 @@ extension Transaction {
             """
             SELECT min(next_attempt_at) FROM operations INDEXED BY operations_timed
             WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL
-              AND next_attempt_at IS NOT NULL
+              AND waits_for IS NULL AND next_attempt_at IS NOT NULL
             """
         ).map { Instant(milliseconds: $0) }
     }
@@ -64,7 +64,8 @@ extension Transaction {
         try run(
             """
             UPDATE operations SET next_attempt_at = ?1
-            WHERE state IN ('waiting', 'unknown') AND coalesce(next_attempt_at, ?1 + 1) > ?1
+            WHERE state IN ('waiting', 'unknown') AND waits_for IS NULL
+              AND coalesce(next_attempt_at, ?1 + 1) > ?1
             """, [now.milliseconds])
         effects.madeWork = true
     }
@@ -76,7 +77,7 @@ extension Transaction {
     ) throws -> TableOperation? {
         guard var current = try self.operation(seq: operation.seq),
             current.revision == operation.revision, current.state == operation.state,
-            current.successorOf == nil
+            current.successorOf == nil, current.waitsFor == nil
         else { return nil }
         switch current.state {
         case .queued, .waiting, .unknown: break
@@ -161,25 +162,5 @@ extension Transaction {
             }
         }
         return counts
-    }
-
-    /// Gives an item of an integer table, and what is open of it, the id that the backend assigned;
-    /// the provisional one keeps answering.
-    func remap(_ operation: TableOperation, to id: ItemID) throws {
-        try run(
-            "DELETE FROM items WHERE table_id = ? AND id = ? AND pending IS NULL",
-            [operation.tableID, id.text])
-        try run(
-            "UPDATE items SET id = ?3 WHERE table_id = ?1 AND id = ?2",
-            [operation.tableID, operation.itemID.text, id.text])
-        for seq in [operation.seq] + (try successors(of: operation.seq)).map(\.seq) {
-            try run("UPDATE operations SET item_id = ? WHERE seq = ?", [id.text, seq])
-        }
-        try run(
-            "UPDATE aliases SET id = ?3 WHERE table_id = ?1 AND id = ?2",
-            [operation.tableID, operation.itemID.text, id.text])
-        try run(
-            "INSERT OR REPLACE INTO aliases(table_id, alias, id) VALUES (?, ?, ?)",
-            [operation.tableID, operation.itemID.text, id.text])
     }
 }

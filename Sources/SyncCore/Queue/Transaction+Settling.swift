@@ -5,7 +5,7 @@ extension Transaction {
     /// together.
     ///
     /// 1. The attempt ends with what the backend said.
-    /// 2. A provisional integer id becomes the one that the backend assigned.
+    /// 2. An insert's id becomes the one that the backend assigned, if that is another one.
     /// 3. The operation and its item take the outcome; what was written meanwhile starts from it.
     ///
     /// - Returns: the state that the operation got; its present one when it was closed already.
@@ -18,17 +18,25 @@ extension Transaction {
         else { return try self.operation(seq: seq)?.state ?? .discarded }
         operation.lastStatus = attempt == nil ? operation.lastStatus : attempt?.status
         operation.lastError = attempt == nil ? operation.lastError : attempt?.error
+        var outcome = outcome
         if case .applied(let remote?, _) = outcome, remote.id != operation.itemID,
-            table.idKind == .integer
+            operation.kind == .insert
         {
-            try remap(operation, to: remote.id)
-            operation.itemID = remote.id
+            if try remap(operation, to: remote.id, table) {
+                operation.itemID = remote.id
+            } else {
+                outcome = .quarantined(
+                    reason:
+                        "The backend answered with \(remote.id), an item that has changes here.",
+                    maybeApplied: true)
+            }
         }
         var row =
             try row(table, exactly: operation.itemID)
             ?? ItemRow(new: operation.itemID, tableID: table.id)
         let state = try take(outcome, &operation, &row, table)
         if let attempt { try end(operation, attempt, state) }
+        if state.isOpen { try tellWaiting(for: operation) }
         try emit(state == .conflict ? .conflict : .operation, operation)
         try emit(.item, operation)
         return state

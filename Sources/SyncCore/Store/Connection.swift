@@ -7,7 +7,7 @@ enum Connection {
     static func writer(_ path: String) throws(StoreError) -> DatabaseQueue {
         do {
             // Only the owner reads it; SQLite gives its side files the same mode.
-            try StoreFile.make(path)
+            try StoreFiles.make(path)
             var configuration = configuration()
             configuration.journalMode = .wal
             let queue = try DatabaseQueue(path: path, configuration: configuration)

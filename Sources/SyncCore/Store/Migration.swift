@@ -6,6 +6,7 @@ enum Migration {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { db in try db.execute(sql: Schema.version1) }
         migrator.registerMigration("2") { db in try db.execute(sql: Schema.version2) }
+        migrator.registerMigration("3") { db in try db.execute(sql: Schema.version3) }
         return migrator
     }
 

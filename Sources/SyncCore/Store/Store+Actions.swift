@@ -32,6 +32,22 @@ extension Store {
         try await write { try $0.resolve(id, revision: revision, resolution) }
     }
 
+    /// Settles all conflicts that match in the same way, in transactions of bounded size. Those to
+    /// which the choice does not apply, a merge of a deletion for example, are left and counted.
+    /// - Parameter filter: its states are not looked at.
+    public func resolveAll(
+        _ filter: OperationFilter, _ resolution: Resolution, dryRun: Bool
+    ) async throws(StoreError) -> BulkOutcome {
+        var conflicts = filter
+        conflicts.states = [.conflict]
+        return try await each(conflicts, dryRun: dryRun) { transaction, id in
+            guard let revision = try transaction.operation(id: id)?.revision else {
+                return .notFound
+            }
+            return try transaction.resolve(id, revision: revision, resolution)
+        }
+    }
+
     /// Undoes an entry of history by a new write.
     public func undo(_ entry: Int64) async throws(StoreError) -> ActionOutcome {
         try await write { try $0.undo(entry) }
@@ -42,6 +58,18 @@ extension Store {
     public func bulk(
         _ action: BulkAction, _ filter: OperationFilter, dryRun: Bool
     ) async throws(StoreError) -> BulkOutcome {
+        try await each(filter, dryRun: dryRun) { transaction, id in
+            switch action {
+            case .retry: try transaction.retry(id, revision: nil)
+            case .discard: try transaction.discard(id, revision: nil)
+            }
+        }
+    }
+
+    private func each(
+        _ filter: OperationFilter, dryRun: Bool,
+        _ act: @escaping @Sendable (Transaction, OperationID) throws -> ActionOutcome
+    ) async throws(StoreError) -> BulkOutcome {
         let ids = try await read { try $0.operationIDs(filter) }
         var outcome = BulkOutcome(matched: ids.count, done: 0, refused: 0)
         if dryRun { return outcome }
@@ -51,12 +79,7 @@ extension Store {
             rest = rest.dropFirst(batch.count)
             let done = try await write { transaction in
                 try batch.count(where: { id in
-                    let one =
-                        switch action {
-                        case .retry: try transaction.retry(id, revision: nil)
-                        case .discard: try transaction.discard(id, revision: nil)
-                        }
-                    if case .done = one { return true }
+                    if case .done = try act(transaction, id) { return true }
                     return false
                 })
             }
@@ -82,6 +105,8 @@ extension Store {
             table.unconditionalPolicy = status.unconditionalPolicy
             table.isPublic = status.isPublic
             table.paging = status.paging
+            table.parents = status.parents
+            table.preservesHistory = status.preservesHistory
             try transaction.save(table)
             if status.idKind == .integer { try transaction.adoptIntegerIDs(&table) }
             try transaction.emit(.status, table: table.name)

@@ -49,18 +49,18 @@ extension Store {
         _ access: Result<Database, any Error>, to part: String, as path: String
     ) -> Result<StoreContents, StoreError> {
         do {
-            try StoreFile.remove(part)
-            try StoreFile.make(part)
+            try StoreFiles.remove(part)
+            try StoreFiles.make(part)
             try access.get().execute(sql: "VACUUM INTO ?", arguments: [part])
             let contents = try verify(at: part)
             if let fault = contents.faults.first { throw StoreError.damaged(fault) }
-            try StoreFile.synchronise(part)
+            try StoreFiles.synchronise(part)
             try FileManager.default.moveItem(atPath: part, toPath: path)
-            try StoreFile.remove(part)
+            try StoreFiles.remove(part)
             return .success(contents)
         } catch {
             // What a failed removal leaves behind is overwritten by the next backup.
-            try? StoreFile.remove(part)
+            try? StoreFiles.remove(part)
             return .failure(StoreError(error))
         }
     }
@@ -84,13 +84,13 @@ extension Store {
         }
         let (part, kept) = (path + ".restoring", path + ".before-restore")
         do {
-            try StoreFile.remove(part)
+            try StoreFiles.remove(part)
             let copy = try prepared(backup, in: part, clock)
             let store = try vacated(path, keeping: kept)
             try copy.backup(to: store)
             try copy.close()
             try store.close()
-            try StoreFile.remove(part)
+            try StoreFiles.remove(part)
         } catch {
             throw StoreError(error)
         }
@@ -123,7 +123,7 @@ extension Store {
         guard FileManager.default.fileExists(atPath: path) else {
             return try Connection.writer(path)
         }
-        try StoreFile.remove(kept)
+        try StoreFiles.remove(kept)
         do throws(StoreError) {
             let store = try Connection.writer(path)
             do {
@@ -136,14 +136,14 @@ extension Store {
             return store
         } catch {
             guard case .damaged = error else { throw error }
-            try StoreFile.move(path, to: kept)
+            try StoreFiles.move(path, to: kept)
             return try Connection.writer(path)
         }
     }
 }
 
 /// The files of one store, taken as one: SQLite keeps two more beside it.
-enum StoreFile {
+enum StoreFiles {
     private static let suffixes = ["-wal", "-shm", ""]
 
     /// An empty file that only the owner may read.

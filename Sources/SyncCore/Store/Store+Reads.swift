@@ -117,7 +117,7 @@ extension Store {
                 FROM items WHERE table_id = ? AND id = ?
                 """)
         var found = try StatementRows.item(statement, table.id, id.text, idKind: table.idKind)
-        if found == nil, let other = try transaction(db).row(table, id)?.id {
+        if found?.0.deleted ?? true, let other = try transaction(db).row(table, id)?.id {
             found = try StatementRows.item(statement, table.id, other.text, idKind: table.idKind)
         }
         guard let (item, pending) = found else {

@@ -2,6 +2,12 @@ import GRDB
 import TablesProtocol
 
 extension Store {
+    /// Makes a durable write that changes nothing.
+    /// - Throws: ``StoreError`` when the store can take none: the disk is full, the file read-only.
+    public func proveWritable() async throws(StoreError) {
+        try await write { try $0.run("UPDATE meta SET value = value WHERE key = 'changes'") }
+    }
+
     /// SQLite's check of the file, the references between rows, and the ledger.
     /// - Returns: what is wrong, in sentences; empty when all is well.
     public func check() async throws(StoreError) -> [String] {

@@ -19,11 +19,16 @@ struct TableRecord: Sendable, Hashable {
     var spellings: ColumnSpellings
     var lastPullAt: Instant?
     var warning: String?
+    /// By which columns an item needs items of other tables.
+    var parents: [ParentLink]
+    /// Keep an update apart from the delete that follows it.
+    var preservesHistory: Bool
 
     /// The columns in the order in which ``init(_:)`` reads them.
     static let select = """
         SELECT id, name, id_kind, is_complete, read_policy, write_policy, conflict_policy,
-          unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning FROM tables
+          unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning,
+          parents, preserves_history FROM tables
         """
 
     init?(_ row: Row) {
@@ -41,5 +46,7 @@ struct TableRecord: Sendable, Hashable {
         spellings = ColumnSpellings(text: row[10])
         lastPullAt = (row[11] as Int64?).map { Instant(milliseconds: $0) }
         warning = row[12]
+        parents = JSONList.names(row[13]).compactMap(ParentLink.init(_:))
+        preservesHistory = row[14]
     }
 }

@@ -8,24 +8,23 @@ extension Transaction {
             .map { ItemRow($0, idKind: table.idKind) }
     }
 
-    /// A row by its id: exact, else by the id that a provisional one became, else the only one that
-    /// differs in case alone.
+    /// A row by its id: exact, else by the id that the backend gave instead of it, else the only one
+    /// that differs in case alone. A tombstone gives way to the item that it became.
     func row(_ table: TableRecord, _ id: ItemID) throws -> ItemRow? {
-        if let row = try row(table, exactly: id) { return row }
-        switch table.idKind {
-        case .integer:
-            return try first(
-                """
-                \(ItemRow.select) WHERE table_id = ?1 AND id =
-                  (SELECT id FROM aliases WHERE table_id = ?1 AND alias = ?2)
-                """, [table.id, id.text]
-            ).map { ItemRow($0, idKind: table.idKind) }
-        case .string:
-            let rows = try all(
-                "\(ItemRow.select) WHERE table_id = ? AND id = ? COLLATE NOCASE LIMIT 2",
-                [table.id, id.text])
-            return rows.count == 1 ? ItemRow(rows[0], idKind: table.idKind) : nil
-        }
+        let exact = try row(table, exactly: id)
+        if let exact, !exact.deleted || exact.pending != nil { return exact }
+        let renamed = try first(
+            """
+            \(ItemRow.select) WHERE table_id = ?1 AND id =
+              (SELECT id FROM aliases WHERE table_id = ?1 AND alias = ?2)
+            """, [table.id, id.text]
+        ).map { ItemRow($0, idKind: table.idKind) }
+        if let found = renamed ?? exact { return found }
+        guard table.idKind == .string else { return nil }
+        let rows = try all(
+            "\(ItemRow.select) WHERE table_id = ? AND id = ? COLLATE NOCASE LIMIT 2",
+            [table.id, id.text])
+        return rows.count == 1 ? ItemRow(rows[0], idKind: table.idKind) : nil
     }
 
     /// The item as a client sees it, tombstones too.

@@ -27,6 +27,7 @@ extension Transaction {
             UPDATE operations SET state = 'unknown', next_attempt_at = ?,
               reason = 'The store was restored; the row will be read back.'
             WHERE state IN ('queued', 'waiting', 'unknown') AND successor_of IS NULL
+              AND waits_for IS NULL
             """, [now.milliseconds])
         try run(
             """

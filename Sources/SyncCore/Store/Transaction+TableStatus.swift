@@ -22,6 +22,7 @@ extension Transaction {
             readPolicy: table.readPolicy, writePolicy: table.writePolicy,
             conflictPolicy: table.conflictPolicy, unconditionalPolicy: table.unconditionalPolicy,
             isPublic: table.isPublic, idKind: table.idKind, paging: table.paging,
+            parents: table.parents, preservesHistory: table.preservesHistory,
             warning: table.warning)
     }
 }

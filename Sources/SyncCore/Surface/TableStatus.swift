@@ -26,6 +26,10 @@ public struct TableStatus: Sendable, Hashable {
     public var idKind: IDKind
     /// How the backend's table is paged.
     public var paging: Paging
+    /// By which columns an item needs items of other tables: inserted after them, deleted before.
+    public var parents: [ParentLink]
+    /// Whether an update that is followed by a delete is sent all the same, before it.
+    public var preservesHistory: Bool
     /// What a person should know, in plain words.
     public var warning: String?
 }

@@ -208,6 +208,23 @@ import Testing
         #expect(try await store.bulk(.retry, OperationFilter(), dryRun: false).matched == 2)
     }
 
+    @Test func `one choice decides all conflicts that match, where it can be applied`() async throws
+    {
+        let first = try await fixture.conflict()
+        try await fixture.insert("other")
+        var outcome = try await store.resolveAll(
+            OperationFilter(table: "nothing"), .mine, dryRun: false)
+        #expect(outcome == BulkOutcome(matched: 0, done: 0, refused: 0))
+        outcome = try await store.resolveAll(OperationFilter(), .server, dryRun: true)
+        #expect(outcome == BulkOutcome(matched: 1, done: 0, refused: 0))
+        #expect(try await store.conflict(first.id) != nil)
+        outcome = try await store.resolveAll(OperationFilter(), .server, dryRun: false)
+        #expect(outcome == BulkOutcome(matched: 1, done: 1, refused: 0))
+        #expect(try await store.conflict(first.id) == nil)
+        let history = try await store.history(after: nil, limit: 9).items
+        #expect(history.contains { $0.kind == .resolved && $0.operationID == first.id })
+    }
+
     @Test func `policies of a table are kept and readers see them`() async throws {
         let status = try await store.updateTable(fixture.todo) { $0.conflictPolicy = .merge }
         #expect(status.conflictPolicy == .merge && status.items == 0)

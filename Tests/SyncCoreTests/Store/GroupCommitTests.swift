@@ -96,6 +96,19 @@ import Testing
         #expect(try await fixture.store.ledger().balances)
     }
 
+    @Test func `a store that cannot be written says so, to clients and to who asks`() async throws {
+        try await fixture.insert("a")
+        try await fixture.store.proveWritable()
+        try await fixture.store.write { try $0.db.execute(sql: "PRAGMA query_only = 1") }
+        let body = ItemBody(id: try ItemID("b"), columns: Columns())
+        #expect(await fixture.write(.insert(body)) == .readOnly)
+        await #expect(throws: StoreError.self) { try await fixture.store.proveWritable() }
+        guard case .item = fixture.get(try ItemID("a")) else {
+            Issue.record("what is there cannot be read")
+            return
+        }
+    }
+
     @Test func `the engine's transaction is finished although its task is cancelled`() async throws
     {
         let store = fixture.store

@@ -1,0 +1,55 @@
+import HTTPMessage
+import HTTPTypes
+import ReferenceBackend
+import TablesProtocol
+import TestSupport
+
+@testable import SyncCore
+
+/// Others, who write at the backend.
+extension Simulation {
+    func insertElsewhere() async throws {
+        let id = "x\(nextValue())"
+        let body = #"{"id":"\#(id)","m0":"0","m1":"0","m2":"0","e":"\#(id)","s":"0"}"#
+        guard try await elsewhere("POST", nil, body) == 201 else { return }
+        model.ids.append(id)
+        for column in ["m0", "m1", "m2"] { model.wrote(-1, id, column, "0") }
+        model.wrote(-1, id, "e", id)
+    }
+
+    func updateElsewhere() async throws {
+        guard let id = pickID() else { return }
+        let row = try await backend.items(in: table).first { $0.id.text == id && !$0.deleted }
+        guard let row else { return }
+        let value = nextValue()
+        // The third generation replaces whole rows.
+        let isWhole = plan.generation == .datasync
+        var columns = isWhole ? row.columns : Columns()
+        columns["e"] = .string(value)
+        if random.happens(0.3) { columns["s"] = .string(value) }
+        if isWhole { columns["id"] = .string(id) }
+        let status = try await elsewhere(isWhole ? "PUT" : "PATCH", id, columns.text)
+        if status == 200 { model.wrote(-1, id, "e", value) }
+    }
+
+    func deleteElsewhere() async throws {
+        guard let id = pickID(), try await elsewhere("DELETE", id, nil) < 300 else { return }
+        model.spoiled.insert(id)
+        model.wrote(-1, id)
+    }
+
+    private func elsewhere(_ method: String, _ id: String?, _ body: String?) async throws -> Int {
+        let path = "/tables/todoitem" + (id.map { "/\($0)" } ?? "")
+        trace.note("others: \(method) \(id ?? "")")
+        var request = Request.tables(method, path, body)
+        if let name = HTTPField.Name("ZUMO-API-VERSION") {
+            request.head.headerFields[name] =
+                switch plan.generation {
+                case .mobileServices: nil
+                case .mobileApps: "2.0.0"
+                case .datasync: "3.0.0"
+                }
+        }
+        return try await direct.send(request).head.status.code
+    }
+}

@@ -1,0 +1,106 @@
+import HTTPMessage
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+/// What a forced purge gives up can be brought back, also before the rows themselves are back.
+@Suite struct PurgeUndoTests {
+    private let world: World
+    init() throws { world = try World() }
+
+    /// Three items that the backend has, changed here in three ways, and one that it never had.
+    private func makeWork() async throws {
+        for id in ["updated", "deleted", "both"] { try await world.insert(id, #"{"text":"old"}"#) }
+        _ = await world.engine.sync()
+        try await world.update("updated", #"{"text":"mine"}"#)
+        try await world.delete("deleted")
+        try await world.update("both", #"{"text":"first"}"#)
+        try await world.insert("inserted", #"{"text":"new"}"#)
+    }
+
+    private func purgeEntry() async throws -> HistoryEntry {
+        let history = try await world.store.history(after: nil, limit: 50).items
+        return try #require(history.first { $0.kind == .purged })
+    }
+
+    @Test func `a forced purge is in history and can be undone as a whole, offline too`()
+        async throws
+    {
+        try await makeWork()
+        let outcome = await world.engine.purge(world.todo, force: true)
+        #expect(outcome == .purged(items: 4, discarded: 4))
+        #expect(try await world.open().isEmpty)
+        let entry = try await purgeEntry()
+        #expect(entry.undoable && entry.actor == .person)
+        world.transport.decide { _, _ in .notSent }
+        guard case .done = try await world.store.undo(entry.id) else {
+            Issue.record("not undone")
+            return
+        }
+        #expect(try await world.open().map(\.kind) == [.update, .delete, .update, .insert])
+        #expect(try await world.local("updated")?.columns["text"] == .string("mine"))
+        #expect(try await world.local("deleted") == nil)
+        #expect(try await world.local("inserted") != nil)
+        #expect(try await purgeEntry().undoable == false)
+        guard case .refused = try await world.store.undo(entry.id) else {
+            Issue.record("undone twice")
+            return
+        }
+        world.transport.decide { _, _ in nil }
+        let run = await world.engine.sync()
+        #expect(run.state == .complete, "\(run)")
+        #expect(try await world.remote("updated")?.columns["text"] == .string("mine"))
+        #expect(try await world.remote("deleted")?.deleted == true)
+        #expect(try await world.remote("inserted") != nil)
+        #expect(try await world.store.ledger().balances)
+    }
+
+    @Test func `a change brought back after a purge meets what happened meanwhile`() async throws {
+        try await makeWork()
+        _ = await world.engine.purge(world.todo, force: true)
+        try await world.elsewhere("PATCH", "updated", #"{"text":"theirs"}"#)
+        _ = try await world.store.undo(try await purgeEntry().id)
+        _ = await world.engine.push()
+        let conflict = try #require(
+            try await world.store.conflicts(after: nil, limit: 9).items.first)
+        #expect(conflict.itemID == "updated")
+        #expect(try await world.remote("updated")?.columns["text"] == .string("theirs"))
+    }
+
+    @Test func `one of the changes can be brought back alone, the purge then brings the rest`()
+        async throws
+    {
+        try await makeWork()
+        _ = await world.engine.purge(world.todo, force: true)
+        let history = try await world.store.history(after: nil, limit: 50).items
+        let one = try #require(
+            history.first { $0.kind == .discarded && $0.itemID == "inserted" })
+        _ = try await world.store.undo(one.id)
+        #expect(try await world.open().map(\.itemID) == ["inserted"])
+        _ = try await world.store.undo(try await purgeEntry().id)
+        #expect(
+            Set(try await world.open().map(\.itemID)) == ["inserted", "updated", "deleted", "both"])
+        #expect(try await world.store.ledger().balances)
+    }
+
+    @Test func `every token of the table is reset by a purge, with a query too`() async throws {
+        for id in ["a", "b"] { try await world.insert(id, #"{"text":"\#(id)"}"#) }
+        _ = await world.engine.sync()
+        let query = try PullQuery(parsing: "text eq 'a'")
+        _ = await world.engine.pull(world.todo, query: query, queryID: "mine")
+        func tokens() async throws -> Int64 {
+            try await world.store.read {
+                try $0.integer("SELECT count(*) FROM tokens WHERE updated_at IS NOT NULL") ?? -1
+            }
+        }
+        #expect(try await tokens() == 2)
+        let outcome = await world.engine.purge(world.todo, filter: "text eq 'a'")
+        #expect(outcome == .purged(items: 1, discarded: 0))
+        #expect(try await tokens() == 0)
+        #expect(try await world.store.tables().first?.isComplete == false)
+        let run = await world.engine.sync()
+        #expect(run.pull.first?.applied == 1, "\(run)")
+    }
+}

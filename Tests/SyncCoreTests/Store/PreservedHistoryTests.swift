@@ -1,0 +1,68 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+/// Tables that want to see an update although a delete follows it.
+@Suite struct PreservedHistoryTests {
+    private let world: World
+    init() throws { world = try World() }
+
+    private func prepare() async throws {
+        try await world.insert("a", #"{"text":"old"}"#)
+        _ = await world.engine.push()
+        _ = try await world.store.updateTable(world.todo) { $0.preservesHistory = true }
+        world.transport.forget()
+    }
+
+    @Test func `an update and the delete after it are both sent, in order`() async throws {
+        try await prepare()
+        try await world.update("a", #"{"text":"last words"}"#)
+        try await world.delete("a")
+        #expect(try await world.open().map(\.kind) == [.update, .delete])
+        #expect(try await world.local("a") == nil)
+        for _ in 0..<2 { _ = await world.engine.push() }
+        #expect(world.writes == ["PATCH /a", "DELETE /a"])
+        #expect(try await world.open().isEmpty)
+        #expect(try await world.remote("a")?.columns["text"] == .string("last words"))
+    }
+
+    @Test func `an update that could not be sent yet stays apart from the delete`() async throws {
+        try await prepare()
+        try await world.update("a", #"{"text":"last words"}"#)
+        let gate = Gate()
+        world.transport.once(.held(gate)) { $0.head.method == .patch }
+        async let push = world.engine.push()
+        await gate.reached()
+        try await world.delete("a")
+        gate.open()
+        _ = await push
+        world.transport.once(.notSent) { $0.head.method == .delete }
+        for _ in 0..<3 {
+            world.clock.advance(by: .seconds(700))
+            _ = await world.engine.push()
+        }
+        #expect(try await world.open().isEmpty)
+        #expect(try await world.remote("a")?.columns["text"] == .string("last words"))
+    }
+
+    @Test func `an insert that was never sent is still cancelled by its delete`() async throws {
+        try await prepare()
+        try await world.insert("b")
+        try await world.delete("b")
+        #expect(try await world.open().isEmpty)
+    }
+
+    @Test func `an update that is stuck becomes the delete, so that the item is not`() async throws
+    {
+        try await prepare()
+        try await world.update("a", #"{"text":"bad"}"#)
+        world.transport.once(.instead(.init(status: .badRequest))) { $0.head.method == .patch }
+        _ = await world.engine.push()
+        try await world.delete("a")
+        #expect(try await world.open().map(\.kind) == [.delete])
+    }
+}
