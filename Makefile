@@ -1,4 +1,9 @@
-.PHONY: help run build test fuzz soak format clean
+.PHONY: help run build test fuzz soak sanitize bench bench-check format clean install deb
+
+# One program with the Swift runtime inside, that runs where no Swift is installed.
+release = swift build -c release --static-swift-stdlib --product understudy
+program = .build/release/understudy
+PREFIX ?= /usr/local
 
 help: ## what there is to make
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -6,12 +11,18 @@ help: ## what there is to make
 run: ## install what is missing, build and start the demo (pass options with ARGS="--fresh")
 	@scripts/setup build
 	@echo "==> building understudy (release; the first time takes some minutes)"
-	@swift build -c release --product understudy
+	@$(release)
 	@exec .build/release/understudy demo $(ARGS)
 
 build: ## build the program in release mode
 	@scripts/setup build
-	@swift build -c release --product understudy
+	@$(release)
+
+install: build ## put program, manual, completions and units into PREFIX (/usr/local) under DESTDIR
+	@PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) scripts/install $(program)
+
+deb: build ## build a Debian package into build/
+	@scripts/make-deb $(program) build
 
 test: ## install what the tests need and run everything
 	@scripts/check
@@ -20,12 +31,36 @@ test: ## install what the tests need and run everything
 fuzz: ## the parsers against many more inputs (SEED=1 COUNT=200000)
 	@SEED=$(or $(SEED),$$(date +%s)) COUNT=$(or $(COUNT),200000) swift test --filter FuzzTests
 
-soak: ## live through many simulated lives (SEEDS=first:count, 20,000 unless said otherwise)
+soak: build ## many simulated lives (SEEDS=first:count, 20,000 unless said), a queue of OPERATIONS=100000, the package
+	@scripts/setup soak
 	@swift build --build-tests
 	@SIMULATION_SEEDS=$(or $(SEEDS),2000:20000) swift test --skip-build --filter Simulation
+	@OPERATIONS=$(or $(OPERATIONS),100000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Browser/test_many_operations.py
+	@.venv/bin/python -m pytest -q -p no:cacheprovider Tests/Soak
+
+# Half an hour on a machine that does nothing else. Try it out with ARGS="--scale 0.01 --rounds 1".
+bench: ## measure against the bare libraries (ARGS="--only 1,2 --rounds 5"; docs/PERFORMANCE.md)
+	@scripts/setup bench
+	@$(release)
+	@swift build -c release --package-path Benchmarks
+	@Benchmarks/.build/release/bench $(ARGS)
+
+bench-check: bench ## the same, and fail where a threshold is missed
+	@Benchmarks/.build/release/bench check
+
+# One build for each sanitizer, beside the usual one; the first time takes many minutes. The symbols
+# that they may not complain of stand with their reasons in Tests/sanitizers.
+sanitize: ## the rooms with C in them under the thread and the address sanitizer
+	@TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/sanitizers/thread.txt halt_on_error=0 exitcode=66" \
+		swift test --no-parallel --sanitize=thread --scratch-path .build/thread --filter '$(SANITIZED)'
+	@ASAN_OPTIONS="detect_leaks=0" \
+		swift test --no-parallel --sanitize=address --scratch-path .build/address --filter '$(SANITIZED)'
+
+SANITIZED ?= HTTPServerTests|HTTPClientTests|FuzzTests
 
 format: ## put every Swift file into the project's format
-	@swift format --in-place --parallel --recursive Package.swift Sources Tests
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests \
+		Benchmarks/Package.swift Benchmarks/Sources
 
 clean: ## remove what was built
-	@rm -rf .build Tests/output
+	@rm -rf .build build Benchmarks/.build Tests/output

@@ -71,20 +71,34 @@ async function request(method, path, { body, headers = {}, signal } = {}) {
 
 const operatorRoot = "/-/api/v1";
 
+/** Whose rows, queue and history are shown: `?identity=` of the page's own address, so that it can be shared. */
+export const identity = new URLSearchParams(location.search).get("identity");
+
+/** Whether those rows are the ones that this page's own writes go to. Others are only looked at. */
+export const canWrite = identity === null || identity === "anonymous";
+
+/** An address of the operator API; what is kept for each identity is asked for the one that is shown. */
+export function operatorPath(path) {
+  if (!identity || /^\/(session|mode|settings|rejections)/.test(path)) return operatorRoot + path;
+  return `${operatorRoot}${path}${path.includes("?") ? "&" : "?"}identity=${encodeURIComponent(identity)}`;
+}
+
 export const operator = {
-  get: (path, options) => request("GET", operatorRoot + path, { headers: sessionHeader(), ...options }),
-  post: (path, body = {}) => request("POST", operatorRoot + path, { body, headers: sessionHeader() }),
-  patch: (path, body) => request("PATCH", operatorRoot + path, { body, headers: sessionHeader() }),
+  get: (path, options) => request("GET", operatorPath(path), { headers: sessionHeader(), ...options }),
+  post: (path, body = {}) => request("POST", operatorPath(path), { body, headers: sessionHeader() }),
+  patch: (path, body) => request("PATCH", operatorPath(path), { body, headers: sessionHeader() }),
+  remove: (path) => request("DELETE", operatorPath(path), { headers: sessionHeader() }),
 };
 
-const zumo = { "ZUMO-API-VERSION": "2.0.0" };
+// With the session, which opens /tables where only addresses of clients may call it.
+const zumo = () => ({ "ZUMO-API-VERSION": "2.0.0", ...sessionHeader() });
 const itemPath = (table, id) => `/tables/${encodeURIComponent(table)}/${encodeURIComponent(id)}`;
 
 export const tables = {
-  insert: (table, item) => request("POST", `/tables/${encodeURIComponent(table)}`, { body: item, headers: zumo }),
-  update: (table, id, changes) => request("PATCH", itemPath(table, id), { body: changes, headers: zumo }),
-  remove: (table, id) => request("DELETE", itemPath(table, id), { headers: zumo }),
-  undelete: (table, id) => request("POST", itemPath(table, id), { headers: zumo }),
+  insert: (table, item) => request("POST", `/tables/${encodeURIComponent(table)}`, { body: item, headers: zumo() }),
+  update: (table, id, changes) => request("PATCH", itemPath(table, id), { body: changes, headers: zumo() }),
+  remove: (table, id) => request("DELETE", itemPath(table, id), { headers: zumo() }),
+  undelete: (table, id) => request("POST", itemPath(table, id), { headers: zumo() }),
 };
 
 /** Makes `?a=b&c=d` from what is neither null nor empty. */

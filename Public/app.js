@@ -1,9 +1,9 @@
 // Starts the dashboard: which view the address asks for, and who hears about which event.
 
-import { forgetSession, operator, signInByLink } from "./api.js";
+import { forgetSession, identity, operator, signInByLink } from "./api.js";
 import { connection } from "./connection.js";
 import { conflictsView } from "./conflicts.js";
-import { announce, fill, h } from "./dom.js";
+import { announce, fill, h, toast } from "./dom.js";
 import { followEvents } from "./events.js";
 import { historyView } from "./history.js";
 import { followKeys, nextTheme, showKeys } from "./keys.js";
@@ -62,8 +62,23 @@ function buildTools() {
   };
   document.addEventListener("understudy-theme", say);
   say();
-  fill(document.getElementById("tools"), theme,
+  fill(document.getElementById("tools"), h("span", { id: "whose" }), theme,
     h("button", { type: "button", class: "quiet", "aria-label": words.keys, title: words.keys, onclick: showKeys }, "?"));
+}
+
+/** Whose rows are shown, where there are several identities; choosing another one opens its page. */
+function drawWhose() {
+  const all = header.status()?.identities ?? [];
+  const shown = identity ?? "anonymous";
+  if (all.length < 2 && shown === "anonymous") return;
+  const choice = h("select", { "aria-label": words.whose, onchange: () => {
+    const address = new URL(location.href);
+    if (choice.value === "anonymous") address.searchParams.delete("identity");
+    else address.searchParams.set("identity", choice.value);
+    location.assign(address);
+  } }, [...new Set([...all, shown])].map((name) => h("option", { value: name }, name === "anonymous" ? words.nobody : name)));
+  choice.value = shown;
+  fill(document.getElementById("whose"), choice);
 }
 
 function showSignIn(problem) {
@@ -83,7 +98,8 @@ async function start() {
   followKeys({ view: () => current?.view, go: (place) => (location.hash = `#/${place}`) });
   addEventListener("hashchange", () => /^#link=/.test(location.hash) || show());
   // The line at the top first: what comes later would move what a person already reads.
-  await header.load().catch(() => {});
+  await header.load().catch((problem) => toast(problem.message));
+  drawWhose();
   show();
   let wasDisconnected = false;
   followEvents({

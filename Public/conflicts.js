@@ -1,13 +1,14 @@
 // Conflicts: one after the other, with what remains, one choice for all that are alike, and undo.
 
-import { operator } from "./api.js";
+import { operator, query } from "./api.js";
 import { choicesFor, conflictCard } from "./conflict-card.js";
 import { ask } from "./dialog.js";
 import { coalesce, fill, h, toast } from "./dom.js";
-import { undoOf } from "./history.js";
+import { takeBack } from "./undo.js";
 import { number, words } from "./words.js";
 
-const pageSize = 500;
+const pageSize = 100;
+const idsPage = 500;
 
 /** Conflicts that one choice can decide: the same table, the same fields, the same kind of clash. */
 const alike = (one) => JSON.stringify([one.table, one.serverDeleted, one.mineDeleted, one.fields.filter((field) => field.overlaps).map((field) => field.name)]);
@@ -18,6 +19,7 @@ export function conflictsView(main, asked) {
   let wanted = asked.rest[0] ?? null;
   let index = 0;
   let card = null; // the one on screen, with the person's picks
+  const seen = new Set(); // those that were on screen
   const page = h("section", { class: "page medium" });
   const place = h("span", { class: "position count" });
   fill(main, page);
@@ -26,6 +28,7 @@ export function conflictsView(main, asked) {
     const answer = await operator.get(`/conflicts?limit=${pageSize}`);
     list = answer.items;
     total = answer.total;
+    if (wanted && !list.some((one) => one.id === wanted)) await findWanted();
     const found = list.findIndex((one) => one.id === wanted);
     // What was decided leaves the list, and the one after it moves up to its place.
     index = found >= 0 ? found : Math.min(index, Math.max(0, list.length - 1));
@@ -41,6 +44,18 @@ export function conflictsView(main, asked) {
     if (isSame) toast(words.changedMeanwhile);
   }
 
+  /** A shared address may name one that is further behind, or that somebody has decided already. */
+  async function findWanted() {
+    const id = wanted;
+    try {
+      list = [...list, await operator.get(`/conflicts/${encodeURIComponent(id)}`)];
+    } catch (problem) {
+      if (problem.status !== 404) throw problem;
+      if (!seen.has(id)) toast(words.decidedAlready);
+      if (wanted === id) wanted = null;
+    }
+  }
+
   const drawPlace = () => fill(place, words.position(index + 1, total));
 
   function step(by) {
@@ -53,6 +68,7 @@ export function conflictsView(main, asked) {
     const same = list.filter((one) => alike(one) === alike(conflict));
     drawPlace();
     card = conflictCard(conflict, decide);
+    seen.add(conflict.id);
     fill(page,
       h("div", { class: "bar" }, place,
         list.length > 1 && h("span", { class: "actions" },
@@ -64,7 +80,43 @@ export function conflictsView(main, asked) {
         h("p", { class: "quiet-text" }, words.alikeMeans),
         h("div", { class: "actions" },
           choicesFor(conflict).filter((choice) => choice !== "edited").map((choice) =>
-            h("button", { type: "button", onclick: () => decideAll(same, choice) }, words.forAll[choice])))));
+            h("button", { type: "button", onclick: () => decideAll(same, choice) }, words.forAll[choice])))),
+      total > same.length && total > 1 && wholeTable(conflict));
+  }
+
+  /** One choice for every conflict of the table, however many and whatever they clash about. */
+  function wholeTable({ table }) {
+    return h("details", { class: "card alike" }, h("summary", {}, words.wholeTable(table)),
+      h("p", { class: "quiet-text" }, words.wholeTableMeans),
+      h("div", { class: "actions" }, ["merged", "mine", "server", "both"].map((choice) =>
+        h("button", { type: "button", onclick: () => decideTable(table, choice) }, words.forAll[choice]))));
+  }
+
+  async function decideTable(table, choice) {
+    const filter = { table, state: ["conflict"] };
+    try {
+      const { matched } = await operator.post("/conflicts/resolve", { filter, choice, dryRun: true });
+      if (!(await ask(words.forAll[choice], words.forAllAsk(matched), words.forAll[choice]))) return;
+      const ids = await conflictsOf(table);
+      const { changed, refused } = await operator.post("/conflicts/resolve", { filter, choice });
+      toast(words.decided(changed, refused), changed ? takeBack(ids, refresh) : undefined);
+      card = wanted = null;
+    } catch (problem) {
+      toast(problem.message);
+    }
+    refresh();
+  }
+
+  /** The ids of all conflicts of a table, to be able to take a decision about them back. */
+  async function conflictsOf(table) {
+    const ids = [];
+    let after = null;
+    do {
+      const page = await operator.get("/operations" + query({ state: "conflict", table, limit: idsPage, after }));
+      ids.push(...page.items.map((one) => one.id));
+      after = page.next;
+    } while (after);
+    return ids;
   }
 
   const settle = (conflict, choice, item) =>
@@ -73,7 +125,7 @@ export function conflictsView(main, asked) {
   async function decide(conflict, choice, item) {
     try {
       await settle(conflict, choice, item);
-      toast(words.resolved, { label: words.undo, run: () => takeBack([conflict.id]) });
+      toast(words.resolved, takeBack([conflict.id], refresh));
     } catch (problem) {
       toast(problem.code === "operation-changed" ? words.changedMeanwhile : problem.message);
     }
@@ -95,18 +147,9 @@ export function conflictsView(main, asked) {
       }
       fill(place, words.deciding(done.length + refused, same.length));
     }
-    toast(words.decided(done.length, refused), { label: words.undo, run: () => takeBack(done) });
+    toast(words.decided(done.length, refused), done.length ? takeBack(done, refresh) : undefined);
     card = null;
     wanted = null;
-    refresh();
-  }
-
-  async function takeBack(ids) {
-    try {
-      toast(words.takenBack(await undoOf(ids)));
-    } catch (problem) {
-      toast(problem.message);
-    }
     refresh();
   }
 

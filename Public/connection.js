@@ -1,15 +1,28 @@
 // The line at the top: where the backend is, what waits, what needs the person, and Sync now.
 
 import { operator } from "./api.js";
-import { coalesce, fill, h, toast } from "./dom.js";
-import { cancel, follow, progress, sentence } from "./runs.js";
-import { number, words } from "./words.js";
+import { announce, coalesce, fill, h, toast } from "./dom.js";
+import { cancel, follow, progress, sentence, watch } from "./runs.js";
+import { shortNumber, words } from "./words.js";
+
+const longRunMilliseconds = 600; // What is over sooner would only flicker.
+
+const needing = ({ queue }) => queue.conflict + queue.quarantined;
+const open = ({ queue }) => queue.queued + queue.waiting + queue.sending + queue.unknown;
+
+/** What a person who does not see the line has to hear about a change of it; nothing where only a number moved. */
+function meaning(before, now) {
+  if (!before) return null;
+  if (needing(now) > needing(before)) return words.needYou(needing(now));
+  if (now.backend.state !== before.backend.state && now.mode.mode === "online") return words.backendIs(now.backend.state);
+  if (open(before) > 0 && open(now) === 0 && needing(now) === 0) return words.allSent;
+  return null;
+}
 
 /** Builds the line in `element`. Gives `{status, refresh, hear}`; `status()` is the last one read. */
 export function connection(element) {
   let status = null;
   let run = null;
-  let waitingBefore = 0;
   const loud = h("p", { class: "loud", hidden: true });
   const pill = h("a", { class: "pill", href: "#/status" });
   const detail = h("span", { class: "detail" });
@@ -21,7 +34,6 @@ export function connection(element) {
   async function sync() {
     if (run) return void (run.id && cancel(run));
     run = { id: null };
-    waitingBefore = status ? status.queue.queued + status.queue.waiting + status.queue.unknown : 0;
     draw();
     try {
       const ended = await follow("/sync", {}, (now) => {
@@ -32,6 +44,20 @@ export function connection(element) {
     } catch (problem) {
       toast(problem.message);
     }
+    run = null;
+    refresh();
+    draw();
+  }
+
+  /** Shows a run that nobody here started, once it takes long. */
+  async function adopt(other) {
+    if (run || !other) return;
+    if (Date.now() - new Date(other.startedAt) < longRunMilliseconds) return void setTimeout(refresh, longRunMilliseconds);
+    run = other;
+    await watch(other, (now) => {
+      run = now;
+      draw();
+    }).catch(() => {});
     run = null;
     refresh();
     draw();
@@ -49,17 +75,21 @@ export function connection(element) {
   }
 
   async function load() {
+    const before = status;
     status = await operator.get("/status");
+    const news = meaning(before, status);
+    if (news) announce(news);
+    adopt(status.currentRun);
     draw();
   }
 
   function draw() {
-    fill(syncButton, run ? [h("span", { class: "spinner", "aria-hidden": "true" }), h("span", {}, run.id ? progress(run, waitingBefore) : words.syncing), run.id && h("span", { class: "stop" }, words.cancelSync)] : words.syncNow);
+    fill(syncButton, run ? [h("span", { class: "spinner", "aria-hidden": "true" }), h("span", {}, run.id ? progress(run) : words.syncing), run.id && h("span", { class: "stop" }, words.cancelSync)] : words.syncNow);
     if (!status) return;
     const { backend, queue } = status;
     const byChoice = status.mode?.mode === "offline";
-    const attention = queue.conflict + queue.quarantined;
-    const waiting = queue.queued + queue.waiting + queue.sending + queue.unknown;
+    const attention = needing(status);
+    const waiting = open(status);
     pill.className = `pill ${byChoice ? "offline" : backend.state}`;
     fill(pill, byChoice ? (status.mode.until ? words.offlineUntil(status.mode.until) : words.offlineByChoice) : (words.backendState[backend.state] ?? backend.state));
     pill.title = backend.reason ?? "";
@@ -83,7 +113,7 @@ export function connection(element) {
     const element = document.getElementById(`badge-${view}`);
     if (!element) return;
     element.hidden = count === 0;
-    fill(element, number(count));
+    fill(element, shortNumber(count));
   }
 
   const refresh = coalesce(() => load().catch(() => {}), 60);

@@ -51,6 +51,13 @@ export function keyed(container, models, keyOf, make) {
   }
 }
 
+const isBeside = matchMedia("(min-width: 60rem)"); // as in views.css
+
+/** Gives the focus to the heading of a card; beside its list it is in sight already, below it is gone to. */
+export function focusCard(card) {
+  card.querySelector("h2")?.focus({ preventScroll: isBeside.matches });
+}
+
 /** Says a change of meaning to screen readers, once. */
 export function announce(sentence) {
   const region = document.getElementById("announcer");

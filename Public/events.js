@@ -1,7 +1,7 @@
 // Server-sent events, read with fetch because EventSource cannot send the session header.
 // After a break the stream resumes behind the last event that arrived.
 
-import { sessionHeader } from "./api.js";
+import { operatorPath, sessionHeader } from "./api.js";
 
 const retryMilliseconds = { first: 500, most: 5000 };
 
@@ -12,7 +12,7 @@ export function followEvents({ onEvent, onReset, onConnected, onDisconnected }) 
 
   const follow = async () => {
     try {
-      const answer = await fetch("/-/api/v1/events", {
+      const answer = await fetch(operatorPath("/events"), {
         headers: { ...sessionHeader(), ...(lastId ? { "Last-Event-ID": lastId } : {}) },
         cache: "no-store",
       });

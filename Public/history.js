@@ -7,55 +7,61 @@ import { coalesce, fill, h, keyed, toast } from "./dom.js";
 import { time, words } from "./words.js";
 
 const pageSize = 100;
-const pageMost = 500;
+const countedMost = 500;
 const titleMost = 80;
 const seenKey = "understudy-history-seen";
-
-const decisions = ["resolved", "discarded"];
-
-/** Undoes the latest decision about each of these operations. Gives how many were undone. */
-export async function undoOf(operationIds) {
-  const { items } = await operator.get(`/history?limit=${pageMost}`);
-  let count = 0;
-  for (const id of operationIds) {
-    const entry = items.find((one) => one.operationId === id && decisions.includes(one.kind));
-    if (!entry?.undoable || entry.undoneBy) continue;
-    await operator.post(`/history/${encodeURIComponent(entry.id)}/undo`, {});
-    count++;
-  }
-  if (!count) throw new Error(words.nothingToUndo);
-  return count;
-}
 
 /** What a person would call the item: its text, or whatever it has instead. */
 function itemTitle(entry) {
   const item = entry.after ?? entry.before;
-  const title = String(item?.text ?? item?.title ?? item?.name ?? entry.itemId ?? "");
+  const title = String(item?.text ?? item?.title ?? item?.name ?? entry.title ?? entry.itemId ?? "");
   return title.length > titleMost ? `${title.slice(0, titleMost)}…` : title;
 }
 
 export function historyView(main) {
-  let limit = pageSize;
+  let entries = []; // the latest first, page after page
+  let next = null;
   let newest = Number(localStorage.getItem(seenKey));
   const seen = newest;
   const drawing = h("div", { class: "charts" });
   const away = h("p", { class: "card away", hidden: true });
   const list = h("ol", { class: "history" });
   const empty = h("p", { class: "empty", hidden: true }, words.noHistory);
-  const more = h("button", { type: "button", hidden: true, onclick: () => ((limit += pageSize), refresh()) }, words.more);
+  const more = h("button", { type: "button", hidden: true, onclick: () => loadMore().catch((problem) => toast(problem.message)) }, words.more);
   fill(main, h("section", { class: "page medium" }, h("h1", {}, "History"), away, drawing, list, empty, more));
 
   async function load() {
-    const answer = await operator.get(`/history?limit=${Math.min(limit, pageMost)}`);
-    drawAway(answer.items);
-    keyed(list, answer.items, (entry) => entry.id, makeRow);
-    empty.hidden = answer.items.length > 0;
-    more.hidden = !answer.next || limit >= pageMost;
+    const isFirst = entries.length === 0;
+    const answer = await operator.get(`/history?limit=${isFirst && seen > 0 ? countedMost : pageSize}`);
+    newest = Math.max(newest, ...answer.items.map((entry) => entry.id));
+    merge(answer);
+    drawAway();
+    draw();
+  }
+
+  /** Lays the latest page over what is shown; where they do not meet any more it begins anew. */
+  function merge({ items, next: after }) {
+    const oldest = items.at(-1)?.id;
+    const older = entries.filter((entry) => entry.id < oldest);
+    if (entries.length > 0 && items.some((entry) => entry.id === entries[0].id)) entries = [...items, ...older];
+    else [entries, next] = [items, after];
+  }
+
+  async function loadMore() {
+    const answer = await operator.get(`/history?limit=${pageSize}&after=${encodeURIComponent(next)}`);
+    entries = [...entries, ...answer.items];
+    next = answer.next;
+    draw();
+  }
+
+  function draw() {
+    keyed(list, entries, (entry) => entry.id, makeRow);
+    empty.hidden = entries.length > 0;
+    more.hidden = !next;
   }
 
   /** Counts what came since the last look at this view, until the page is left. */
-  function drawAway(entries) {
-    newest = Math.max(newest, ...entries.map((entry) => entry.id));
+  function drawAway() {
     const counts = new Map();
     for (const { id, kind, actor } of entries) if (id > seen && actor !== "person") counts.set(kind, (counts.get(kind) ?? 0) + 1);
     away.hidden = seen === 0 || counts.size === 0;
@@ -67,7 +73,9 @@ export function historyView(main) {
   async function undo(entry) {
     try {
       await operator.post(`/history/${encodeURIComponent(entry.id)}/undo`, {});
+      entry.undoneBy = true;
       toast(words.undone);
+      draw();
     } catch (problem) {
       toast(problem.message);
     }
@@ -83,7 +91,7 @@ export function historyView(main) {
         h("div", { class: "line" },
           h("span", {}, h("span", { class: `tag ${entry.kind}` }, words.historyKind[entry.kind] ?? entry.kind), " ", title && h("strong", {}, title, ": "), entry.summary),
           entry.undoable && !entry.undoneBy && h("button", { type: "button", class: "small", "aria-label": `${words.undo}: ${entry.summary} ${title ?? ""}`, onclick: () => undo(entry) }, words.undo)),
-        h("div", { class: "quiet-text" }, [time(entry.at), words.actor[entry.actor] ?? entry.actor, entry.table, entry.undoneBy && words.wasUndone].filter(Boolean).join(" · ")),
+        h("div", { class: "quiet-text" }, [time(entry.at), entry.client ?? words.actor[entry.actor] ?? entry.actor, entry.table, entry.undoneBy && words.wasUndone].filter(Boolean).join(" · ")),
         changes(entry));
     };
     update(first);

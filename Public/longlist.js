@@ -5,17 +5,19 @@ import { coalesce } from "./dom.js";
 
 const blockRows = 40;
 const aheadPixels = 800;
-const guessedRowPixels = 46;
+const todoPixels = 46;
 const keptBlocks = 5; // So many stay in the page wherever it is scrolled to.
 
 /**
  * `load(skip, top)` gives `{items, total}`; `keyOf(model)` names a row; `makeRow(model)` gives
- * `{element, update(model)}`; `onLoad(models, total)` hears what was read, `onError(problem)` what was not.
+ * `{element, update(model)}`; `onLoad(models, total)` hears what was read, `onError(problem)` what was not;
+ * `rowPixels` is how high a row is likely to be.
  */
-export function longList(container, { load, keyOf, makeRow, onLoad, onError }) {
+export function longList(container, { load, keyOf, makeRow, onLoad, onError, rowPixels = todoPixels }) {
   let blocks = []; // {element, near, models}
   let rows = new Map();
   let total = null;
+  let question = 0; // Counts the restarts: an answer to an earlier question is not shown.
   const observer = new IntersectionObserver(look, { rootMargin: `${aheadPixels}px` });
 
   function look(entries) {
@@ -52,7 +54,7 @@ export function longList(container, { load, keyOf, makeRow, onLoad, onError }) {
     while (blocks.length < wanted) {
       const element = document.createElement("ul");
       element.blockIndex = blocks.length;
-      element.style.height = `${Math.min(blockRows, Math.max(0, count - blocks.length * blockRows)) * guessedRowPixels}px`;
+      element.style.height = `${Math.min(blockRows, Math.max(0, count - blocks.length * blockRows)) * rowPixels}px`;
       blocks.push({ element, near: blocks.length === 0, models: null });
       container.append(element);
       observer.observe(element);
@@ -72,10 +74,12 @@ export function longList(container, { load, keyOf, makeRow, onLoad, onError }) {
   }
 
   async function work() {
+    const asked = question;
     if (!blocks.length) resize(0);
     const answers = await Promise.all(
       runs().map(async (run) => ({ run, answer: await load(run.start * blockRows, (run.end - run.start) * blockRows) })),
     );
+    if (asked !== question) return;
     resize(answers[0].answer.total);
     const shown = new Map();
     for (const { run, answer } of answers)
@@ -116,6 +120,7 @@ export function longList(container, { load, keyOf, makeRow, onLoad, onError }) {
     refresh,
     /** Forgets everything, for another question. */
     restart() {
+      question++;
       for (const { element } of blocks) observer.unobserve(element);
       blocks = [];
       rows = new Map();

@@ -23,9 +23,6 @@ export function operationDetail(detail, { close, act, saved }) {
   const canEdit = ["queued", "waiting", "quarantined", "conflict"].includes(operation.state) && operation.kind !== "delete" && detail.mine;
   const facts = [
     [words.item, `${operation.table} / ${operation.itemId}`],
-    [words.created, time(operation.createdAt)],
-    [words.lastTry, when(operation.lastAttemptAt)],
-    [words.nextTryLabel, ["waiting", "unknown"].includes(operation.state) && when(operation.nextAttemptAt)],
     [words.changedColumns, operation.changedColumns?.join(", ")],
     [words.why, operation.reason],
     [words.careful, operation.maybeApplied && words.maybeApplied],
@@ -45,7 +42,10 @@ export function operationDetail(detail, { close, act, saved }) {
       operation.state !== "sending" && h("button", { type: "button", onclick: () => act("discard") }, words.discard)),
     editor,
     h("h3", {}, words.attemptLog),
-    detail.attempts.length === 0 ? h("p", { class: "quiet-text" }, words.noAttempts) : h("ol", { class: "attempts" }, detail.attempts.map(attempt)),
+    h("ol", { class: "attempts" },
+      h("li", {}, h("div", {}, h("strong", {}, words.created)), h("div", { class: "quiet-text" }, time(operation.createdAt))),
+      detail.attempts.map(attempt),
+      isOpen && h("li", { class: "ahead" }, h("div", {}, h("strong", {}, ahead(operation))), operation.reason && h("div", { class: "quiet-text" }, operation.reason))),
     block(words.payload, detail.payload),
     block(words.base, detail.base),
     block(words.server, detail.server));
@@ -72,16 +72,27 @@ function payloadEditor(detail, done) {
       h("button", { type: "button", onclick: done }, words.cancel)));
 }
 
-function block(name, value) {
-  if (value === null || value === undefined) return null;
-  return h("details", {}, h("summary", {}, name), h("pre", { tabindex: "0" }, pretty(value)));
+/** What happens next, and when. */
+function ahead(operation) {
+  if (["waiting", "unknown"].includes(operation.state) && operation.nextAttemptAt) return `${words.nextTryLabel}: ${when(operation.nextAttemptAt)}`;
+  return words.ahead[operation.state];
 }
+
+/** A value to be unfolded; `key` names it among those that stay unfolded when the card is drawn again. */
+function block(name, value, key = name) {
+  if (value === null || value === undefined || value === "") return null;
+  return h("details", { "data-name": key }, h("summary", {}, name), h("pre", { tabindex: "0" }, pretty(value)));
+}
+
+/** Header fields and body as they went over the wire; secrets were left out when it was recorded. */
+const message = (fields, body) => [fields.join("\n"), body === null || body === undefined ? null : pretty(body)].filter(Boolean).join("\n\n");
 
 function attempt(one) {
   const took = one.endedAt ? `${number(new Date(one.endedAt) - new Date(one.startedAt))} ms` : "";
+  const outcome = words.operationState[one.outcome] ?? one.outcome;
   return h("li", {},
-    h("div", {}, h("strong", {}, one.status ?? one.outcome), " ", h("code", {}, `${one.method} ${one.target}`)),
-    h("div", { class: "quiet-text" }, [time(one.startedAt), took, one.error ?? (one.status ? one.outcome : null)].filter(Boolean).join(" · ")),
-    block(words.request, one.requestBody),
-    block(words.answer, one.responseExcerpt));
+    h("div", {}, h("strong", {}, one.status ?? words.noAnswer), " ", h("code", {}, `${one.method} ${one.target}`)),
+    h("div", { class: "quiet-text" }, [time(one.startedAt), took, outcome, one.error].filter(Boolean).join(" · ")),
+    block(words.request, message(one.requestHeaders, one.requestBody), `request ${one.number}`),
+    block(words.answer, message(one.responseHeaders, one.responseExcerpt), `answer ${one.number}`));
 }

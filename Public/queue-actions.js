@@ -1,17 +1,14 @@
 // Retry and discard: one, those that are picked, or all that match the filter, counted first.
 
 import { operator } from "./api.js";
-import { ask } from "./dialog.js";
-import { toast } from "./dom.js";
-import { undoOf } from "./history.js";
+import { ask, sheet } from "./dialog.js";
+import { fill, h, toast } from "./dom.js";
 import { titleOf } from "./queue-rows.js";
+import { takeBack } from "./undo.js";
 import { words } from "./words.js";
 
+const partSize = 500;
 const path = (operation, action) => `/operations/${encodeURIComponent(operation.id)}/${action}`;
-const takeBack = (ids) => ({
-  label: words.undo,
-  run: () => undoOf(ids).then((count) => toast(words.takenBack(count))).catch((problem) => toast(problem.message)),
-});
 
 /** Retries or discards one operation; asks before it discards. */
 export async function act(action, operation) {
@@ -29,9 +26,10 @@ export async function act(action, operation) {
 export async function actOnEach(action, operations) {
   if (action === "discard" && !(await ask(words.discard, words.bulkAsk.discard(operations.length), words.discard))) return;
   const done = [];
-  for (const operation of operations)
-    await operator.post(path(operation, action), { revision: operation.revision }).then(() => done.push(operation.id), () => {});
-  toast(words.bulkDone(done.length, operations.length - done.length), action === "discard" && done.length ? takeBack(done) : undefined);
+  // The latest first: what builds on a change goes before it.
+  for (const operation of [...operations].sort((a, b) => b.seq - a.seq))
+    await operator.post(path(operation, action), { revision: operation.revision }).then(() => done.unshift(operation.id), () => {});
+  report(action, done, operations.length - done.length);
 }
 
 /** Does it to all that match, on the server, after a dry run has told how many those are. */
@@ -42,9 +40,43 @@ export async function actOnAll(action, filter) {
   try {
     const preview = await operator.post(`/operations/${action}`, { filter: wanted, dryRun: true });
     if (!(await ask(words[`${action}All`](preview.matched), words.bulkAsk[action](preview.matched), words[action]))) return;
-    const outcome = await operator.post(`/operations/${action}`, { filter: wanted });
-    toast(words.bulkDone(outcome.changed, outcome.refused));
+    const outcome = await partByPart(action, wanted, preview.matched);
+    report(action, outcome.done, outcome.refused);
   } catch (problem) {
     toast(problem.message);
   }
+}
+
+/** Goes through all that match, some at a time, so that one sees how far it is and can stop it. */
+async function partByPart(action, filter, matched) {
+  const outcome = { done: [], refused: 0 };
+  let stopped = false;
+  let close = null;
+  const line = h("p", {});
+  const say = () => fill(line, words.bulkProgress(outcome.done.length + outcome.refused, matched));
+  say();
+  // What fits into one part is over before anybody could read how far it is.
+  if (matched > partSize)
+    sheet(words[action], (closeSheet) => {
+      close = closeSheet;
+      return [line, h("div", { class: "actions end" }, h("button", { type: "button", onclick: () => closeSheet() }, words.cancelSync))];
+    }).then(() => (stopped = true));
+  try {
+    let after = null;
+    do {
+      const part = await operator.post(`/operations/${action}`, { filter, limit: partSize, after });
+      // It was done to the latest first; taking it back begins with what was done last.
+      outcome.done.unshift(...part.operations.reverse());
+      outcome.refused += part.refused;
+      after = part.next;
+      say();
+    } while (after && !stopped);
+  } finally {
+    close?.();
+  }
+  return outcome;
+}
+
+function report(action, done, refused) {
+  toast(words.bulkDone(done.length, refused), action === "discard" && done.length ? takeBack(done) : undefined);
 }

@@ -5,11 +5,10 @@ import { distance, number, time, words } from "./words.js";
 
 export const titleOf = (operation) => operation.title ?? operation.itemId;
 
-/** "37 waiting: the backend refused the connection", each a filter; nothing when there is one cause at most. */
+/** "37 waiting: the backend refused the connection", each a filter; nothing when one is chosen. */
 export function causes(groups, filter, go) {
-  const named = groups.filter((group) => group.reason);
-  if (filter.reason || named.length === 0 || (groups.length < 2 && groups[0].count < 2)) return [];
-  return named.map((group) =>
+  if (filter.reason || groups.every((group) => group.count < 2)) return [];
+  return groups.map((group) =>
     h("li", {}, h("button", { type: "button", onclick: () => go({ state: group.state, reason: group.reason }) },
       h("strong", {}, number(group.count)), h("span", { class: `tag ${group.state}` }, words.operationState[group.state] ?? group.state), h("span", { class: "cause" }, group.reason))));
 }
@@ -17,10 +16,12 @@ export function causes(groups, filter, go) {
 /** One line: what it does, where it is, why, and when it is tried next. */
 export function operationRow(first, { hash, isShown, picked, onPick }) {
   const element = h("li", { "data-row": true });
-  const box = h("input", { type: "checkbox", onchange: () => (box.checked ? picked.add(element.dataset.id) : picked.delete(element.dataset.id), onPick()) });
+  let row = first;
+  const box = h("input", { type: "checkbox", onchange: () => (box.checked ? picked.set(row.id, row) : picked.delete(row.id), onPick()) });
   const content = h("div", { class: "content" });
   fill(element, box, content);
   const update = (operation) => {
+    row = operation;
     element.dataset.state = operation.state;
     element.dataset.id = operation.id;
     const title = titleOf(operation);

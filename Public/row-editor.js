@@ -1,9 +1,9 @@
 // One row of any table: every column in a field of its own, changed ones sent, nothing else.
 
-import { parseJSON } from "./api.js";
+import { canWrite, parseJSON } from "./api.js";
 import { readable } from "./diff.js";
 import { ask } from "./dialog.js";
-import { h, toast } from "./dom.js";
+import { focusCard, h, toast } from "./dom.js";
 import { words } from "./words.js";
 
 const system = ["id", "createdAt", "updatedAt", "version", "deleted"];
@@ -39,7 +39,7 @@ export function rowEditor(row, { close, save, remove }) {
 
   const inputs = own.map((name) => {
     const text = readable(item[name]) ?? "";
-    const field = h("textarea", { rows: Math.min(10, Math.max(1, text.split("\n").length, Math.ceil(text.length / 50))), spellcheck: "false", value: text, disabled: item.deleted === true });
+    const field = h("textarea", { rows: Math.min(10, Math.max(1, text.split("\n").length, Math.ceil(text.length / 50))), spellcheck: "false", value: text, disabled: item.deleted === true || !canWrite });
     fields.set(name, field);
     return h("label", { class: "column" }, h("span", {}, name), field);
   });
@@ -50,9 +50,10 @@ export function rowEditor(row, { close, save, remove }) {
     row.reason && h("p", { class: "quiet-text" }, row.reason, " ", row.operationId && h("a", { href: `#/queue/${row.operationId}` }, words.details)),
     h("form", { class: "editor", onsubmit: (event) => (event.preventDefault(), attempt(() => save(changes()))) },
       inputs,
-      !item.deleted && h("div", { class: "actions" }, h("button", { class: "primary" }, words.save),
+      !canWrite && h("p", { class: "quiet-text" }, words.onlyLooking),
+      canWrite && !item.deleted && h("div", { class: "actions" }, h("button", { class: "primary" }, words.save),
         h("button", { type: "button", onclick: async () => (await ask(words.delete, words.deleteAsk(item.id), words.delete)) && attempt(remove) }, words.delete))),
     h("dl", { class: "facts" }, facts));
-  setTimeout(() => element.querySelector("h2").focus());
+  setTimeout(() => focusCard(element));
   return element;
 }

@@ -7,9 +7,17 @@ const pollMilliseconds = 150;
 
 /** Starts what `path` names; `onProgress(run)` hears how far it is. Gives the run as it ended. */
 export async function follow(path, body, onProgress) {
-  let run = await operator.post(path + (path.includes("?") ? "&" : "?") + "wait=0", body);
+  return watch(await operator.post(path + (path.includes("?") ? "&" : "?") + "wait=0", body), onProgress);
+}
+
+/** Follows a run that is under way, whoever started it. */
+export async function watch(started, onProgress) {
+  let run = started;
+  let stage = null; // what the rate is measured from: a phase, and in a pull a table
   while (run.state === "running") {
-    onProgress(run);
+    const name = run.progress && `${run.progress.phase} ${run.pull.at(-1)?.table}`;
+    if (name && stage?.name !== name) stage = { name, since: Date.now(), done: run.progress.done };
+    onProgress({ ...run, stage });
     await new Promise((resume) => setTimeout(resume, pollMilliseconds));
     run = await operator.get(`/runs/${run.id}`);
   }
@@ -18,16 +26,18 @@ export async function follow(path, body, onProgress) {
 
 export const cancel = (run) => operator.post(`/runs/${run.id}/cancel`).catch(() => {});
 
-/** "Sending 40 of 120, 35 a second, 2 seconds left"; `open` is how many operations were open before. */
-export function progress(run, open = 0, now = Date.now()) {
-  const seconds = Math.max(0.1, (now - new Date(run.startedAt)) / 1000);
-  const received = run.pull.reduce((sum, one) => sum + one.received, 0);
-  if (received) return words.receiving(received, Math.round(received / seconds));
-  const sent = run.push?.sent ?? 0;
-  if (!sent) return words.syncing;
-  const left = Math.max(0, open - sent);
-  const rate = sent / seconds;
-  return words.sending(sent, left && open, Math.round(rate), left ? Math.ceil(left / rate) : 0);
+/** "Sending 40 of 120, 35 a second, 2 s left", as far as it is known. */
+export function progress({ progress: now, pull, stage }) {
+  if (!now) return words.syncing;
+  const seconds = Math.max(0.1, (Date.now() - stage.since) / 1000);
+  const rate = (now.done - stage.done) / seconds;
+  const left = now.total && rate > 0 ? Math.ceil((now.total - now.done) / rate) : 0;
+  const counts = [
+    now.phase === "push" ? words.sending(now.done, now.total) : words.receiving(pull.at(-1)?.table, now.done, now.total),
+    rate >= 1 && words.rate(Math.round(rate)),
+    left > 1 && words.secondsLeft(left),
+  ];
+  return counts.filter(Boolean).join(", ");
 }
 
 /** One sentence about a run that ended. */
@@ -40,7 +50,6 @@ export function sentence(run) {
   const attention = (run.push?.conflicts ?? 0) + (run.push?.quarantined ?? 0);
   if (attention) parts.push(words.needYou(attention));
   const failed = run.pull.find((one) => one.error);
-  if (failed) parts.push(`${failed.table}: ${failed.error}`);
+  if (failed && failed.error !== run.reason) parts.push(`${failed.table}: ${failed.error}`);
   return parts.join(", ") + ".";
 }
-

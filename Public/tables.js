@@ -9,7 +9,7 @@ import { currentRow } from "./keys.js";
 import { rowEditor } from "./row-editor.js";
 import { cancel, follow, progress, sentence } from "./runs.js";
 import { tablePolicies } from "./table-policies.js";
-import { distance, number, words } from "./words.js";
+import { distance, number, time, views, words } from "./words.js";
 
 const pageSize = 100;
 const columnsMost = 8;
@@ -24,18 +24,18 @@ export function tablesView(main, asked) {
 
   const choices = h("ul", { class: "table-list", "aria-label": words.tables });
   const head = h("div", {});
-  const search = h("input", { type: "search", spellcheck: "false", placeholder: words.filterExample, "aria-label": words.filterRows, "aria-describedby": "filter-error" });
-  const orderby = h("input", { spellcheck: "false", placeholder: words.orderExample, "aria-label": words.orderRows });
+  const search = h("input", { type: "search", spellcheck: "false", placeholder: words.filterExample, "aria-describedby": "filter-error" });
+  const orderby = h("input", { spellcheck: "false", placeholder: words.orderExample });
   const deleted = h("input", { type: "checkbox", onchange: () => go({ deleted: deleted.checked ? "yes" : "" }) });
   const wrong = h("p", { id: "filter-error", class: "attention", hidden: true });
   const form = h("form", { class: "bar filters", onsubmit: (event) => (event.preventDefault(), go({ filter: search.value, orderby: orderby.value })) },
-    search, orderby, h("button", {}, words.applyFilter), h("label", { class: "switch" }, deleted, words.showDeleted));
+    h("label", { class: "wide" }, words.filterRows, search), h("label", { class: "wide" }, words.orderRows, orderby), h("button", {}, words.applyFilter), h("label", { class: "switch" }, deleted, words.showDeleted));
   const grid = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": words.rows });
   const paging = h("div", { class: "bar" });
   const side = h("div", { class: "side" });
   const preview = h("div", {});
-  const body = h("div", {}, head, form, wrong, h("div", { class: "split" }, h("div", {}, grid, paging), side), preview);
-  fill(main, h("section", { class: "page wide" }, h("h1", {}, words.tables), choices, body));
+  const body = h("div", { hidden: true }, head, form, wrong, h("div", { class: "split narrow" }, h("div", {}, grid, paging), side), preview);
+  fill(main, h("section", { class: "page wide" }, h("h1", {}, views.tables), choices, body));
 
   function read(route) {
     const at = (name) => route.parameters.get(name) ?? "";
@@ -57,8 +57,7 @@ export function tablesView(main, asked) {
     wish.table ||= (known.find((table) => table.items > 0) ?? known[0])?.name ?? "";
     const table = known.find((one) => one.name === wish.table);
     drawTables();
-    body.hidden = !table;
-    if (!table) return;
+    if (!table) return void (body.hidden = true);
     drawHead(table);
     if (document.activeElement !== search) search.value = wish.filter;
     if (document.activeElement !== orderby) orderby.value = wish.orderby;
@@ -70,10 +69,11 @@ export function tablesView(main, asked) {
       wrong.hidden = true;
     } catch (problem) {
       fill(wrong, problem.message);
-      wrong.hidden = false;
+      wrong.hidden = body.hidden = false;
       return;
     }
     drawRows();
+    body.hidden = false;
     if (wish.id && !side.firstChild) openRow(answer.items.find((row) => row.item.id === wish.id));
   }
 
@@ -146,7 +146,7 @@ export function tablesView(main, asked) {
     const cell = (name) => h("td", {}, short(row.item[name]));
     return h("tr", { "data-row": true, "data-id": row.item.id, class: row.item.deleted ? "done" : "" },
       h("th", { scope: "row" }, h("button", { type: "button", class: "link", "data-open": true, onclick: () => openRow(row) }, short(row.item.id))),
-      columns.slice(1).map(cell), cell("updatedAt"),
+      columns.slice(1).map(cell), h("td", { class: "nowrap", title: row.item.updatedAt }, time(row.item.updatedAt)),
       h("td", {}, h("span", { class: `where ${row.state}` }, row.item.deleted ? words.deletedSide : (words.itemState[row.state] ?? row.state))));
   }
 

@@ -17,15 +17,16 @@ export const draft = {
 };
 
 /** A row of the list; `complete(row, done)`, `remove(row)` and `save(row, text)` do what it asks for. */
-export function todoRow(first, { complete, remove, save }) {
+export function todoRow(first, { complete, remove, save, canWrite }) {
   let row = first;
   let editing = false;
-  const box = h("input", { type: "checkbox", "data-key": "tick", onchange: () => complete(row, box.checked) });
-  const text = h("button", { type: "button", class: "text", "data-open": true, "data-key": "edit", onclick: () => edit() });
+  const box = h("input", { type: "checkbox", disabled: !canWrite, "data-key": "tick", onchange: () => complete(row, box.checked) });
+  const text = h("button", { type: "button", class: "text", "data-open": true, "data-key": "edit", disabled: !canWrite, onclick: () => edit() });
+  const due = h("span", { class: "due", hidden: true });
   const where = h("span", { class: "where" });
   const bin = h("button", { type: "button", class: "quiet", "data-key": "delete", onclick: () => remove(row) }, "×");
   const content = h("div", { class: "content" }, text);
-  const element = h("li", { "data-row": true }, box, content, where, bin);
+  const element = h("li", { "data-row": true }, box, content, due, where, canWrite && bin);
 
   function edit(started) {
     editing = true;
@@ -69,6 +70,8 @@ export function todoRow(first, { complete, remove, save }) {
       text.setAttribute("aria-label", words.editTodo(title));
     }
     bin.setAttribute("aria-label", words.deleteTodo(title));
+    due.hidden = !row.item.due;
+    fill(due, row.item.due ? words.due(row.item.due) : "");
     const state = row.operationState === "sending" ? "sending" : row.state;
     const label = words.itemState[state] ?? state;
     const target = row.state === "conflict" ? `#/conflicts/${row.operationId}` : `#/queue/${row.operationId}`;
@@ -78,6 +81,6 @@ export function todoRow(first, { complete, remove, save }) {
 
   update(first);
   const started = draft.read(row.item.id);
-  if (started !== null) setTimeout(() => edit(started));
+  if (started !== null && canWrite) setTimeout(() => edit(started));
   return { element, update };
 }

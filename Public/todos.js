@@ -1,6 +1,6 @@
 // The todos: ten thousand as quick as ten; add, edit in place, complete and delete with undo.
 
-import { operator, query, tables } from "./api.js";
+import { canWrite, operator, query, tables } from "./api.js";
 import { coalesce, fill, h, toast } from "./dom.js";
 import { currentRow } from "./keys.js";
 import { longList } from "./longlist.js";
@@ -31,14 +31,14 @@ export function todosView(main, asked, { toggleMode }) {
   const empty = h("p", { class: "empty", hidden: true });
   fill(main,
     h("section", { class: "page" }, h("h1", { class: "visually-hidden" }, "Todos"),
-      h("form", { class: "add", onsubmit: add }, input, h("button", { class: "primary" }, words.add)),
+      canWrite ? h("form", { class: "add", onsubmit: add }, input, h("button", { class: "primary" }, words.add)) : h("p", { class: "quiet-text" }, words.onlyLooking),
       h("div", { class: "bar tight" }, h("div", { class: "segments", role: "group", "aria-label": words.showLabel }, shows), search, sort, left),
       list, empty));
   draft.keep(input, "new");
 
   const rows = longList(list, {
     keyOf: (row) => row.item.id,
-    makeRow: (row) => todoRow(row, { act, complete, remove, save }),
+    makeRow: (row) => todoRow(row, { complete, remove, save, canWrite }),
     load,
     onLoad: drawn,
     onError: (problem) => toast(problem.message),

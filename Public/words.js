@@ -6,7 +6,12 @@ const clock = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
 const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
+const short = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 0 });
+
 export const number = (value) => whole.format(value ?? 0);
+
+/** "120K" where there is little room. */
+export const shortNumber = (value) => short.format(value);
 const ofTotal = (total) => (total === null || total === undefined ? "" : ` of ${number(total)}`);
 const plural = (count, one, many) => (count === 1 ? one : many.replace("#", number(count)));
 
@@ -19,6 +24,16 @@ export function time(text) {
 
 const minute = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
 export const clockTime = (text) => minute.format(new Date(text));
+
+const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
+
+/** A day without its time; what is no date is shown as it is. */
+function date(text) {
+  const at = new Date(text);
+  // A bare date is meant as it is written, wherever the reader is.
+  const here = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00`) : at;
+  return Number.isNaN(here.getTime()) ? String(text) : dayOnly.format(here);
+}
 
 /** "in 12 seconds", "3 minutes ago". */
 export function distance(text, now = Date.now()) {
@@ -50,6 +65,7 @@ export const words = {
   reopened: (text) => `“${text}” is open again.`,
   todosLeft: (count) => plural(count, "1 todo left", "# todos left"),
   todoText: "Todo text",
+  due: (text) => `due ${date(text)}`,
   editTodo: (text) => `Edit “${text}”`,
   deleteTodo: (text) => `Delete “${text}”`,
   completeTodo: (text) => `Complete “${text}”`,
@@ -63,9 +79,11 @@ export const words = {
   syncNow: "Sync now",
   cancelSync: "Stop",
   syncing: "Syncing…",
-  sending: (done, total, rate, left) =>
-    [`Sending ${number(done)}${ofTotal(total || null)}`, rate > 0 && `${number(rate)} a second`, left > 1 && `${number(left)} s left`].filter(Boolean).join(", "),
-  receiving: (done, rate) => `Receiving ${number(done)}, ${number(rate)} a second`,
+  sending: (done, total) => `Sending ${number(done)}${ofTotal(total)}`,
+  receiving: (table, done, total) => `Receiving ${table} ${total === null ? words.soFar(done) : `${number(done)}${ofTotal(total)}`}`,
+  soFar: (done) => `${number(done)} so far`,
+  rate: (rate) => `${number(rate)} a second`,
+  secondsLeft: (seconds) => (seconds < 90 ? `${number(seconds)} s left` : `${number(Math.round(seconds / 60))} min left`),
   details: "Details",
   tryAgain: "Try again",
   // Where a row is.
@@ -97,6 +115,7 @@ export const words = {
     portal: "Network sign-in page",
     notTables: "Wrong address",
   },
+  backendIs: (state) => `The backend: ${words.backendState[state] ?? state}.`,
   offlineByChoice: "Offline by your choice",
   offlineUntil: (text) => `Offline by your choice until ${time(text)}`,
   nowOffline: "Working offline. Changes wait on this device.",
@@ -158,10 +177,14 @@ export const words = {
   byKey: (key) => `Key: ${key}`,
   alike: (count) => `${number(count)} conflicts are alike`,
   alikeMeans: "The same table, the same fields, the same kind of clash: one choice can decide them all.",
-  forAll: { mine: "Keep mine for all", server: "Keep the server’s for all", both: "Keep both for all" },
+  wholeTable: (table) => `All conflicts of ${table}`,
+  wholeTableMeans: "One choice for every conflict of this table, also for those that clash in another way. What cannot be merged stays here.",
+  forAll: { merged: "Merge all", mine: "Keep mine for all", server: "Keep the server’s for all", both: "Keep both for all" },
   forAllAsk: (count) => `This decides ${number(count)} conflicts at once. You can undo it afterwards.`,
   deciding: (done, count) => `Deciding ${number(done)} of ${number(count)}`,
+  decidedAlready: "That conflict is decided already.",
   decided: (count, refused) => `${plural(count, "1 conflict", "# conflicts")} decided.${refused ? ` ${number(refused)} changed meanwhile.` : ""}`,
+  takingBack: (count, total) => `Undone ${number(count)} of ${number(total)}…`,
   takenBack: (count) => `${plural(count, "1 decision", "# decisions")} undone: what the decision had replaced is back.`,
   nothingToUndo: "There is nothing to undo.",
   changedMeanwhile: "This change has changed meanwhile. Here is how it is now.",
@@ -186,6 +209,9 @@ export const words = {
     retry: (count) => `${plural(count, "1 operation matches", "# operations match")} and will be tried again now.`,
     discard: (count) => `${plural(count, "1 operation matches", "# operations match")} and will be given up. The server’s rows come back. Each can be undone in the history.`,
   },
+  bulkProgress: (count, total) => `${number(count)} of ${number(total)}`,
+  pickNone: "Select none",
+  searchQueue: "Text, id or payload",
   bulkDone: (count, refused) => `Done for ${number(count)}.${refused ? ` Not possible for ${number(refused)}.` : ""}`,
   editOperation: "Edit",
   saveAndRetry: "Save and send again",
@@ -210,7 +236,15 @@ export const words = {
   attemptLog: "Attempts",
   request: "Request",
   answer: "Answer",
-  noAttempts: "Nothing was sent yet.",
+  noAnswer: "no answer",
+  ahead: {
+    queued: "It is sent with the next sync.",
+    sending: "It is being sent.",
+    waiting: "It is tried again with the next sync.",
+    unknown: "The row is read back with the next sync.",
+    conflict: "It waits for your decision.",
+    quarantined: "It waits for you: edit it, try it again or discard it.",
+  },
   changedColumns: "Changed fields",
   created: "Accepted",
   lastTry: "Last try",
@@ -262,6 +296,10 @@ export const words = {
   statusTitle: "Status and settings",
   backendTitle: "Backend",
   address: "Address",
+  otherAddress: "Use another address",
+  otherAddressHow: "The address belongs to the start, so that no page can send your changes elsewhere. Stop Understudy and start it with the new one:",
+  otherAddressCommand: "understudy serve --backend https://NEW-ADDRESS",
+  rebindHow: "If the old address never answered as a tables backend, the new one is simply taken. If it did, your work goes on here, but nothing is sent to the new one before you say so. This keeps everything that waits, and pulls all tables anew:",
   since: "Since",
   lastSyncLabel: "Last sync",
   nextSyncLabel: "Next sync",
@@ -280,6 +318,9 @@ export const words = {
     accepted: "accepted", applied: "on the server", collapsed: "merged into another", discarded: "discarded", queued: "queued",
     waiting: "waiting", sending: "sending", unknown: "answer unknown", conflict: "conflict", quarantined: "quarantined",
   },
+  whose: "Whose rows are shown",
+  nobody: "without a sign-in",
+  onlyLooking: "These rows belong to a sign-in: here they can be looked at; its app changes them. The queue and conflicts can be worked on.",
   identitiesTitle: "Whose rows",
   identitiesMean: "Each sign-in has a store of its own; nothing is sent under another’s name.",
   shownHere: "(shown here)",

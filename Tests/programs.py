@@ -160,6 +160,7 @@ class Proxy(Tables):
         self.folder = pathlib.Path(folder)
         self.backend_url = backend_url
         self.arguments = list(arguments)
+        self.environment = {}
         self.program = None
 
     def start(self, *more):
@@ -169,7 +170,8 @@ class Proxy(Tables):
                 *("--listen", f"127.0.0.1:{self.port}", "--data", self.folder),
                 *self.arguments,
                 *more,
-            ]
+            ],
+            self.environment,
         )
         wait_until(self._ready, 10, "/-/readyz")
         return self

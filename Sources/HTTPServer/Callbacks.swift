@@ -13,6 +13,7 @@ func targetCallback(
     guard let context = unsafe context else { return nil }
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     core.exchanges.opened()
+    unsafe connection.flatMap { unsafe note(of: $0) }?.requestBegan()
     let exchange = unsafe Exchange(
         core: core, target: target.flatMap { unsafe String(validatingCString: $0) },
         targetEnd: target.map { unsafe UInt(bitPattern: $0 + strlen($0)) } ?? 0)
@@ -51,15 +52,15 @@ private func nextStep(
         return exchange.complete()
     }
     return exchange.begin(
-        unsafe readHead(connection, fieldLimit: exchange.core.limits.headerFields),
+        unsafe readHead(connection, limits: exchange.core.limits),
         method: unsafe method.map { unsafe String(cString: $0) } ?? "",
         version: unsafe version.map { unsafe String(cString: $0) } ?? "",
         isTargetWhole: exchange.isTargetWhole(versionAt: UInt(bitPattern: version)),
         connection: note.connection(worker: exchange.core.workers.current))
 }
 
-private func readHead(_ connection: OpaquePointer, fieldLimit: Int) -> RequestHeadReader {
-    var reader = RequestHeadReader(fieldLimit: fieldLimit)
+private func readHead(_ connection: OpaquePointer, limits: Limits) -> RequestHeadReader {
+    var reader = RequestHeadReader(limits: limits)
     _ = unsafe withUnsafeMutablePointer(to: &reader) { pointer in
         unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, addField, pointer)
     }
@@ -106,7 +107,10 @@ func connectionCallback(
         core.lookout.opened(made)
         unsafe note?.pointee = Unmanaged.passRetained(made).toOpaque()
     } else if let kept = unsafe note?.pointee {
-        core.lookout.closed(unsafe Unmanaged<ConnectionNote>.fromOpaque(kept).takeRetainedValue())
+        let ended = unsafe Unmanaged<ConnectionNote>.fromOpaque(kept).takeRetainedValue()
+        // libmicrohttpd answers a request line that it cannot read without telling anybody.
+        if ended.spokeWithoutRequest { core.refused(.unreadable) }
+        core.lookout.closed(ended)
         unsafe note?.pointee = nil
     }
 }

@@ -10,17 +10,36 @@ final class ConnectionNote: Sendable {
     /// Since which second of the system's uptime the next request is read; 0 while one is answered.
     private let readingSince = Atomic<Int>(ConnectionNote.now)
 
+    /// Whether the line of a request was ever read.
+    private let hasRequest = Atomic<Bool>(false)
+
     /// Asks the socket for its local end.
     init(descriptor: CInt) {
         self.descriptor = descriptor
-        let local = SocketAddress(localEndOf: descriptor)?.text
-        localAddress = local?.host ?? ""
-        localPort = local?.port ?? 0
+        let local = SocketAddress(localEndOf: descriptor)
+        localAddress =
+            local?.family == AF_UNIX ? Connection.unixSocket : local?.text.host ?? ""
+        localPort = local?.text.port ?? 0
     }
 
     /// The connection as a handler on `worker` sees it.
     func connection(worker: Int) -> Connection {
         Connection(localAddress: localAddress, localPort: localPort, worker: worker)
+    }
+
+    /// Notes that the line of a request was read.
+    func requestBegan() { hasRequest.store(true, ordering: .relaxed) }
+
+    /// Whether bytes came that never became a request. The socket must be open.
+    var spokeWithoutRequest: Bool {
+        if hasRequest.load(ordering: .relaxed) { return false }
+        // The kernel's `struct tcp_info`, which only grows at its end; the bytes received stand after
+        // 8 single bytes, 24 words and 3 double words. A FIN counts as one of them.
+        var info = [UInt64](repeating: 0, count: 32)
+        var size = socklen_t(info.count * 8)
+        let result = unsafe getsockopt(
+            descriptor, CInt(IPPROTO_TCP), TCP_INFO, &info, &size)
+        return result == 0 && size >= 17 * 8 && info[16] > 1
     }
 
     /// Notes that a request has arrived whole.
@@ -32,10 +51,28 @@ final class ConnectionNote: Sendable {
     /// Cuts the connection when its request takes longer than `seconds`. The socket must be open.
     func cutIfOverdue(seconds: Int) {
         let since = readingSince.load(ordering: .relaxed)
-        if since > 0, Self.now - since > seconds { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
+        if since > 0, Self.now - since > seconds { cut() }
     }
 
-    private static var now: Int {
+    /// Since when a whole request is waited for; nil while one is answered.
+    var waitingSince: Int? {
+        let since = readingSince.load(ordering: .relaxed)
+        return since > 0 ? since : nil
+    }
+
+    /// Whether the client has closed its side. The socket must be open.
+    var isLeft: Bool {
+        // POLLRDHUP, which the C library has only under _GNU_SOURCE.
+        let left: Int16 = 0x2000
+        var member = pollfd(fd: descriptor, events: left, revents: 0)
+        return unsafe poll(&member, 1, 0) > 0
+    }
+
+    /// Cuts the connection. The socket must be open.
+    func cut() { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
+
+    /// A clock that only goes forward, in whole seconds.
+    static var now: Int {
         var time = timespec()
         _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         return max(1, time.tv_sec)

@@ -18,7 +18,7 @@ struct Daemon: @unchecked Sendable {
         // The lookout keeps the limit of connections; each worker may hold all of them.
         let started = unsafe understudy_start_daemon(
             UInt32(workers), UInt32(limits.connections * workers),
-            UInt32(limits.connectionsPerAddress), limits.headBytes, UInt32(limits.idleSeconds),
+            UInt32(limits.connectionsPerAddress), limits.memoryBytes, UInt32(limits.idleSeconds),
             accessCallback, completedCallback, connectionCallback, targetCallback,
             retained.toOpaque())
         guard let started = unsafe started else {

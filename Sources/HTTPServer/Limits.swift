@@ -1,12 +1,21 @@
 /// Every bound of the server, in one place. A body's bound comes from the handler's admission.
 public struct Limits: Sendable, Hashable {
-    /// Connections open at once over all addresses; more wait in the kernel's queue.
+    /// Connections open at once over all addresses. For one more, the connection that has waited
+    /// longest for a whole request is closed; where none has waited for ``spareSeconds``, the newcomer
+    /// waits in the kernel's queue.
     public var connections = 128
+    /// Seconds that a connection may wait for a whole request without being closed for a newcomer.
+    public var spareSeconds = 2
     /// Connections open at once from one client address; 0 is no such limit.
     public var connectionsPerAddress = 0
-    /// Bytes of memory for one connection: the request's line and head must fit into it (414, 431),
-    /// and answers are sent in pieces of at most this size.
+    /// Bytes of a request's target; a longer one is answered 414.
+    public var targetBytes = 16 * 1024
+    /// Bytes of a request's header fields, all together; more are answered 431.
     public var headBytes = 32 * 1024
+    /// Bytes of memory for one connection. A request whose line and head do not fit into it is
+    /// answered by libmicrohttpd itself, in HTML, so it holds more than the two limits above allow.
+    /// Answers are sent in pieces of at most this size.
+    public var memoryBytes = 80 * 1024
     /// Header fields of one request; more are answered 431.
     public var headerFields = 64
     /// Seconds without a byte in either direction after which a connection closes. A suspended
@@ -25,7 +34,7 @@ public struct Limits: Sendable, Hashable {
     public var backlog = 511
     /// Milliseconds that ``Server/stop()`` gives running answers to reach their clients.
     public var stopGraceMilliseconds = 1000
-    /// Milliseconds until accepting is tried again when the process has no file descriptor left.
+    /// Milliseconds until accepting is tried again when there is no room or no file descriptor left.
     public var acceptRetryMilliseconds = 100
 
     /// The limits that the documentation names.

@@ -3,8 +3,10 @@ import Glibc
 /// A socket that listens, owned until ``close()``.
 struct ListeningSocket: Sendable {
     let descriptor: CInt
-    /// Where it listens, with the port that the system chose.
-    let bound: ListenAddress
+    /// Where it listens, with the port that the system chose; nil for a Unix socket.
+    let bound: ListenAddress?
+    /// The file of a Unix socket, removed by ``close()``.
+    private let path: String?
 
     /// Opens, binds and listens.
     init(_ address: ListenAddress, backlog: Int) throws(StartFailure) {
@@ -26,6 +28,47 @@ struct ListeningSocket: Sendable {
         }
         self.descriptor = descriptor
         bound = Self.bound(descriptor) ?? address
+        path = nil
+    }
+
+    /// Listens on a Unix socket that only its owner may connect to.
+    ///
+    /// 1. Refuse what is at `path` unless it is a socket that nobody answers at; remove that.
+    /// 2. Bind and close the file to others, before anybody can connect.
+    /// 3. Listen.
+    init(unix path: String, backlog: Int) throws(StartFailure) {
+        guard let target = SocketAddress(unix: path) else { throw .invalidPath(path) }
+        let kind =
+            CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+            | CInt(SOCK_NONBLOCK.rawValue)
+        try Self.removeLeftover(path, target, kind)
+        let descriptor = socket(AF_UNIX, kind, 0)
+        guard descriptor >= 0 else { throw Self.failure("socket", path) }
+        guard unsafe target.withPointer({ unsafe bind(descriptor, $0, $1) }) == 0,
+            unsafe chmod(path, 0o600) == 0, listen(descriptor, CInt(backlog)) == 0
+        else {
+            let failure = Self.failure("bind", path)
+            _ = Glibc.close(descriptor)
+            throw failure
+        }
+        self.descriptor = descriptor
+        self.path = path
+        bound = nil
+    }
+
+    private static func removeLeftover(
+        _ path: String, _ target: SocketAddress, _ kind: CInt
+    ) throws(StartFailure) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw .invalidPath(path) }
+        let probe = socket(AF_UNIX, kind, 0)
+        guard probe >= 0 else { throw Self.failure("socket", path) }
+        defer { _ = Glibc.close(probe) }
+        guard unsafe target.withPointer({ unsafe connect(probe, $0, $1) }) != 0,
+            errno == ECONNREFUSED
+        else { throw .addressInUse(path) }
+        guard unsafe unlink(path) == 0 else { throw Self.failure("unlink", path) }
     }
 
     /// Takes over a socket that listens already.
@@ -39,10 +82,14 @@ struct ListeningSocket: Sendable {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         self.descriptor = descriptor
         self.bound = bound
+        path = nil
     }
 
     /// Closes the socket. A copy that a socket manager keeps goes on listening.
-    func close() { _ = Glibc.close(descriptor) }
+    func close() {
+        if let path { _ = unsafe unlink(path) }
+        _ = Glibc.close(descriptor)
+    }
 
     private static func bound(_ descriptor: CInt) -> ListenAddress? {
         guard let text = SocketAddress(localEndOf: descriptor)?.text else { return nil }
@@ -56,10 +103,14 @@ struct ListeningSocket: Sendable {
     }
 
     private static func failure(_ operation: String, at address: ListenAddress) -> StartFailure {
+        failure(operation, address.description)
+    }
+
+    private static func failure(_ operation: String, _ place: String) -> StartFailure {
         switch errno {
-        case EADDRINUSE: .addressInUse(address.description)
-        case EACCES, EPERM: .permissionDenied(address.description)
-        case EADDRNOTAVAIL, EAFNOSUPPORT: .addressNotAvailable(address.description)
+        case EADDRINUSE: .addressInUse(place)
+        case EACCES, EPERM: .permissionDenied(place)
+        case EADDRNOTAVAIL, EAFNOSUPPORT: .addressNotAvailable(place)
         default: .system(operation: operation, reason: unsafe String(cString: strerror(errno)))
         }
     }

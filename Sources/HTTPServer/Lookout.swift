@@ -56,8 +56,9 @@ final class Lookout: Sendable {
     ///
     /// 1. Wait for a connection, a hang-up or the bell.
     /// 2. Hand each new connection over, as long as there is room.
-    /// 3. Without room or without descriptors, switch the listeners off; a connection that closes
-    ///    rings the bell, and with descriptors short the time-out tries again.
+    /// 3. Without room, cut a connection that waits for a whole request in vain. Without room or
+    ///    descriptors, switch the listeners off; a connection that closes rings the bell, and
+    ///    otherwise the time-out tries again.
     /// 4. Cut the stream of each client that hung up.
     /// 5. A few times in the time that a request may take, cut those that take longer.
     @available(*, noasync)
@@ -81,7 +82,7 @@ final class Lookout: Sendable {
                     hungUp(token)
                 }
             }
-            let wants = !isShort && hasRoom
+            let wants = !isShort
             if wants != isListening { listen(wants) }
             isListening = wants
         }
@@ -139,8 +140,12 @@ final class Lookout: Sendable {
 
     private var hasRoom: Bool { connections.load(ordering: .relaxed) < limits.connections }
 
-    /// Accepts what waits, as far as there is room; false when the system is short of descriptors.
+    /// Accepts what waits; false when there is no room for it or no descriptor.
     private func accept(from socket: ListeningSocket, deliver: Deliver) -> Bool {
+        if !hasRoom {
+            open.makeRoom(seconds: limits.spareSeconds)
+            return false
+        }
         while hasRoom {
             var descriptor: CInt = -1
             let peer = unsafe SocketAddress { pointer, size in

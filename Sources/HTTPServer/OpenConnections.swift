@@ -12,6 +12,25 @@ final class OpenConnections: Sendable {
         _ = notes.withLock { $0.removeValue(forKey: ObjectIdentifier(note)) }
     }
 
+    /// Makes room for a newcomer, of connections that wait for a whole request:
+    /// 1. cut those that their clients have left; libmicrohttpd does not see an end that came together
+    ///    with the last bytes before its idle time is over;
+    /// 2. where there are none, cut the one that has waited longest, if that is at least `seconds`.
+    func makeRoom(seconds: Int) {
+        let latest = ConnectionNote.now - seconds
+        notes.withLock { notes in
+            let waiting = notes.values.compactMap { note in
+                note.waitingSince.map { (since: $0, note: note) }
+            }
+            let left = waiting.filter(\.note.isLeft)
+            for one in left { one.note.cut() }
+            guard left.isEmpty, let longest = waiting.min(by: { $0.since < $1.since }),
+                longest.since <= latest
+            else { return }
+            longest.note.cut()
+        }
+    }
+
     /// Cuts those whose request takes longer than `seconds`.
     ///
     /// Under the lock, so that no socket is closed meanwhile and its number given to another.

@@ -23,6 +23,10 @@ public enum RefusalReason: String, Error, Sendable, Hashable, CaseIterable {
     case method
     /// HTTP/1.1 without Host.
     case missingHost
+    /// A target longer than allowed.
+    case targetLength
+    /// Header fields longer than allowed, all together.
+    case headLength
     /// A body longer than its admission allows.
     case bodyTooLarge
     /// libmicrohttpd could not read the request and answered it by itself (400, 413, 414, 431).
@@ -36,7 +40,8 @@ public enum RefusalReason: String, Error, Sendable, Hashable, CaseIterable {
         case .repeatedField, .lengthAndEncoding, .transferEncoding, .contentLength, .fieldName,
             .fieldValue, .target, .method, .missingHost, .unreadable:
             .badRequest
-        case .fieldCount: .requestHeaderFieldsTooLarge
+        case .fieldCount, .headLength: .requestHeaderFieldsTooLarge
+        case .targetLength: .uriTooLong
         case .bodyTooLarge: .contentTooLarge
         case .stopping: .serviceUnavailable
         }
@@ -56,6 +61,8 @@ public enum RefusalReason: String, Error, Sendable, Hashable, CaseIterable {
         case .target: "The request target is missing or holds a character that must be encoded."
         case .method: "The method holds a character that is not allowed there."
         case .missingHost: "An HTTP/1.1 request needs a Host header."
+        case .targetLength: "The request target is longer than allowed."
+        case .headLength: "The request's header fields are longer than allowed."
         case .bodyTooLarge: "The request body is larger than allowed here."
         case .unreadable: "The request could not be read."
         case .stopping: "The server is stopping; try again shortly."

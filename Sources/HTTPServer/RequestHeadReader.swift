@@ -14,9 +14,10 @@ struct RequestHeadReader {
         static let transferEncoding = Once(rawValue: 32)
     }
 
-    private let fieldLimit: Int
+    private let limits: Limits
     private var fields = HTTPFields()
     private var count = 0
+    private var bytes = 0
     private var host: String?
     private var seen: Once = []
     private var refusal: RefusalReason?
@@ -24,15 +25,17 @@ struct RequestHeadReader {
     private var contentLength: Int?
     private var expectsContinue = false
 
-    init(fieldLimit: Int) {
-        self.fieldLimit = fieldLimit
+    init(limits: Limits) {
+        self.limits = limits
     }
 
     /// Takes the next field; the first offence is the one that counts.
     mutating func add(name: some Collection<UInt8>, value: some Collection<UInt8>) {
         guard refusal == nil else { return }
         count += 1
-        guard count <= fieldLimit else { return refusal = .fieldCount }
+        guard count <= limits.headerFields else { return refusal = .fieldCount }
+        bytes += name.count + value.count + Self.fieldFrameBytes
+        guard bytes <= limits.headBytes else { return refusal = .headLength }
         guard let fieldName = HTTPField.Name(String(decoding: name, as: UTF8.self)) else {
             return refusal = .fieldName
         }
@@ -44,6 +47,9 @@ struct RequestHeadReader {
         // Host lives in `authority`, as everywhere in swift-http-types.
         if fieldName.canonicalName != "host" { fields.append(field) }
     }
+
+    /// The colon, the space and the line's end.
+    private static let fieldFrameBytes = 4
 
     private mutating func note(_ field: HTTPField) -> RefusalReason? {
         switch field.name.canonicalName {
@@ -79,6 +85,7 @@ struct RequestHeadReader {
         if let refusal { return .failure(refusal) }
         guard let method = HTTPRequest.Method(method) else { return .failure(.method) }
         guard let target, Self.isClean(target) else { return .failure(.target) }
+        guard target.utf8.count <= limits.targetBytes else { return .failure(.targetLength) }
         let isOldVersion = version == "HTTP/1.0"
         if host == nil, !isOldVersion { return .failure(.missingHost) }
         var framing = RequestHead.Framing.none

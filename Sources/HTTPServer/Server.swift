@@ -51,14 +51,14 @@ public final class Server: Sendable {
 
     /// Listens and answers from now on.
     /// - Returns: Where it listens, with the ports that the system chose, in the configured order,
-    ///   handed-over sockets last.
+    ///   handed-over sockets last; without the Unix sockets.
     /// - Throws: ``StartFailure``; then nothing listens.
     public func start() throws(StartFailure) -> [ListenAddress] {
         try state.withLock { (state) throws(StartFailure) -> [ListenAddress] in
             guard case .new = state else { throw .alreadyStarted }
             let sockets = try openSockets()
             state = .running(try run(sockets))
-            return sockets.map(\.bound)
+            return sockets.compactMap(\.bound)
         }
     }
 
@@ -72,6 +72,10 @@ public final class Server: Sendable {
                 } catch  where address.isOptional {
                     continue
                 }
+            }
+            for path in configuration.unixSockets {
+                sockets.append(
+                    try ListeningSocket(unix: path, backlog: configuration.limits.backlog))
             }
             for descriptor in configuration.openSockets {
                 sockets.append(try ListeningSocket(adopting: descriptor))

@@ -2,6 +2,9 @@
 public struct ServerConfiguration: Sendable {
     /// Where to listen.
     public var addresses: [ListenAddress]
+    /// Paths of Unix sockets to listen on, each for its owner alone (0600). What a server that ended
+    /// badly left there is replaced; a socket that answers is not.
+    public var unixSockets: [String]
     /// Listening sockets that are open already (socket activation). The server takes them over and
     /// closes them when it stops.
     public var openSockets: [CInt]
@@ -12,10 +15,11 @@ public struct ServerConfiguration: Sendable {
 
     /// Makes a configuration.
     public init(
-        addresses: [ListenAddress], openSockets: [CInt] = [],
+        addresses: [ListenAddress], unixSockets: [String] = [], openSockets: [CInt] = [],
         workers: Int = ServerConfiguration.cores, limits: Limits = Limits()
     ) {
         self.addresses = addresses
+        self.unixSockets = unixSockets
         self.openSockets = openSockets
         self.workers = max(1, workers)
         self.limits = limits

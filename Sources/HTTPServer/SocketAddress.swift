@@ -28,6 +28,20 @@ struct SocketAddress: Sendable {
         }
     }
 
+    /// The address of a Unix socket; nil when the path is empty or does not fit.
+    init?(unix path: String) {
+        var local = sockaddr_un()
+        local.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let room = MemoryLayout.size(ofValue: local.sun_path)
+        guard !bytes.isEmpty, bytes.count < room, !bytes.contains(0) else { return nil }
+        unsafe withUnsafeMutableBytes(of: &local.sun_path) { unsafe $0.copyBytes(from: bytes) }
+        unsafe withUnsafeMutableBytes(of: &storage) { storage in
+            unsafe storage.storeBytes(of: local, as: sockaddr_un.self)
+        }
+        byteCount = socklen_t(MemoryLayout<sockaddr_un>.size)
+    }
+
     /// What `fill` (getsockname, accept4) writes; nil when it returns less than 0.
     init?(filledBy fill: (UnsafeMutablePointer<sockaddr>, inout socklen_t) -> CInt) {
         var byteCount = byteCount

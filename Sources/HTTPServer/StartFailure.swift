@@ -8,6 +8,8 @@ public enum StartFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case addressNotAvailable(String)
     /// The text is not an address with a port.
     case invalidAddress(String)
+    /// No Unix socket can be made at the path: it is too long, or something else is there.
+    case invalidPath(String)
     /// The file descriptor that was handed over is not a listening socket.
     case notListening(descriptor: CInt)
     /// Nothing to listen on was given, or nothing optional was free.
@@ -26,11 +28,13 @@ public enum StartFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .addressInUse(let address):
             "\(address) is in use by another program; stop it or listen on another port."
         case .permissionDenied(let address):
-            "Listening on \(address) is not permitted; choose a port from 1024 up."
+            "Listening on \(address) is not permitted; choose a port from 1024 up, or another path."
         case .addressNotAvailable(let address):
             "\(address) is not an address of this machine."
         case .invalidAddress(let text):
             "\"\(text)\" is not an address; write it like 127.0.0.1:8080 or [::1]:8080."
+        case .invalidPath(let path):
+            "No socket can be made at \(path); name a free path of at most 107 bytes."
         case .notListening(let descriptor):
             "File descriptor \(descriptor) is not a listening socket."
         case .nowhereToListen: "There is no address to listen on."

@@ -40,7 +40,8 @@ extension Composition {
             store = try Store(
                 at: try configuration.folder.storeFile(identity), identity: identity,
                 clock: clock, ids: SystemIDSource(), workers: workers,
-                tables: configuration.tables.map(Set.init))
+                tables: configuration.tables.map(Set.init),
+                budgetBytes: configuration.diskBudgetBytes)
         } catch let error as StoreError {
             throw StartProblem(error.description)
         } catch let problem as StartProblem {

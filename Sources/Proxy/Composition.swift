@@ -10,6 +10,8 @@ import TablesProtocol
 struct Composition {
     let configuration: ServeConfiguration
     let log: Logger
+    /// Sockets that listen already; with any, the configured address is not listened on.
+    var sockets: [CInt] = []
     let clock = SystemClock()
 
     /// Makes a composition.
@@ -27,9 +29,11 @@ struct Composition {
         let house = try await assemble(
             transport, passing: passing, workers: ServerConfiguration.cores)
         let server = Server(
-            ServerConfiguration(addresses: addresses, workers: ServerConfiguration.cores),
-            handler: house.routes)
-        let bound = try listen(server)
+            ServerConfiguration(
+                addresses: addresses, unixSockets: configuration.socket.map { [$0] } ?? [],
+                openSockets: sockets, workers: ServerConfiguration.cores),
+            handler: house.routes, onRefusal: { house.routes.rejections.count($0) })
+        let bound = try await listen(server)
         do {
             try configuration.folder.writeAddress("http://\(bound)")
         } catch {
@@ -58,10 +62,15 @@ struct Composition {
             transport, key: applicationKey, workers: workers + 1, slowLane: slowLane, feed: feed,
             work: work)
         let access = try makeAccess()
+        let capabilities = makeCapabilities()
         let rejections = RejectionLog(now: clock.now)
+        let warnings = [
+            configuration.rules.tablesAccess.warning(loginUsers: LoginUsers.count)
+        ].compactMap { $0 }
         let operatorAPI = OperatorAPI(
-            homes: homes, access: access, rejections: rejections, feed: feed, work: work,
-            slowLane: slowLane, startedAt: clock.now(), now: clock.now)
+            homes: homes, access: access, capabilities: capabilities, rejections: rejections,
+            warnings: warnings, feed: feed, work: work, slowLane: slowLane,
+            startedAt: clock.now(), now: clock.now)
         let passThrough = PassThrough(
             backend: configuration.backend, transport: passing ?? transport, homes: homes,
             access: access, applicationKey: applicationKey,
@@ -74,29 +83,24 @@ struct Composition {
                 applicationKey: applicationKey),
             passThrough: passThrough, now: clock.now)
         let routes = Routes(
-            gate: Guard(rules: configuration.rules, access: access), rejections: rejections,
-            tables: tables, operatorAPI: operatorAPI, passThrough: passThrough)
+            gate: Guard(rules: configuration.rules, access: access, capabilities: capabilities),
+            rejections: rejections, tables: tables, operatorAPI: operatorAPI,
+            passThrough: passThrough)
         return House(routes: routes, homes: homes, access: access, work: work, feed: feed)
     }
 
     private func makeTransport(connections: Int = 8) throws(StartProblem) -> CurlTransport {
         do {
-            return try CurlTransport(
-                ClientConfiguration(
-                    maxConnectionsPerHost: connections, userAgent: "understudy/\(Version.text)"))
+            return try CurlTransport(configuration.leg.client(connections: connections))
         } catch {
             throw StartProblem(error.message, .error)
         }
     }
 
     var syncSettings: SyncSettings {
-        let triggers: Set<Trigger> =
-            switch configuration.sync {
-            case .auto: Set(Trigger.allCases)
-            case .manual: [.manual]
-            }
-        return SyncSettings(
-            triggers: triggers, tables: configuration.tables ?? configuration.pulledTables)
+        SyncSettings(
+            triggers: configuration.sync.triggers,
+            tables: configuration.tables ?? configuration.pulledTables)
     }
 
     private func makeAccess() throws(StartProblem) -> OperatorAccess {
@@ -106,8 +110,15 @@ struct Composition {
             sessions: kept.load(), now: clock.now, secret: ThisProcess.secret, persist: kept.save)
     }
 
+    private func makeCapabilities() -> Capabilities {
+        let kept = KeptCapabilities(file: "\(configuration.folder.path)/access")
+        return Capabilities(
+            kept: kept.load(), now: clock.now, secret: ThisProcess.secret, keep: kept.save)
+    }
+
     /// 127.0.0.1 gets [::1] with the same port beside it, where that is free.
     private var addresses: [ListenAddress] {
+        if !sockets.isEmpty { return [] }
         let main = configuration.listen
         guard main.host == "127.0.0.1", main.port != 0,
             let second = try? ListenAddress(host: "::1", port: main.port, isOptional: true)
@@ -115,18 +126,25 @@ struct Composition {
         return [main, second]
     }
 
-    private func listen(_ server: Server) throws(StartProblem) -> ListenAddress {
+    private func listen(_ server: Server) async throws(StartProblem) -> ListenAddress {
+        let bound: [ListenAddress]
         do {
-            guard let first = try server.start().first else {
-                throw StartProblem("There is no address to listen on.")
-            }
-            return first
-        } catch let failure as StartFailure {
-            throw StartProblem(failure.description)
-        } catch let problem as StartProblem {
-            throw problem
+            bound = try server.start()
         } catch {
-            throw StartProblem("\(error)")
+            throw StartProblem(error.description)
         }
+        guard let first = bound.first, bound.allSatisfy(\.isLoopback) else {
+            await server.stop()
+            throw StartProblem(
+                "A socket that was handed over listens on another address than a loopback one: "
+                    + "\(bound.map(\.description).joined(separator: ", ")). Say "
+                    + "ListenStream=127.0.0.1:8080 in the socket unit.")
+        }
+        return first
     }
+}
+
+extension ListenAddress {
+    /// Whether only this machine reaches it.
+    var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 }

@@ -16,6 +16,12 @@ enum Limits {
     static let links = 20
     /// How long a session of the dashboard is good.
     static let sessionSeconds: Int64 = 30 * 24 * 3600
+    /// What is kept of the name that a browser gives itself.
+    static let browserNameCharacters = 200
+    /// The smallest size that a store can be held to.
+    static let diskBudgetBytesMin = 10 << 20
+    /// The longest name of a capability address.
+    static let capabilityNameBytes = 40
     /// Sessions at once; the oldest goes first.
     static let sessions = 50
     /// Elements of a page of a list, unless asked for.
@@ -40,6 +46,8 @@ enum Limits {
     static let runPollMilliseconds = 200
     /// What `Retry-After` says when the backend is away or the disk is busy.
     static let retryAfterSeconds = 5
+    /// Seconds between two looks at how things stand, for the log and the service manager.
+    static let serviceReportSeconds = 5
     /// Time given to open requests and the operation in flight when stopping; then the process ends.
     static let stopMilliseconds = 1800
     /// Milliseconds after which a list does not wait any longer for a table's first pull, but is
@@ -61,4 +69,14 @@ enum Limits {
     static let offlineSecondsMax: Int64 = 315_360_000
     /// The furthest back that samples go, in seconds.
     static let sampleSecondsMax = 7 * 24 * 3600
+    /// The most operations of one request that brings in operations of an export.
+    static let importedOperations = 500
+    /// Clocks that differ by more seconds than this are worth a warning.
+    static let clockSkewSeconds: Int64 = 60
+    /// Free bytes of the disk under which there is a warning.
+    static let freeBytes: UInt64 = 200 << 20
+    /// Seconds that `doctor` waits for the backend.
+    static let examinationSeconds = 10
+    /// Operations and history entries of a support bundle.
+    static let bundledEntries = 200
 }

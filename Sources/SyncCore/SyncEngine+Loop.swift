@@ -39,8 +39,16 @@ extension SyncEngine {
         }
     }
 
+    /// Whether the loop takes its turns: a pass is under way, which its own watchdog minds, or the
+    /// last turn is not longer ago than the loop ever waits.
+    public var isGoingRound: Bool {
+        guard current == nil, let lastTurn else { return true }
+        return clock.uptime() - lastTurn < .seconds(2 * SyncLimits.houseSeconds)
+    }
+
     private func loop() async {
         while !Task.isCancelled {
+            lastTurn = clock.uptime()
             for cause in signal.take() { scheduler.wake(cause, now: clock.uptime()) }
             await mindTheWall()
             switch scheduler.next(now: clock.uptime(), outlook: await outlook()) {

@@ -162,10 +162,10 @@ extension SyncEngine {
     }
 
     private func note(_ report: PullReport, after before: [PullReport]) {
-        let all = before + [report]
-        current?.run.pull = all
-        let received = all.reduce(0) { $0 + $1.received }
-        current?.run.progress = Run.Progress(phase: .pull, done: received)
+        current?.run.pull = before + [report]
+        current?.run.progress = Run.Progress(
+            phase: .pull, done: report.received,
+            total: report.total.map { max($0, report.received) })
         scheduler.progressed(now: clock.uptime())
     }
 

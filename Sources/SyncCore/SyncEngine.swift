@@ -42,6 +42,8 @@ public actor SyncEngine {
     var minuteBegin: Instant?
     /// How often the loop stood still and was started again.
     var stalls = 0
+    /// When the loop last began a turn; nil before the first.
+    var lastTurn: Duration?
     /// The pass under way, for whom it stands still.
     var carrying: Task<Run, Never>?
 

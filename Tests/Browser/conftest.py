@@ -123,7 +123,7 @@ def insert_many(proxy, items, table="todoitem"):
         list(pool.map(part, [items[start::16] for start in range(16)]))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def many():
     return insert_many
 

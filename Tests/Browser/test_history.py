@@ -1,5 +1,8 @@
 """The history: what happened while away, what changed, undo, and the charts."""
 
+import sqlite3
+import time
+
 from playwright.sync_api import expect
 
 
@@ -29,17 +32,33 @@ def test_what_happened_while_the_page_was_away_and_undo(start, dashboard):
 
 def test_the_charts_are_drawn_from_the_samples(start, dashboard):
     proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    proxy.insert({"text": "one"})
+    now = int(time.time()) // 60 * 60_000
+    with sqlite3.connect(next(proxy.folder.glob("stores/*/store.sqlite"))) as store:
+        store.executemany(
+            "INSERT INTO samples(at, depth, succeeded, failed, latency_ms) VALUES (?, ?, ?, ?, ?)",
+            [(now - (60 - n) * 60_000, n % 7, n % 5, n % 3, None if n % 4 else 10 * n)
+             for n in range(60)])
     page = dashboard(proxy)
-    samples = [
-        {"at": f"2030-01-01T10:{n:02}:00.000Z", "depth": n % 7, "succeeded": n % 5,
-         "failed": n % 3, "latencyMs": None if n % 4 else 10 * n}
-        for n in range(60)
-    ]
-    page.page.route("**/api/v1/samples*", lambda route: route.fulfill(
-        json={"items": samples, "next": None, "total": len(samples)}))
     page.open("history")
     expect(page.page.locator("svg[role=img]")).to_have_count(3)
     expect(page.page.get_by_role("img", name="Waiting changes: now 3, most 6")).to_be_visible()
     expect(page.page.get_by_role("img", name="Results: 120 sent, 60 failed")).to_be_visible()
     page.accessible()
     page.screenshot("charts-1280-light")
+
+
+def test_the_history_goes_back_page_by_page(start, dashboard, many):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    many(proxy, ({"text": f"t{n:03}"} for n in range(650)))
+    page = dashboard(proxy)
+    page.open("history")
+    entries = page.page.locator(".history li")
+    expect(entries).to_have_count(100)
+    for count in (200, 300, 400, 500, 600, 650):
+        page.page.get_by_role("button", name="Show more").click()
+        expect(entries).to_have_count(count)
+    expect(page.page.get_by_role("button", name="Show more")).to_be_hidden()
+    proxy.insert({"text": "the latest"})
+    expect(entries.first).to_contain_text("the latest")
+    expect(entries).to_have_count(651)

@@ -61,11 +61,14 @@ def test_the_layout_does_not_shift_while_the_page_opens(start, dashboard):
         new PerformanceObserver(list => list.getEntries().forEach(e => (shift += e.value)))
           .observe({ type: "layout-shift", buffered: true });"""
     )
-    page.page.reload()
-    expect(page.todo("todo 4")).to_have_count(1)
-    shift = page.page.evaluate("shift")
-    print(f"layout shift while opening: {shift:.3f}")
-    assert shift <= 0.1
+    shifts = {}
+    for view, selector in VIEWS.items():
+        page.open(view)
+        page.page.reload()
+        expect(page.page.locator(selector).first).to_be_visible()
+        shifts[view] = page.page.evaluate("shift")
+    print("layout shift while opening:", {view: f"{shift:.3f}" for view, shift in shifts.items()})
+    assert max(shifts.values()) <= 0.1
 
 
 def test_screen_readers_hear_changes_of_meaning_only(start, dashboard):
@@ -76,3 +79,50 @@ def test_screen_readers_hear_changes_of_meaning_only(start, dashboard):
         proxy.insert({"text": f"from elsewhere {n}"})
     expect(page.todo("from elsewhere 2")).to_have_count(1)
     expect(page.page.locator("#announcer")).to_be_empty()
+
+
+def test_screen_readers_hear_what_happens_without_them(start, dashboard):
+    backend = start.backend("--faults")
+    proxy = start.proxy(backend.url, "--sync", "manual", "--table", "todoitem")
+    proxy.sync()
+    page = dashboard(proxy)
+    heard = page.page.locator("#announcer")
+    proxy.insert({"text": "one"})
+    expect(page.todo("one")).to_contain_text("on this device")
+    expect(heard).to_be_empty()
+    proxy.sync()
+    expect(heard).to_have_text("Everything is on the server")
+    backend.request("PUT", "/-/faults", json={
+        "rules": [{"kind": "status", "status": 400, "methods": ["POST"]}]})
+    proxy.insert({"text": "two"})
+    proxy.sync()
+    expect(heard).to_have_text("1 change needs you")
+    backend.stop()
+    proxy.sync()
+    expect(heard).to_have_text("The backend: Offline.")
+
+
+VIEWS = {
+    "todos": ".todos li", "conflicts": "main .empty", "queue": ".operations li",
+    "tables": ".grid tbody tr", "history": ".history li", "status": "#ledger-title",
+}
+
+
+def test_every_view_can_be_used_at_four_times_the_size(start, dashboard):
+    """1280 x 1024 at 400 % is a window of 320 x 256 CSS pixels."""
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    proxy.insert({"text": "one", "complete": False})
+    page = dashboard(proxy, viewport={"width": 320, "height": 256})
+    for view, selector in VIEWS.items():
+        page.open(view)
+        expect(page.page.locator(selector).first).to_be_attached()
+        page.no_overflow(view)
+        reached = page.page.evaluate(
+            """() => [...document.querySelectorAll("main button, main a, main input, main select")]
+              .filter(one => one.checkVisibility())
+              .every(one => { one.scrollIntoView({ block: "center" }); const at = one.getBoundingClientRect();
+                return at.bottom <= innerHeight + 1 && at.top >= -1; })""")
+        assert reached, f"something in {view} cannot be scrolled to"
+    page.open("todos")
+    page.page.get_by_label("Complete “one”").check()
+    expect(page.todo("one")).to_have_class("done")

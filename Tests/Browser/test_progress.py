@@ -20,3 +20,33 @@ def test_a_push_shows_counts_and_can_be_stopped(start, dashboard, many):
     page.toast("cancelled")
     left = len(proxy.operator("GET", "/operations?limit=500")["items"])
     assert 0 < left < 150
+
+
+def test_a_pull_shows_how_much_there_is_and_how_long_it_takes(start, dashboard, many):
+    backend = start.backend("--faults")
+    many(backend, ({"text": f"t{n}"} for n in range(600)))
+    proxy = start.proxy(backend.url, "--sync", "manual", "--table", "todoitem")
+    backend.request("PUT", "/-/faults", json={
+        "rules": [{"kind": "latency", "milliseconds": 250, "methods": ["GET"]}]})
+    page = dashboard(proxy)
+    page.page.get_by_role("button", name="Sync now").click()
+    work = page.page.locator("#connection button.primary")
+    expect(work).to_contain_text(re.compile(r"Receiving todoitem \d+ of 600, .*a second, \d+ s left"))
+    page.accessible()
+    backend.request("PUT", "/-/faults", json={})
+    page.toast("600 rows received")
+
+
+def test_work_that_somebody_else_started_is_shown_and_can_be_stopped(start, dashboard, many):
+    backend = start.backend("--faults")
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    many(proxy, ({"text": f"t{n}"} for n in range(100)))
+    backend.request("PUT", "/-/faults", json={
+        "rules": [{"kind": "latency", "milliseconds": 300, "methods": ["POST"]}]})
+    page = dashboard(proxy)
+    run = proxy.operator("POST", "/push?wait=0", expect=202, json={})
+    work = page.page.locator("#connection button.primary")
+    expect(work).to_contain_text(re.compile(r"Sending \d+ of 100"))
+    work.click()
+    expect(work).to_have_text("Sync now")
+    assert proxy.operator("GET", f"/runs/{run['id']}")["state"] == "cancelled"

@@ -120,3 +120,52 @@ def test_a_waiting_operation_says_when_it_is_tried_next_and_why(start, dashboard
     expect(side.locator(".attempts li")).not_to_have_count(0)
     page.page.keyboard.press("r")
     page.toast("tried again now")
+
+
+def test_an_attempt_shows_the_whole_exchange_without_secrets(start, dashboard):
+    backend = start.backend("--faults")
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    backend.request("PUT", "/-/faults", json=REFUSE)
+    proxy.insert({"text": "recorded"})
+    proxy.sync()
+    page = dashboard(proxy)
+    page.open("queue")
+    rows(page).filter(has_text="recorded").get_by_role("link").click()
+    log = page.page.locator(".attempts")
+    expect(log.locator("li").first).to_contain_text("Accepted")
+    log.get_by_text("Request", exact=True).last.click()
+    expect(log).to_contain_text("zumo-api-version: 2.0.0", ignore_case=True)
+    expect(log).to_contain_text("idempotency-key:", ignore_case=True)
+    expect(log).to_contain_text('"text": "recorded"')
+    log.get_by_text("Answer", exact=True).last.click()
+    expect(log).to_contain_text("content-type: application/json", ignore_case=True)
+    expect(log.locator("li").last).to_contain_text("It waits for you")
+    page.accessible()
+    # What was unfolded stays so when news arrive.
+    proxy.insert({"text": "news"})
+    expect(rows(page).filter(has_text="news")).to_have_count(1)
+    expect(log.locator("details[open]")).to_have_count(2)
+
+
+def test_very_many_are_discarded_part_by_part_stopped_and_taken_back(start, dashboard, many):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    many(proxy, ({"text": f"t{n:04}"} for n in range(1200)))
+    page = dashboard(proxy)
+    page.open("queue")
+    page.page.get_by_role("button", name="Discard all 1,200").click()
+    expect(page.page.get_by_role("dialog")).to_contain_text("1,200 operations match")
+    # The second part is held back until somebody has stopped the work.
+    page.page.route("**/operations/discard*", lambda route: None
+                    if '"after":"' in (route.request.post_data or "") else route.continue_())
+    page.confirm("Discard")
+    work = page.page.get_by_role("dialog")
+    expect(work).to_contain_text("500 of 1,200")
+    page.accessible()
+    work.get_by_role("button", name="Stop").click()
+    page.page.unroute("**/operations/discard*")  # What was held back goes on.
+    page.toast("Done for 1,000")
+    expect(page.page.locator(".bulk .count")).to_have_text("200 operations")
+    page.undo()
+    page.toast("1,000 decisions undone")
+    expect(page.page.locator(".bulk .count")).to_have_text("1,200 operations")
+    assert len(proxy.all()) == 1200

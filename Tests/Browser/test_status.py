@@ -105,3 +105,50 @@ def test_first_contact_over_broken_tls_says_so(start, dashboard, portal):
     proxy = start.proxy(portal.replace("http:", "https:"), "--sync", "manual")
     page, card = first_contact(proxy, dashboard)
     expect(card).to_contain_text("secure connection")
+
+
+class Stranger(Portal):
+    """A web server that is no tables backend."""
+
+    def do_GET(self):
+        self.send_response(404)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(b'{"error":"no such page"}')
+
+
+def test_first_contact_with_a_wrong_address_says_so_and_how_to_change_it(start, dashboard):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Stranger)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    proxy = start.proxy(f"http://127.0.0.1:{server.server_port}", "--sync", "manual")
+    page, card = first_contact(proxy, dashboard)
+    expect(card).to_contain_text("something else answers at this address")
+    page.page.get_by_text("Use another address").click()
+    expect(page.page.locator("main")).to_contain_text("--rebind")
+    page.accessible()
+    server.shutdown()
+
+
+def test_a_missing_sign_in_says_so_and_what_to_do(start, dashboard):
+    backend = start.backend("--sign-in", "todoitem")
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    page, card = first_contact(proxy, dashboard)
+    expect(card).to_contain_text("the backend wants a sign-in")
+    expect(card).to_contain_text("Sign in with the client app")
+    page.screenshot("first-contact-sign-in-1280-light")
+
+
+def test_the_data_of_another_backend_is_kept_and_the_page_says_how_to_go_on(start, dashboard):
+    backend, other = start.backend(), start.backend(folder="other")
+    proxy = start.proxy(backend.url, "--sync", "manual", "--table", "todoitem")
+    proxy.sync()
+    proxy.insert({"text": "stays"})
+    proxy.stop()
+    proxy.backend_url = other.url
+    proxy.start()
+    page = dashboard(proxy)
+    page.sync()
+    page.open("status")
+    expect(page.page.locator("section[aria-labelledby=backend-title]")).to_contain_text(
+        "understudy serve --backend https://NEW-ADDRESS --rebind")
+    assert other.all() == []

@@ -94,3 +94,36 @@ def test_the_lines_of_curl_do_what_the_page_shows(books, dashboard):
     answer = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=20)
     assert re.search(r'"id":"b03"', answer.stdout) and "b04" not in answer.stdout
     page.accessible()
+
+
+def test_a_long_table_is_paged(start, dashboard, many):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    many(proxy, ({"id": f"r{n:03}", "text": f"row {n:03}"} for n in range(250)))
+    page = dashboard(proxy)
+    page.open("tables/todoitem?orderby=id")
+    expect(rows(page)).to_have_count(100)
+    expect(page.page.locator("main")).to_contain_text("1–100 of 250")
+    next_page = page.page.get_by_role("button", name="Next")
+    next_page.click()
+    expect(rows(page).first).to_contain_text("row 100")
+    next_page.click()
+    expect(page.page.locator("main")).to_contain_text("201–250 of 250")
+    expect(next_page).to_be_disabled()
+    page.page.get_by_role("button", name="Previous").click()
+    expect(page.page.locator("main")).to_contain_text("101–200 of 250")
+
+
+def test_deleted_rows_are_shown_when_asked_for(books, dashboard):
+    backend, proxy = books
+    backend.delete("b03", "book")
+    proxy.sync()
+    page = dashboard(proxy)
+    page.open("tables/book")
+    expect(rows(page)).to_have_count(11)
+    page.page.get_by_label("Deleted too").check()
+    expect(rows(page)).to_have_count(12)
+    expect(rows(page).filter(has_text="b03")).to_contain_text("deleted")
+    assert "deleted=yes" in page.page.url
+    page.page.get_by_role("button", name="b03").click()
+    expect(page.page.get_by_role("button", name="Save")).to_have_count(0)
+    page.accessible()

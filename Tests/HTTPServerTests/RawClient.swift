@@ -50,6 +50,22 @@ final class RawClient {
         precondition(result == 0, "connect")
     }
 
+    /// Connects to a Unix socket; nil when nobody answers there.
+    init?(unix path: String) {
+        descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) {
+            unsafe $0.copyBytes(from: Array(path.utf8))
+        }
+        let result = unsafe withUnsafePointer(to: address) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        if result != 0 { return nil }
+    }
+
     deinit { _ = close(descriptor) }
 
     /// Sends all bytes; false when the server does not take them any more.

@@ -137,12 +137,36 @@ import Testing
         let long = String(repeating: "a", count: 40_000)
         let target = server.exchange("GET /\(long) HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(target.answer?.status == 414)
+        #expect(target.answer?.value("Content-Type") == "application/json; charset=utf-8")
         #expect(target.closed)
         let head = server.exchange("GET / HTTP/1.1\r\nHost: a\r\nX: \(long)\r\n\r\n")
         #expect(head.answer?.status == 431)
+        #expect(head.answer?.text == "{\"error\":\"\(RefusalReason.headLength.sentence)\"}")
         #expect(head.closed)
-        // A target of which no end was seen is not known as a request.
-        #expect(server.refusals == [.unreadable])
+        #expect(server.refusals == [.targetLength, .headLength])
+    }
+
+    @Test func `a target and a head up to their limits are understood`() throws {
+        let limits = Limits()
+        let server = try RunningServer(limits: limits, .echo)
+        let target = "/" + String(repeating: "a", count: limits.targetBytes - 1)
+        // The names, the separators and the value of Host are counted as well.
+        let used = "Host: a\r\n".utf8.count + "X: \r\n".utf8.count
+        let value = String(repeating: "b", count: limits.headBytes - used)
+        let answer = server.exchange("GET \(target) HTTP/1.1\r\nHost: a\r\nX: \(value)\r\n\r\n")
+        #expect(answer.answer?.status == 200)
+        let longer = server.exchange(
+            "GET \(target) HTTP/1.1\r\nHost: a\r\nX: \(value)b\r\n\r\n")
+        #expect(longer.answer?.status == 431)
+    }
+
+    @Test func `what is too long even for libmicrohttpd is refused and counted too`() throws {
+        let server = try RunningServer(.echo)
+        let long = String(repeating: "a", count: 200_000)
+        #expect(server.exchange("GET /\(long) HTTP/1.1\r\nHost: a\r\n\r\n").closed)
+        #expect(server.exchange("GET / HTTP/1.1\r\nHost: a\r\nX: \(long)\r\n\r\n").closed)
+        server.server.stop()
+        #expect(server.refusals == [.unreadable, .unreadable])
     }
 
     @Test func `bytes that are no request close the connection`() throws {
@@ -152,6 +176,20 @@ import Testing
             #expect(closed)
         }
         #expect(server.exchange("GET / HTTP/1.1\r\nHost: h\r\n\r\n").answer?.status == 200)
+        server.server.stop()
+        #expect(server.refusals == [.unreadable, .unreadable, .unreadable])
+    }
+
+    @Test func `a connection that says nothing is not counted as a refusal`() throws {
+        let server = try RunningServer(.echo)
+        do {
+            let silent = server.client()
+            silent.closeSending()
+            let isClosed = silent.isClosed()
+            #expect(isClosed)
+        }
+        server.server.stop()
+        #expect(server.refusals.isEmpty)
     }
 
     @Test func `a bare line feed ends a line and shifts nothing`() throws {

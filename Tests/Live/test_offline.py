@@ -78,7 +78,7 @@ def test_an_invalid_backend_address_then_the_right_one(start, invalid):
     other = start.backend(folder="other")
     wrong = {
         "nothing-listens": f"http://127.0.0.1:{free_port()}",
-        "unknown-host": "http://nowhere.invalid",
+        "unknown-host": "https://nowhere.invalid",
         "not-a-tables-server": other.url + "/nowhere",
     }[invalid]
     proxy = start.proxy(wrong)

@@ -29,7 +29,7 @@ struct ConfigurationTests {
 
     @Test func `lists are repeated flags, or one variable with commas`() throws {
         let environment = [
-            "UNDERSTUDY_BACKEND": "http://b", "HOME": "/h", "UNDERSTUDY_TABLE": "a,b",
+            "UNDERSTUDY_BACKEND": "https://b", "HOME": "/h", "UNDERSTUDY_TABLE": "a,b",
             "UNDERSTUDY_ALLOW_ORIGIN": "null,file://",
         ]
         let flags = ["allow-host": ["10.0.2.2:8080", "box:8080"]]
@@ -48,7 +48,7 @@ struct ConfigurationTests {
         ("allow-origin", "*"),
     ])
     func `a wrong value names place, value and what is allowed`(name: String, value: String) {
-        var flags = ["backend": ["http://b"], "data": ["/d"]]
+        var flags = ["backend": ["https://b"], "data": ["/d"]]
         flags[name] = [value]
         let problem = #expect(throws: StartProblem.self) {
             try ServeConfiguration(sources(flags), rebind: false)
@@ -78,5 +78,29 @@ struct ConfigurationTests {
         #expect(try path(["XDG_DATA_HOME": "/x", "HOME": "/h"]) == "/x/understudy")
         #expect(try path(["XDG_DATA_HOME": "x", "HOME": "/h"]) == "/h/.local/share/understudy")
         #expect(throws: StartProblem.self) { try path([:]) }
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.1:8081", "http://127.8.9.1", "http://localhost:8081/app",
+        "http://[::1]:8081", "https://contoso.example", "https://192.168.0.1",
+    ])
+    func `rows travel in the clear on this machine alone`(backend: String) throws {
+        _ = try ServeConfiguration(
+            sources(["backend": [backend], "data": ["/d"]]), rebind: false)
+    }
+
+    @Test(arguments: [
+        "http://contoso.example", "http://192.168.0.1:8081", "http://127.0.0.1.nip.io",
+        "http://localhost.evil.example", "http://127.1", "http://[::ffff:127.0.0.1]",
+        "http://2130706433",
+    ])
+    func `rows travel in the clear elsewhere only where that is allowed`(backend: String) throws {
+        var flags = ["backend": [backend], "data": ["/d"]]
+        let problem = #expect(throws: StartProblem.self) {
+            try ServeConfiguration(sources(flags), rebind: false)
+        }
+        #expect(problem?.sentence.contains("--allow-plain-http") == true)
+        flags["allow-plain-http"] = ["yes"]
+        _ = try ServeConfiguration(sources(flags), rebind: false)
     }
 }

@@ -11,7 +11,8 @@ struct GuardTests {
             allowedHosts: ["10.0.2.2:8080"],
             allowedOrigins: ["http://app.example", "null", "file://", "ionic://localhost"]),
         access: OperatorAccess(
-            token: "secret", now: { Instant(milliseconds: 0) }, secret: { "s" }))
+            token: "secret", now: { Instant(milliseconds: 0) }, secret: { "s" }),
+        capabilities: Capabilities(now: { Instant(milliseconds: 0) }, secret: { "s" }))
 
     /// The reason that a request is refused for; nil when it passes.
     func reason(_ request: Request) -> Refusal.Reason? {

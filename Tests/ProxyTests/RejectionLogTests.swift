@@ -1,3 +1,4 @@
+import HTTPServer
 import TablesProtocol
 import Testing
 
@@ -9,9 +10,20 @@ struct RejectionLogTests {
         log.count(Refusal(.host, "No.", detail: "evil.example"))
         log.count(Refusal(.host, "No.", detail: String(repeating: "x", count: 500)))
         log.count(Refusal(.origin, "No."))
-        #expect(log.total == 3)
-        #expect(log.all.map(\.reason) == [.host, .origin])
-        #expect(log.all.first?.count == 2)
-        #expect(log.all.first?.lastDetail?.count == Limits.refusalDetailCharacters)
+        log.count(RefusalReason.repeatedField)
+        #expect(log.total == 4)
+        #expect(log.all.map(\.reason.word) == ["repeated-field", "host", "cross-origin"])
+        #expect(log.all.map(\.count) == [1, 2, 1])
+        #expect(log.all[1].lastDetail?.count == Limits.refusalDetailCharacters)
+    }
+
+    @Test func `every reason has a word of its own, a status of refusal and a sentence`() {
+        let words = RejectionReason.all.map(\.word)
+        #expect(Set(words).count == words.count)
+        for reason in RejectionReason.all {
+            #expect(reason.sentence.hasSuffix("."), "\(reason)")
+            #expect((400..<504).contains(reason.status), "\(reason)")
+            #expect(!reason.word.contains { $0.isUppercase || $0 == " " }, "\(reason)")
+        }
     }
 }

@@ -35,7 +35,7 @@ struct TestHouse {
             Sources(
                 flags: [
                     "backend": ["http://backend.test"], "data": [folder.path],
-                    "sync": [sync.rawValue], "table": tables,
+                    "sync": [sync.rawValue], "table": tables, "allow-plain-http": ["yes"],
                     "allow-origin": ["http://app.example", "null", "file://"],
                 ].merging(flags) { $1 }, environment: { _ in nil }), rebind: false)
         let house = try await Composition(configuration, log: Logger(label: "test"))
@@ -112,6 +112,16 @@ struct TestHouse {
         }
         if !body.isEmpty { request.head.headerFields[.contentType] = "application/json" }
         return (try? JSONValue(parsing: backend.respond(to: request).bytes ?? [])) ?? .null
+    }
+
+    /// Waits until the first pull of a table is complete: on a busy machine a list that took its time
+    /// is asked of the backend meanwhile.
+    func firstPull(of table: String) async throws {
+        let store = house.homes.nobody.store
+        while try await !store.tables().contains(where: { $0.name == table && $0.isComplete }) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
     }
 
     /// The backend cannot be reached from now on.

@@ -1,3 +1,5 @@
+import HTTPMessage
+import HTTPTypes
 import TablesProtocol
 
 @testable import SyncCore
@@ -13,7 +15,7 @@ final class DownstreamClient {
         case second
         /// JavaScript: the last row's `updatedAt` is the next page's token.
         case script
-        /// Datasync: `updatedAt gt` a token in milliseconds, pages by `$skip`.
+        /// Datasync: `updatedAt gt` a token in milliseconds, pages by the next link.
         case datasync
 
         var generation: Generation {
@@ -42,19 +44,19 @@ final class DownstreamClient {
     /// 2. Take the page into the store.
     /// 3. With `ge`: a page that moves the token begins anew behind it, one that does not is
     ///    followed by the next at `$skip`; an empty page ends it.
-    /// 4. With `gt`: pages follow each other at `$skip`; the token moves at the end.
+    /// 4. With `gt`: pages follow each other by the next link; the token moves at the end.
     @available(*, noasync)
     func sync(_ store: Store, _ table: TableName) throws {
-        var (skip, latest) = (0, token)
+        var (skip, latest, link) = (0, token, String?.none)
         for _ in 0..<200 {
-            let page = try self.page(store, table, skip: skip)
+            let page = try self.page(store, table, link ?? text(skip: skip))
             for item in page.items {
                 rows[item.id.text] = item.deleted ? nil : item
                 latest = max(latest ?? item.updatedAt, item.updatedAt)
             }
             if kind == .datasync {
-                skip += page.items.count
-                guard !page.hasMore else { continue }
+                link = try next(page, link ?? text(skip: 0), table)
+                if link != nil { continue }
                 token = latest
                 return
             }
@@ -68,9 +70,20 @@ final class DownstreamClient {
         throw Failure(text: "\(kind) pulls in circles")
     }
 
-    private func page(_ store: Store, _ table: TableName, skip: Int) throws -> ItemPage {
+    /// The query of the answer's next link; nil on the last page.
+    private func next(_ page: ItemPage, _ text: String, _ table: TableName) throws -> String? {
+        let request = Request(
+            head: HTTPRequest(
+                method: .get, scheme: "http", authority: "proxy", path: "/tables/\(table)?\(text)",
+                headerFields: [.userAgent: "Datasync/6.0"]))
+        let call = try TableCall.parse(request, defaultGeneration: kind.generation)
+        let answer = TablesAnswer(to: call).render(page: page)
+        return try JSONValue(parsing: answer.bytes ?? [])["nextLink"]?.string
+    }
+
+    private func page(_ store: Store, _ table: TableName, _ text: String) throws -> ItemPage {
         let query = try TableQuery.parse(
-            try QueryParameter.split(text(skip: skip)[...]), generation: kind.generation)
+            try QueryParameter.split(text[...]), generation: kind.generation)
         switch store.list(
             table, query, generation: kind.generation, pageRows: Self.pageRows, worker: 0)
         {
@@ -103,7 +116,6 @@ final class DownstreamClient {
             pairs = [
                 since.map { "$filter=(updatedAt gt cast(\($0),Edm.DateTimeOffset))" },
                 "$orderby=updatedAt", "$count=true", "__includedeleted=true",
-                skip > 0 ? "$skip=\(skip)" : nil,
             ]
         }
         return pairs.compactMap(\.self).joined(separator: "&")

@@ -96,7 +96,8 @@ import Testing
                 "/tables/todoitem/?\(filter)\(rest)", .toolkit, ["a1"], count: 240, hasMore: true)
                 == "{\"items\":[{\"id\":\"a1\",\"text\":\"x\",\"n\":1.10,"
                 + "\"updatedAt\":\"2014-03-02T08:00:00.000Z\",\"version\":\"AAAAAAAAB9I=\","
-                + "\"deleted\":false}],\"count\":240,\"nextLink\":\"\(filter)\(rest)&$skip=1\"}")
+                + "\"deleted\":false}],\"count\":240,\"nextLink\":\"\(filter)\(rest)"
+                + "&__after=2014-03-02T08:00:00.000Z&$skip=1\"}")
     }
 
     @Test func `a select holds for every row`() throws {

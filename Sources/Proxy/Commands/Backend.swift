@@ -1,6 +1,5 @@
 import ArgumentParser
 import HTTPServer
-import Logging
 import ReferenceBackend
 import TablesProtocol
 
@@ -92,6 +91,6 @@ struct Backend: AsyncParsableCommand {
         let backend = try RunningBackend.start(
             address, file: "\(folder.path)/backend.sqlite", options: options, samples: samples)
         ThisProcess.say("The reference backend listens at http://\(backend.address)/tables/")
-        try await Lifetime(services: [backend.service], log: Logger.ofProcess()).run()
+        try await Lifetime(services: [backend.service], log: try ProcessLog(sources).logger).run()
     }
 }

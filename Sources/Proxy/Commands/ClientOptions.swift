@@ -1,42 +1,127 @@
 import ArgumentParser
+import HTTPClient
+import HTTPMessage
+import HTTPTypes
 import TablesProtocol
 
-/// The options of the commands that talk to a running Understudy.
+/// The options of the commands that talk to a running Understudy, or look into its store.
 struct ClientOptions: ParsableArguments {
     @Option(help: "The data folder of the Understudy to talk to. (default: in ~/.local/share)")
     var data: String?
 
+    @Option(help: "The configuration file that names the data folder.")
+    var config: String?
+
     @Option(help: "Whose rows and operations. (default: anonymous)")
     var identity: String?
 
-    @Flag(help: "Print the answer of the operator API as it is.")
+    @Flag(help: "Print JSON: the answer of the operator API as it is.")
     var json = false
+
+    /// Where settings come from.
+    func sources(_ more: [String: [String]] = [:]) throws(StartProblem) -> Sources {
+        let environment = ThisProcess.environment
+        let flags = [Settings.data.name: data.map { [$0] } ?? []].merging(more) { $1 }
+        return Sources(
+            flags: flags, environment: environment,
+            file: try ConfigurationFile.load(flag: config, environment: environment))
+    }
 
     /// The folder that is meant.
     func folder() throws(StartProblem) -> DataFolder {
-        let environment = ThisProcess.environment
-        let sources = Sources(
-            flags: [Settings.data.name: data.map { [$0] } ?? []], environment: environment)
         do {
-            if let folder = try sources.value(Settings.data) { return folder }
+            if let folder = try sources().value(Settings.data) { return folder }
+        } catch let problem as ConfigurationProblem {
+            throw problem.startProblem
+        } catch let problem as StartProblem {
+            throw problem
         } catch {
-            throw error.startProblem
+            throw StartProblem("\(error)")
         }
-        return try DataFolder.standard(name: "understudy", environment: environment)
+        return try DataFolder.standard(
+            name: "understudy", environment: ThisProcess.environment)
     }
 
     /// Talks to the running Understudy, whatever happens after.
-    func withOperator<Value>(
+    func withOperator<Value: Sendable>(
         _ body: (OperatorClient) async throws -> Value
     ) async throws -> Value {
-        let client = try OperatorClient(try folder(), identity: identity)
+        let folder = try folder()
+        guard let value = try await withRunning(folder, body) else {
+            throw StartProblem(
+                "No Understudy runs on \(folder.path). Start one, or name its folder with --data.",
+                .notRunning)
+        }
+        return value
+    }
+
+    /// Talks to the running Understudy, or looks into the store when none runs.
+    func withOperatorOrStore<Value: Sendable>(
+        _ body: (OperatorClient) async throws -> Value
+    ) async throws -> Value {
+        let folder = try folder()
+        if let value = try await withRunning(folder, body) { return value }
+        let house = try await ClosedHouse.open(
+            folder, log: try ProcessLog(try sources()).logger)
+        return try await house.whileOpen {
+            try await body(
+                OperatorClient(
+                    house, authority: ClosedHouse.authority, token: house.token,
+                    identity: identity, isRunning: false))
+        }
+    }
+
+    /// Talks to the running Understudy; nil when none runs.
+    private func withRunning<Value: Sendable>(
+        _ folder: DataFolder, _ body: (OperatorClient) async throws -> Value
+    ) async throws -> Value? {
+        let address: String?
+        let token: String?
         do {
-            let value = try await body(client)
-            await client.close()
+            (address, token) = (try folder.address(), try folder.token())
+        } catch {
+            throw StartProblem("\(error)", .error)
+        }
+        guard let address, let token else { return nil }
+        let transport: CurlTransport
+        do {
+            transport = try CurlTransport(
+                ClientConfiguration(requestTimeout: .seconds(Limits.commandSeconds)))
+        } catch {
+            throw StartProblem(error.message, .error)
+        }
+        let authority = String(address.dropFirst("http://".count))
+        do {
+            var value: Value?
+            if await Self.answers(transport, authority) {
+                value = try await body(
+                    OperatorClient(
+                        transport, authority: authority, token: token, identity: identity,
+                        isRunning: true))
+            }
+            await transport.stop()
             return value
         } catch {
-            await client.close()
+            await transport.stop()
             throw error
+        }
+    }
+
+    /// Whether an Understudy runs on the folder.
+    func isAnybodyRunning() async throws -> Bool {
+        try await withRunning(try folder()) { _ in true } ?? false
+    }
+
+    /// Whether anybody answers at the address that the last start wrote down.
+    private static func answers(_ transport: CurlTransport, _ authority: String) async -> Bool {
+        let head = HTTPRequest(
+            method: .get, scheme: "http", authority: authority, path: "/-/livez")
+        do throws(TransportError) {
+            _ = try await transport.send(Request(head: head))
+            return true
+        } catch {
+            // Somebody who takes the request but not in time is there.
+            return error.reach == .maybeSent
         }
     }
 

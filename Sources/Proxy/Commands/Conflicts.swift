@@ -15,7 +15,9 @@ struct Conflicts: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let list = try await options.withOperator { try await $0.get("/conflicts", page.query) }
+            let list = try await options.withOperatorOrStore {
+                try await $0.get("/conflicts", page.query)
+            }
             options.show(list, Words.conflicts)
         }
     }
@@ -29,7 +31,7 @@ struct Conflicts: AsyncParsableCommand {
         @OptionGroup var options: ClientOptions
 
         func run() async throws {
-            let conflict = try await options.withOperator { client in
+            let conflict = try await options.withOperatorOrStore { client in
                 try await client.get("/conflicts/\(PercentCoding.encode(id))")
             }
             options.show(conflict, Words.conflict)
@@ -57,7 +59,7 @@ struct Conflicts: AsyncParsableCommand {
                     throw StartProblem("--item cannot be read: \(error)")
                 }
             }
-            let result = try await options.withOperator { [edited] client in
+            let result = try await options.withOperatorOrStore { [edited] client in
                 let path = "/conflicts/\(PercentCoding.encode(id))"
                 let conflict = try await client.get(path)
                 var body: [JSONValue.Member] = [

@@ -1,6 +1,5 @@
 import ArgumentParser
 import HTTPServer
-import Logging
 import ReferenceBackend
 import ServiceLifecycle
 import SyncCore
@@ -30,7 +29,7 @@ struct Demo: AsyncParsableCommand {
         var flags = options.flags
         flags[Settings.backendListen.name] = backendListen.map { [$0] } ?? []
         let sources = Sources(flags: flags, environment: ThisProcess.environment)
-        let log = Logger.ofProcess()
+        let log = try ProcessLog(sources).logger
         var configuration = try configuration(sources)
         let lock = try configuration.folder.open()
         if fresh { try configuration.folder.empty() }

@@ -13,12 +13,14 @@ struct History: AsyncParsableCommand {
 
     func run() async throws {
         if let undo {
-            let result = try await options.withOperator { client in
+            let result = try await options.withOperatorOrStore { client in
                 try await client.post("/history/\(undo)/undo")
             }
             return options.show(result, Words.action)
         }
-        let list = try await options.withOperator { try await $0.get("/history", page.query) }
+        let list = try await options.withOperatorOrStore {
+            try await $0.get("/history", page.query)
+        }
         options.show(list, Words.history)
     }
 }

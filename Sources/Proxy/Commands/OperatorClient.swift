@@ -1,37 +1,37 @@
-import HTTPClient
 import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-/// Talks to the operator API of the Understudy that runs on a data folder.
-struct OperatorClient {
-    private let transport: CurlTransport
+/// Asks the operator API: that of a running Understudy, or that of a house opened for the command.
+struct OperatorClient: Sendable {
+    private let transport: any HTTPTransport
     private let authority: String
     private let token: String
     private let identity: String?
+    /// Whether an Understudy runs; otherwise the answers come from the store alone.
+    let isRunning: Bool
 
-    /// Finds address and token in the folder.
-    init(_ folder: DataFolder, identity: String?) throws(StartProblem) {
-        do {
-            guard let address = try folder.address(), let token = try folder.token() else {
-                throw StartProblem(
-                    "No Understudy runs on \(folder.path). Start one, or name its folder with "
-                        + "--data.", .notRunning)
-            }
-            authority = String(address.dropFirst("http://".count))
-            self.token = token
-            self.identity = identity
-            transport = try CurlTransport(
-                ClientConfiguration(requestTimeout: .seconds(Limits.commandSeconds)))
-        } catch let problem as StartProblem {
-            throw problem
-        } catch {
-            throw StartProblem("\(error)", .error)
-        }
+    /// Makes a client.
+    /// - Parameters:
+    ///   - authority: host and port of the API.
+    ///   - identity: whose rows and operations are meant; nil for `anonymous`.
+    init(
+        _ transport: any HTTPTransport, authority: String, token: String, identity: String?,
+        isRunning: Bool
+    ) {
+        self.transport = transport
+        self.authority = authority
+        self.token = token
+        self.identity = identity
+        self.isRunning = isRunning
     }
 
-    /// Ends the connection.
-    func close() async { await transport.stop() }
+    /// A client for the same API that means another identity.
+    func meaning(_ identity: String) -> OperatorClient {
+        OperatorClient(
+            transport, authority: authority, token: token, identity: identity,
+            isRunning: isRunning)
+    }
 
     /// Asks.
     func get(_ path: String, _ query: [(String, String?)] = []) async throws(StartProblem)
@@ -52,6 +52,32 @@ struct OperatorClient {
         try await send(.patch, path, [], body)
     }
 
+    /// Every element of a list, page by page.
+    /// - Parameter each: is handed one element after the other.
+    func all(
+        _ path: String, _ query: [(String, String?)] = [],
+        _ each: (JSONValue) async throws(StartProblem) -> Void
+    ) async throws(StartProblem) {
+        var after: String?
+        repeat {
+            let page = try await get(
+                path, query + [("limit", String(Limits.pageElementsMax)), ("after", after)])
+            for element in page["items"]?.array ?? [] { try await each(element) }
+            after = page["next"]?.string
+        } while after != nil
+    }
+
+    /// Removes.
+    func delete(_ path: String) async throws(StartProblem) {
+        _ = try await send(.delete, path, [], nil)
+    }
+
+    /// The text at a path under `/-/`, such as the metrics.
+    func text(_ path: String) async throws(StartProblem) -> String {
+        let response = try await answer(.get, "/-/\(path)", nil)
+        return String(decoding: response.bytes ?? [], as: UTF8.self)
+    }
+
     private func send(
         _ method: HTTPRequest.Method, _ path: String, _ query: [(String, String?)],
         _ body: JSONValue?
@@ -60,23 +86,29 @@ struct OperatorClient {
             value.map { "\(name)=\(PercentCoding.encode($0))" }
         }
         let target = "/-/api/v1\(path)" + (pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))")
-        var head = HTTPRequest(
-            method: method, scheme: "http", authority: authority, path: target)
-        head.headerFields[.authorization] = "Bearer \(token)"
-        if body != nil { head.headerFields[.contentType] = "application/json" }
-        let response: Response
-        do {
-            response = try await transport.send(
-                Request(head: head, body: Array((body?.text ?? "").utf8)))
-        } catch {
-            throw StartProblem(
-                "No Understudy answers at \(authority): \(error.message)", .notRunning)
-        }
+        let response = try await answer(method, target, body)
+        if response.head.status == .noContent { return .object([]) }
         let value = try? JSONValue(parsing: response.bytes ?? [])
         guard (200..<300).contains(response.head.status.code), let value else {
             let detail = value?["detail"]?.string ?? "It answered \(response.head.status)."
             throw StartProblem(detail, .error)
         }
         return value
+    }
+
+    private func answer(
+        _ method: HTTPRequest.Method, _ target: String, _ body: JSONValue?
+    ) async throws(StartProblem) -> Response {
+        var head = HTTPRequest(
+            method: method, scheme: "http", authority: authority, path: target)
+        head.headerFields[.authorization] = "Bearer \(token)"
+        if body != nil { head.headerFields[.contentType] = "application/json" }
+        do {
+            return try await transport.send(
+                Request(head: head, body: Array((body?.text ?? "").utf8)))
+        } catch {
+            throw StartProblem(
+                "No Understudy answers at \(authority): \(error.message)", .notRunning)
+        }
     }
 }

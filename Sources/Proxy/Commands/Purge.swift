@@ -15,9 +15,11 @@ struct Purge: AsyncParsableCommand {
     @Flag(help: "Discard open operations of these rows too: they are lost.")
     var force = false
 
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
+        if force { try confirmation.confirm("Open changes of \(table) are given up") }
         var body: [JSONValue.Member] = [.init("force", .bool(force))]
         if let query { body.append(.init("query", .string(query))) }
         let request = JSONValue.object(body)

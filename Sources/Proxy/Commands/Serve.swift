@@ -1,13 +1,17 @@
 import ArgumentParser
-import Logging
 
-/// `understudy serve`: stands in for a backend until told to stop.
+/// `understudy serve`: stand in for a backend until told to stop.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Stand in for a backend.",
         discussion: """
             Clients use http://127.0.0.1:8080 instead of the backend's address. Ctrl-C stops it and \
             loses nothing.
+
+            Each option can also be set as an environment variable (--allow-host is \
+            UNDERSTUDY_ALLOW_HOST) or in a configuration file (allow-host = 10.0.2.2:8080); the \
+            command line wins over the environment, which wins over the file. `understudy config \
+            show --origin` says what holds and why. SIGHUP reads the file again.
             """)
 
     @Option(help: "Address of the backend, such as https://contoso.azurewebsites.net.")
@@ -27,22 +31,65 @@ struct Serve: AsyncParsableCommand {
             """, valueName: "path"))
     var applicationKeyFile: String?
 
+    @Option(
+        help: """
+            The configuration file. (default: understudy/understudy.conf in ~/.config, where it is)
+            """)
+    var config: String?
+
+    @OptionGroup var leg: BackendLegOptions
+
     @OptionGroup var options: ServeOptions
 
     func run() async throws {
-        var flags = options.flags
+        let sources = try sources()
+        let configuration = try ServeConfiguration(sources, rebind: options.rebind)
+        let log = try ProcessLog(sources)
+        let manager = ServiceManager(environment: ThisProcess.environment)
+        let lock = try configuration.folder.open()
+        var composition = Composition(configuration, log: log.logger)
+        composition.sockets = manager.sockets
+        let proxy = try await composition.start(lock)
+        welcome(configuration, proxy)
+        let report = ServiceReport(homes: proxy.house.homes, manager: manager, log: log.logger)
+        let reload = Reload(
+            homes: proxy.house.homes, log: log, holding: sources, rebind: options.rebind,
+            reading: self.sources)
+        manager.tell("READY=1")
+        var lifetime = Lifetime(
+            services: proxy.services + [Loop { await report.run() }], log: log.logger)
+        lifetime.onStop = { manager.tell("STOPPING=1") }
+        lifetime.onHangUp = {
+            manager.tell(
+                "RELOADING=1", "MONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
+            await reload.run()
+            manager.tell("READY=1")
+        }
+        try await lifetime.run()
+        await proxy.close()
+    }
+
+    /// Where the settings come from; the file is read each time.
+    private func sources() throws(StartProblem) -> Sources {
+        var flags = options.flags.merging(leg.flags) { $1 }
         flags[Settings.backend.name] = backend.map { [$0] } ?? []
         flags[Settings.backendGeneration.name] = backendGeneration.map { [$0] } ?? []
         flags[Settings.applicationKeyFile.name] = applicationKeyFile.map { [$0] } ?? []
-        let configuration = try ServeConfiguration(
-            Sources(flags: flags, environment: ThisProcess.environment), rebind: options.rebind)
-        let log = Logger.ofProcess()
-        let lock = try configuration.folder.open()
-        let proxy = try await Composition(configuration, log: log).start(lock)
+        return Sources(
+            flags: flags, environment: ThisProcess.environment,
+            file: try ConfigurationFile.load(flag: config, environment: ThisProcess.environment))
+    }
+
+    private func welcome(_ configuration: ServeConfiguration, _ proxy: RunningProxy) {
         ThisProcess.say(
             "Understudy stands in for \(configuration.backend) at http://\(proxy.address)")
-        ThisProcess.say("Dashboard, signed in once, for 30 minutes: \(proxy.makeLink())")
-        try await Lifetime(services: proxy.services, log: log).run()
-        await proxy.close()
+        // What a service says is kept in the journal, where a link that signs in does not belong.
+        if ThisProcess.isService {
+            ThisProcess.say(
+                "Dashboard: run understudy open --data \(configuration.folder.path)")
+        } else {
+            ThisProcess.say("Dashboard, signed in once, for 30 minutes: \(proxy.makeLink())")
+        }
+        for warning in proxy.house.routes.operatorAPI.warnings { ThisProcess.say(warning) }
     }
 }

@@ -39,6 +39,14 @@ struct ServeOptions: ParsableArguments {
             valueName: "generation"))
     var defaultGeneration: String?
 
+    @Option(help: "The least that the log says: trace to critical. (default: notice)")
+    var logLevel: String?
+
+    @Option(help: "How the log is written: auto, text or json. (default: auto)")
+    var logFormat: String?
+
+    @OptionGroup var access: AccessOptions
+
     @Flag(help: "Take this backend for a data folder that belongs to another one.")
     var rebind = false
 
@@ -51,6 +59,8 @@ struct ServeOptions: ParsableArguments {
             Settings.policy.name: policy,
             Settings.allowHost.name: allowHost, Settings.allowOrigin.name: allowOrigin,
             Settings.defaultGeneration.name: defaultGeneration.map { [$0] } ?? [],
-        ]
+            Settings.logLevel.name: logLevel.map { [$0] } ?? [],
+            Settings.logFormat.name: logFormat.map { [$0] } ?? [],
+        ].merging(access.flags) { $1 }
     }
 }

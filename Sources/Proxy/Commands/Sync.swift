@@ -19,9 +19,17 @@ struct Sync: AsyncParsableCommand {
     /// Waits for the end of a run.
     static func finished(_ run: JSONValue, _ client: OperatorClient) async throws -> JSONValue {
         var run = run
+        var bar = ProgressBar()
+        defer { bar.end() }
         while run["state"]?.string == "running", let id = run["id"]?.string {
             try await Task.sleep(for: .milliseconds(Limits.runPollMilliseconds))
             run = try await client.get("/runs/\(PercentCoding.encode(id))")
+            if let progress = run["progress"], progress != .null {
+                bar.draw(
+                    progress["phase"]?.string ?? "sync",
+                    done: Int(progress["done"]?.integer ?? 0),
+                    total: progress["total"]?.integer.map { Int($0) })
+            }
         }
         return run
     }

@@ -15,12 +15,21 @@ struct Understudy: AsyncParsableCommand {
             CommandGroup(
                 name: "Look",
                 subcommands: [
-                    Open.self, Status.self, Queue.self, Conflicts.self, History.self, Paths.self,
+                    Open.self, Status.self, Queue.self, Conflicts.self, History.self,
+                    Tables.self, RunsCommand.self, Rejections.self, DoctorCommand.self,
+                    Config.self, Paths.self,
                 ]),
+            CommandGroup(name: "Let in", subcommands: [Access.self, Sessions.self]),
             CommandGroup(
                 name: "Act",
                 subcommands: [
                     Sync.self, Push.self, Pull.self, Purge.self, Offline.self, Online.self,
+                    SettingsCommand.self,
+                ]),
+            CommandGroup(
+                name: "Keep",
+                subcommands: [
+                    BackupCommand.self, Restore.self, Export.self, Import.self, Support.self,
                 ]),
         ])
 

@@ -130,7 +130,7 @@ enum Words {
     /// What happened.
     static func history(_ page: JSONValue) -> [String] {
         let lines = (page["items"]?.array ?? []).map { entry in
-            "\(text(entry["id"]))  \(text(entry["at"]))  \(text(entry["actor"]))  "
+            "\(text(entry["id"]))  \(text(entry["at"]))  \(text(entry["client"] == .null ? entry["actor"] : entry["client"]))  "
                 + text(entry["summary"])
         }
         return lines.isEmpty ? ["Nothing happened yet."] : lines + more(page)

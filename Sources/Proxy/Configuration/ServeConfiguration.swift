@@ -24,6 +24,12 @@ struct ServeConfiguration: Sendable {
     var policies: [PolicySetting]
     /// What the guard compares with.
     var rules: GuardRules
+    /// A Unix socket to listen on as well.
+    var socket: String?
+    /// How large each store may grow, in bytes; nil for as large as the disk.
+    var diskBudgetBytes: Int?
+    /// How the backend is reached.
+    var leg: BackendLeg
     /// Take another backend for a folder that belongs to one.
     var rebind: Bool
     /// The generation of clients that show no mark of theirs.
@@ -37,6 +43,7 @@ struct ServeConfiguration: Sendable {
                     "Say which backend to stand in for: --backend https://example.net")
             }
             try self.init(sources, backend: backend, folderName: "understudy", rebind: rebind)
+            try leg.check(backend)
         } catch let problem as ConfigurationProblem {
             throw problem.startProblem
         } catch let problem as StartProblem {
@@ -65,7 +72,11 @@ struct ServeConfiguration: Sendable {
             policies = try sources.list(Settings.policy)
             rules = GuardRules(
                 allowedHosts: Set(try sources.list(Settings.allowHost)),
-                allowedOrigins: Set(try sources.list(Settings.allowOrigin)))
+                allowedOrigins: Set(try sources.list(Settings.allowOrigin)),
+                tablesAccess: try sources.value(Settings.tablesAccess) ?? .open)
+            socket = try sources.value(Settings.socket)
+            diskBudgetBytes = try sources.value(Settings.diskBudget)
+            leg = try BackendLeg(sources)
             self.rebind = rebind
             defaultGeneration = try sources.value(Settings.defaultGeneration) ?? .mobileApps
         } catch let problem as ConfigurationProblem {

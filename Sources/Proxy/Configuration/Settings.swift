@@ -1,4 +1,5 @@
 import HTTPServer
+import Logging
 import ReferenceBackend
 import SyncCore
 import TablesProtocol
@@ -72,6 +73,19 @@ enum Settings {
         allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))"
     ) { BackendFlavour(rawValue: $0) }
 
+    static let config = Setting<String>(
+        name: "config", allowed: "the path of a configuration file"
+    ) { $0.isEmpty ? nil : absolute($0) }
+
+    static let logLevel = Setting<Logger.Level>(
+        name: "log-level",
+        allowed: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))"
+    ) { Logger.Level(rawValue: $0) }
+
+    static let logFormat = Setting<LogFormat>(
+        name: "log-format", allowed: "auto, text or json"
+    ) { LogFormat(rawValue: $0) }
+
     private static func tableList(_ name: String) -> Setting<TableName> {
         Setting<TableName>(
             name: name, allowed: "the name of a table: letters, digits and _, not a digit first"
@@ -80,10 +94,10 @@ enum Settings {
 
     private static func loopback(_ text: String) -> ListenAddress? {
         guard let address = try? ListenAddress(text) else { return nil }
-        return address.host == "::1" || address.host.hasPrefix("127.") ? address : nil
+        return address.isLoopback ? address : nil
     }
 
-    private static func absolute(_ path: String) -> String {
+    static func absolute(_ path: String) -> String {
         if path.hasPrefix("/") { return path }
         guard let folder = ThisProcess.folder else { return path }
         return folder == "/" ? "/\(path)" : "\(folder)/\(path)"

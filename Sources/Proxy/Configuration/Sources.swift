@@ -1,41 +1,70 @@
-/// Where settings come from: flags first, then the environment.
-struct Sources {
+/// Where settings come from: flags first, then the environment, then the configuration file.
+struct Sources: Sendable {
     /// What flags said, by name; a flag that may be repeated has several values.
     let flags: [String: [String]]
     /// The environment.
-    let environment: (String) -> String?
+    let environment: @Sendable (String) -> String?
+    /// The configuration file.
+    let file: ConfigurationFile
+
+    /// Makes sources; without a file unless one is given.
+    init(
+        flags: [String: [String]], environment: @escaping @Sendable (String) -> String?,
+        file: ConfigurationFile = .none
+    ) {
+        self.flags = flags
+        self.environment = environment
+        self.file = file
+    }
+
+    /// One text of a setting with the place where it stands.
+    struct Said: Sendable, Hashable {
+        let text: String
+        let place: String
+    }
 
     /// The value of a setting, or nil when nothing says it.
     func value<Value>(_ setting: Setting<Value>) throws(ConfigurationProblem) -> Value? {
-        try values(setting, separator: nil).last
+        try values(setting, isList: false).last
     }
 
     /// The values of a setting that may be given several times; in a variable, with commas.
     func list<Value>(_ setting: Setting<Value>) throws(ConfigurationProblem) -> [Value] {
-        try values(setting, separator: ",")
+        try values(setting, isList: true)
     }
+
+    /// What is said of a setting, by the first of flags, environment and file that says anything.
+    func said(_ name: String, variable: String, isList: Bool) -> [Said] {
+        if let texts = flags[name], !texts.isEmpty {
+            return texts.map { Said(text: $0, place: "--\(name)") }
+        }
+        if let text = environment(variable), !text.isEmpty {
+            let texts = isList ? text.split(separator: ",").map(String.init) : [text]
+            return texts.map { Said(text: $0, place: variable) }
+        }
+        return file.lines.filter { $0.name == name }.map { line in
+            Said(text: line.value, place: file.place(line))
+        }
+    }
+
+    /// What is said of a setting.
+    func said(_ setting: ServeSetting) -> [Said] {
+        said(setting.name, variable: setting.variable, isList: setting.isList)
+    }
+
+    /// The texts that are said of a setting.
+    func texts(_ setting: ServeSetting) -> [String] { said(setting).map(\.text) }
 
     private func values<Value>(
-        _ setting: Setting<Value>, separator: Character?
+        _ setting: Setting<Value>, isList: Bool
     ) throws(ConfigurationProblem) -> [Value] {
-        if let texts = flags[setting.name], !texts.isEmpty {
-            return try texts.map { text throws(ConfigurationProblem) in
-                try read(text, setting, place: "--\(setting.name)")
+        try said(setting.name, variable: setting.variable, isList: isList).map {
+            said throws(ConfigurationProblem) in
+            guard let value = setting.read(said.text) else {
+                throw ConfigurationProblem(
+                    place: said.place, value: said.text, allowed: setting.allowed)
             }
+            return value
         }
-        guard let text = environment(setting.variable), !text.isEmpty else { return [] }
-        let texts = separator.map { text.split(separator: $0).map(String.init) } ?? [text]
-        return try texts.map { text throws(ConfigurationProblem) in
-            try read(text, setting, place: setting.variable)
-        }
-    }
-
-    private func read<Value>(
-        _ text: String, _ setting: Setting<Value>, place: String
-    ) throws(ConfigurationProblem) -> Value {
-        guard let value = setting.read(text) else {
-            throw ConfigurationProblem(place: place, value: text, allowed: setting.allowed)
-        }
-        return value
     }
 }

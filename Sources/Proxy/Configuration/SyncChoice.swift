@@ -1,7 +1,17 @@
+import SyncCore
+
 /// When changes travel.
 enum SyncChoice: String, Sendable, Hashable, CaseIterable {
     /// By themselves: after writes, every minute, when the backend is back.
     case auto
     /// Only when somebody says so.
     case manual
+
+    /// What makes changes travel.
+    var triggers: Set<Trigger> {
+        switch self {
+        case .auto: Set(Trigger.allCases)
+        case .manual: [.manual]
+        }
+    }
 }

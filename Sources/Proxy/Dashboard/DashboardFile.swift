@@ -7,6 +7,7 @@ struct DashboardFile: Sendable {
 
     /// Every file in Public. A file that is missing here is not served; a test compares the two.
     static let all: [DashboardFile] = [
+        DashboardFile(name: "access.js", bytes: PackageResources.access_js),
         DashboardFile(name: "api-preview.js", bytes: PackageResources.api_preview_js),
         DashboardFile(name: "api.js", bytes: PackageResources.api_js),
         DashboardFile(name: "app.js", bytes: PackageResources.app_js),
@@ -38,6 +39,7 @@ struct DashboardFile: Sendable {
         DashboardFile(name: "theme.js", bytes: PackageResources.theme_js),
         DashboardFile(name: "todo-row.js", bytes: PackageResources.todo_row_js),
         DashboardFile(name: "todos.js", bytes: PackageResources.todos_js),
+        DashboardFile(name: "undo.js", bytes: PackageResources.undo_js),
         DashboardFile(name: "views.css", bytes: PackageResources.views_css),
         DashboardFile(name: "words.js", bytes: PackageResources.words_js),
     ]

@@ -61,6 +61,18 @@ struct DataFolder: Sendable, Hashable {
         return "\(path)/stores/\(identity)/store.sqlite"
     }
 
+    /// Whether there is a store to look into.
+    var hasStore: Bool { Files.exists("\(path)/stores/\(Homes.anonymous)/store.sqlite") }
+
+    /// What an identity's store holds, without opening it for work.
+    func contents(_ identity: String) throws(StartProblem) -> StoreContents {
+        do {
+            return try Store.verify(at: try storeFile(identity))
+        } catch {
+            throw (error as? StartProblem) ?? StartProblem("\(error)", .error)
+        }
+    }
+
     /// The identities that have a store, without `anonymous`.
     var identities: [Identity] {
         Files.names(in: "\(path)/stores").sorted().filter { name in
@@ -107,15 +119,4 @@ struct DataFolder: Sendable, Hashable {
 
     /// Takes the address back when stopping.
     func removeAddress() { Files.remove("\(path)/address") }
-
-    private func refuseForeign() throws(StartProblem) {
-        guard let status = Files.status(path) else { return }
-        if status.owner != ThisProcess.user {
-            throw StartProblem("\(path) belongs to another user; choose a folder with --data.")
-        }
-        if status.permissions & 0o077 != 0 {
-            throw StartProblem(
-                "\(path) is open to other users. Close it with: chmod 700 '\(path)'")
-        }
-    }
 }

@@ -14,7 +14,9 @@ struct KeptSessions: Sendable {
             guard let cookie = entry["cookie"]?.string, let value = entry["value"]?.string,
                 let expires = entry["expiresAt"]?.string.flatMap({ Instant(iso: $0) })
             else { return nil }
-            return OperatorAccess.Session(cookie: cookie, value: value, expiresAt: expires)
+            return OperatorAccess.Session(
+                cookie: cookie, value: value, expiresAt: expires,
+                browser: entry["browser"]?.string ?? "")
         }
     }
 
@@ -26,6 +28,7 @@ struct KeptSessions: Sendable {
                     .init("cookie", .string(session.cookie)),
                     .init("value", .string(session.value)),
                     .init("expiresAt", .string(session.expiresAt.text)),
+                    .init("browser", .string(session.browser)),
                 ])
             })
         try? Files.write(file, Array(list.text.utf8))

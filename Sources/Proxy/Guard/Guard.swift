@@ -5,24 +5,27 @@ import HTTPTypes
 struct Guard: Sendable {
     let rules: GuardRules
     let access: OperatorAccess
+    let capabilities: Capabilities
 
     /// Judges `request`, in this order:
-    /// 1. the connection came in on this machine's own address;
+    /// 1. the connection came in on this machine's own address, or on the Unix socket;
     /// 2. the method is known, and not overridden by a header;
-    /// 3. Host names this server, with its port;
-    /// 4. the path tells tables, operator API and other apart;
+    /// 3. Host names this server, with its port (not asked on the Unix socket, which no name leads to);
+    /// 4. the path tells tables, operator API and other apart, a capability address taken off first;
     /// 5. an announced body fits;
     /// 6. no page of another origin is behind it;
     /// 7. a preflight of a listed origin is answered;
-    /// 8. the operator API is asked by someone signed in;
-    /// 9. a body is JSON (not asked of what is passed through).
+    /// 8. a capability address is a known one, and `/tables` is asked at one where it must;
+    /// 9. the operator API is asked by someone signed in;
+    /// 10. a body is JSON (not asked of what is passed through).
     func check(_ request: Request) -> GuardDecision {
         if let refusal = addressRefusal(request) ?? methodRefusal(request) ?? hostRefusal(request) {
             return .refuse(refusal, nil)
         }
+        let asked = AddressedRequest(request)
         let path: TargetPath
         do {
-            path = try TargetPath(request)
+            path = try TargetPath(asked.request)
         } catch {
             return .refuse(Refusal(.target, error.sentence), nil)
         }
@@ -33,7 +36,9 @@ struct Guard: Sendable {
             return .refuse(refusal, space)
         }
         if let answer = preflightAnswer(request, space) { return .answer(answer) }
-        if let refusal = signInRefusal(request, space) ?? contentTypeRefusal(request, space) {
+        if let refusal = capabilityRefusal(asked, space) ?? signInRefusal(request, space)
+            ?? contentTypeRefusal(request, space)
+        {
             return .refuse(refusal, space)
         }
         return .pass(space)
@@ -50,7 +55,9 @@ struct Guard: Sendable {
 
     private func addressRefusal(_ request: Request) -> Refusal? {
         let address = request.connection.localAddress
-        guard address == "::1" || address.hasPrefix("127.") else {
+        guard
+            address == "::1" || address.hasPrefix("127.") || address == Connection.unixSocket
+        else {
             return Refusal(
                 .address, "This server answers only on the loopback addresses of its machine.",
                 detail: address)
@@ -67,6 +74,7 @@ struct Guard: Sendable {
 
     private func hostRefusal(_ request: Request) -> Refusal? {
         let host = request.head.authority ?? ""
+        if request.connection.localAddress == Connection.unixSocket { return nil }
         if rules.allowsHost(host, port: request.connection.localPort) { return nil }
         return Refusal(
             .host,
@@ -84,6 +92,31 @@ struct Guard: Sendable {
             length > bodyLimitBytes(space)
         else { return nil }
         return Refusal(.tooLarge, "A body here has at most \(bodyLimitBytes(space)) bytes.")
+    }
+
+    private func capabilityRefusal(_ asked: AddressedRequest, _ space: Space) -> Refusal? {
+        guard let secret = asked.secret else {
+            let isShut = space == .tables && rules.tablesAccess == .capability
+            guard isShut, asked.request.connection.localAddress != Connection.unixSocket,
+                access.caller(asked.request) == nil
+            else { return nil }
+            return Refusal(
+                .capability,
+                "A client needs an address of its own here; make one with `understudy access add "
+                    + "NAME`.")
+        }
+        guard let name = capabilities.name(of: secret) else {
+            return Refusal(
+                .capability,
+                "This address was revoked or never was; make one with `understudy access add "
+                    + "NAME`.")
+        }
+        if case .operatorAPI = space {
+            return Refusal(
+                .capability, "The address of a client leads to /tables, not to the dashboard.",
+                detail: name)
+        }
+        return nil
     }
 
     private func signInRefusal(_ request: Request, _ space: Space) -> Refusal? {

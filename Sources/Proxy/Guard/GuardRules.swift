@@ -4,17 +4,26 @@ struct GuardRules: Sendable, Hashable {
     var allowedHosts: Set<String>
     /// Origins of other pages that may call `/tables` and what is passed through.
     var allowedOrigins: Set<String>
+    /// Who may call `/tables` at its plain address.
+    var tablesAccess: TablesAccess
 
     /// Makes rules; without arguments only this machine's own pages and programs may call.
-    init(allowedHosts: Set<String> = [], allowedOrigins: Set<String> = []) {
+    init(
+        allowedHosts: Set<String> = [], allowedOrigins: Set<String> = [],
+        tablesAccess: TablesAccess = .open
+    ) {
         self.allowedHosts = allowedHosts
         self.allowedOrigins = allowedOrigins
+        self.tablesAccess = tablesAccess
     }
 
     /// Whether `host` names this server on `port`.
     func allowsHost(_ host: String, port: UInt16) -> Bool {
-        Self.loopbackNames.contains { host == "\($0):\(port)" || (port == 80 && host == $0) }
-            || allowedHosts.contains(host)
+        if allowedHosts.contains(host) { return true }
+        if port == 80, Self.loopbackNames.contains(host) { return true }
+        guard let colon = host.utf8.lastIndex(of: UInt8(ascii: ":")) else { return false }
+        return host[host.utf8.index(after: colon)...] == String(port)
+            && Self.loopbackNames.contains { $0 == host[..<colon] }
     }
 
     private static let loopbackNames = ["127.0.0.1", "localhost", "[::1]"]

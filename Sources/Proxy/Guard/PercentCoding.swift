@@ -3,6 +3,8 @@ enum PercentCoding {
     /// Decodes `%xx` once; nil when a sequence is broken or the bytes are not UTF-8.
     /// - Parameter plusIsSpace: true for query values (the form rule).
     static func decode(_ text: Substring, plusIsSpace: Bool = false) -> String? {
+        let isPlain = !text.utf8.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
+        if isPlain { return String(text) }
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {

@@ -12,8 +12,22 @@ struct Refusal: Sendable, Hashable {
         case target
         case tooLarge = "too-large"
         case origin = "cross-origin"
+        case capability
         case signIn = "sign-in-required"
         case contentType = "content-type"
+
+        /// The status of the answer.
+        var status: HTTPResponse.Status {
+            switch self {
+            case .address, .origin: .forbidden
+            case .method: .methodNotAllowed
+            case .methodOverride, .target: .badRequest
+            case .host: .misdirectedRequest
+            case .tooLarge: .contentTooLarge
+            case .capability, .signIn: .unauthorized
+            case .contentType: .unsupportedMediaType
+            }
+        }
     }
 
     /// The step that refused.
@@ -31,17 +45,7 @@ struct Refusal: Sendable, Hashable {
     }
 
     /// The status of the answer.
-    var status: HTTPResponse.Status {
-        switch reason {
-        case .address, .origin: .forbidden
-        case .method: .methodNotAllowed
-        case .methodOverride, .target: .badRequest
-        case .host: .misdirectedRequest
-        case .tooLarge: .contentTooLarge
-        case .signIn: .unauthorized
-        case .contentType: .unsupportedMediaType
-        }
-    }
+    var status: HTTPResponse.Status { reason.status }
 
     /// The same as an error of `/tables`; nil for what is refused before the space is known, and
     /// for what only the operator API asks.
@@ -51,7 +55,7 @@ struct Refusal: Sendable, Hashable {
         case .methodOverride: .methodOverride
         case .tooLarge: .bodyTooLarge(limitBytes: limitBytes)
         case .contentType: .unsupportedContentType
-        case .address, .method, .host, .target, .signIn: nil
+        case .address, .method, .host, .target, .capability, .signIn: nil
         }
     }
 }

@@ -1,20 +1,19 @@
-import HTTPTypes
+import HTTPServer
 import Synchronization
 import TablesProtocol
 
-/// Counts what the guard refused since the start, by reason, for the dashboard and the metrics.
+/// Counts what guard and server refused since the start, by reason, for the dashboard and the
+/// metrics.
 final class RejectionLog: Sendable {
     /// What is known of one reason.
     struct Entry: Sendable, Hashable {
-        let reason: Refusal.Reason
-        let status: Int
+        let reason: RejectionReason
         var count: Int
         var lastAt: Instant
         var lastDetail: String?
-        var sentence: String
     }
 
-    private let entries = Mutex<[Refusal.Reason: Entry]>([:])
+    private let entries = Mutex<[RejectionReason: Entry]>([:])
     private let now: @Sendable () -> Instant
 
     /// Makes an empty log.
@@ -22,20 +21,24 @@ final class RejectionLog: Sendable {
         self.now = now
     }
 
-    /// Counts one refusal.
-    func count(_ refusal: Refusal) {
+    /// Counts a refusal of the guard.
+    func count(_ refusal: Refusal) { count(.guarded(refusal.reason), detail: refusal.detail) }
+
+    /// Counts a refusal of the server.
+    func count(_ reason: RefusalReason) { count(.unread(reason), detail: nil) }
+
+    private func count(_ reason: RejectionReason, detail: String?) {
         let at = now()
         entries.withLock { entries in
-            let before = entries[refusal.reason]?.count ?? 0
-            entries[refusal.reason] = Entry(
-                reason: refusal.reason, status: refusal.status.code, count: before + 1, lastAt: at,
-                lastDetail: refusal.detail, sentence: refusal.sentence)
+            let before = entries[reason]?.count ?? 0
+            entries[reason] = Entry(
+                reason: reason, count: before + 1, lastAt: at, lastDetail: detail)
         }
     }
 
-    /// Every reason that occurred, in the order of the pipeline.
+    /// Every reason that occurred.
     var all: [Entry] {
-        entries.withLock { entries in Refusal.Reason.allCases.compactMap { entries[$0] } }
+        entries.withLock { entries in RejectionReason.all.compactMap { entries[$0] } }
     }
 
     /// All refusals together.

@@ -18,14 +18,14 @@ struct TargetPath: Sendable, Hashable {
 
     /// Splits and decodes `path`, which starts with a slash.
     init(_ path: Substring) throws(Malformed) {
-        guard path.first == "/" else {
+        guard path.utf8.first == UInt8(ascii: "/") else {
             throw Malformed(sentence: "The request target must be a path that starts with a slash.")
         }
         var segments: [String] = []
         if path.utf8.count > 1 {
-            for raw in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-                segments.append(try Self.decode(raw))
-            }
+            let raw = path.utf8.dropFirst()
+                .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            for segment in raw { segments.append(try Self.decode(Substring(segment))) }
         }
         self.segments = segments
     }
@@ -37,8 +37,7 @@ struct TargetPath: Sendable, Hashable {
         if text == "." || text == ".." {
             throw Malformed(sentence: "The path holds a dot segment.")
         }
-        if text.unicodeScalars.contains(where: { $0.value < 0x20 || $0 == "\\" || $0 == "\u{7F}" })
-        {
+        if text.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\\") || $0 == 0x7F }) {
             throw Malformed(sentence: "The path holds a control character or a backslash.")
         }
         return text

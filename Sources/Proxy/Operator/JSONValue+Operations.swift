@@ -25,7 +25,7 @@ extension JSONValue {
     /// Operations in one state for one reason.
     static func group(_ group: OperationGroup) -> JSONValue {
         .members(
-            ("state", .string(group.state.rawValue)), ("reason", .text(group.reason)),
+            ("state", .string(group.state.rawValue)), ("reason", .string(group.reason)),
             ("count", .number(group.count)), ("since", .time(group.since)))
     }
 
@@ -43,8 +43,10 @@ extension JSONValue {
             ("number", .number(attempt.number)), ("startedAt", .time(attempt.startedAt)),
             ("endedAt", .time(attempt.endedAt)), ("method", .string(attempt.method)),
             ("target", .string(attempt.target)), ("requestBody", .row(attempt.requestBody)),
+            ("requestHeaders", .array(attempt.requestFields.map { .string($0) })),
             ("status", .number(attempt.status)),
             ("responseExcerpt", .text(attempt.responseExcerpt)),
+            ("responseHeaders", .array(attempt.responseFields.map { .string($0) })),
             ("outcome", .string(attempt.outcome)), ("error", .text(attempt.error)))
     }
 
@@ -72,9 +74,11 @@ extension JSONValue {
     static func history(_ entry: HistoryEntry, identity: String) -> JSONValue {
         .members(
             ("id", .number(entry.id)), ("identity", .string(identity)), ("at", .time(entry.at)),
-            ("kind", .string(entry.kind.rawValue)), ("actor", .string(entry.actor.rawValue)),
+            ("kind", .string(entry.kind.rawValue)), ("actor", .string(entry.actor.kind)),
+            ("client", .text(entry.actor.clientName)),
             ("table", .text(entry.table)), ("itemId", .text(entry.itemID)),
-            ("operationId", .text(entry.operationID)), ("before", .row(entry.before)),
+            ("operationId", .text(entry.operationID)), ("title", .text(entry.title)),
+            ("before", .row(entry.before)),
             ("after", .row(entry.after)), ("summary", .string(entry.summary)),
             ("undoable", .bool(entry.undoable)), ("undoneBy", .number(entry.undoneBy)))
     }
@@ -84,5 +88,14 @@ extension JSONValue {
         .members(
             ("matched", .number(outcome.matched)), ("changed", .number(outcome.done)),
             ("refused", .number(outcome.refused)), ("dryRun", .bool(dryRun)))
+    }
+
+    /// What a bulk action did to one part of what matches.
+    static func bulk(_ part: BulkPart) -> JSONValue {
+        .members(
+            ("matched", .number(part.done.count + part.refused)),
+            ("changed", .number(part.done.count)), ("refused", .number(part.refused)),
+            ("dryRun", .bool(false)),
+            ("operations", .array(part.done.map { .string($0) })), ("next", .text(part.next)))
     }
 }

@@ -84,7 +84,8 @@ extension JSONValue {
     private static func pull(_ pull: PullReport) -> JSONValue {
         .members(
             ("table", .string(pull.table)), ("requests", .number(pull.requests)),
-            ("received", .number(pull.received)), ("applied", .number(pull.applied)),
+            ("received", .number(pull.received)), ("total", .number(pull.total)),
+            ("applied", .number(pull.applied)),
             ("skippedDirty", .number(pull.skippedDirty)), ("deleted", .number(pull.deleted)),
             ("error", .text(pull.error)))
     }
@@ -100,9 +101,9 @@ extension JSONValue {
     /// One reason of refusals.
     static func rejection(_ entry: RejectionLog.Entry) -> JSONValue {
         .members(
-            ("reason", .string(entry.reason.rawValue)), ("status", .number(entry.status)),
+            ("reason", .string(entry.reason.word)), ("status", .number(entry.reason.status)),
             ("count", .number(entry.count)), ("lastAt", .time(entry.lastAt)),
-            ("lastDetail", .text(entry.lastDetail)), ("sentence", .string(entry.sentence)))
+            ("lastDetail", .text(entry.lastDetail)), ("sentence", .string(entry.reason.sentence)))
     }
 
     /// What the operator set.

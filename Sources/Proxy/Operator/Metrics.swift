@@ -4,7 +4,11 @@ import TablesProtocol
 /// The numbers of this process in the text format of Prometheus, named by its conventions.
 struct Metrics: Sendable {
     let statuses: [EngineStatus]
+    /// When the oldest open operation of each identity was accepted; none without open operations.
+    let oldest: [String: Instant]
     let rejections: [RejectionLog.Entry]
+    let startedAt: Instant
+    let now: Instant
 
     /// The whole text.
     var text: String {
@@ -13,12 +17,22 @@ struct Metrics: Sendable {
             &lines, "understudy_build_info", "gauge", "The version of this program.",
             [("version=\"\(Version.text)\"", 1)])
         family(
+            &lines, "understudy_start_time_seconds", "gauge", "When this process started.",
+            [("", startedAt.milliseconds / 1000)])
+        family(
             &lines, "understudy_backend_up", "gauge", "Whether the backend can be reached.",
             statuses.map { (identity($0), $0.backend.state == .online ? 1 : 0) })
         family(
             &lines, "understudy_queue_operations", "gauge", "Open operations by state.",
             statuses.flatMap { status in
                 queue(status.queue).map { ("\(identity(status)),state=\"\($0.0)\"", $0.1) }
+            })
+        family(
+            &lines, "understudy_queue_oldest_operation_age_seconds", "gauge",
+            "How long the oldest open operation has been waiting; 0 when none is open.",
+            statuses.map { status in
+                let age = oldest[status.identity].map { now.milliseconds - $0.milliseconds } ?? 0
+                return (identity(status), max(age, 0) / 1000)
             })
         family(
             &lines, "understudy_operations_total", "counter",
@@ -47,8 +61,8 @@ struct Metrics: Sendable {
             })
         family(
             &lines, "understudy_rejected_requests_total", "counter",
-            "Requests that the guard refused.",
-            rejections.map { ("reason=\"\($0.reason.rawValue)\"", Int64($0.count)) })
+            "Requests that were refused, by reason.",
+            rejections.map { ("reason=\"\($0.reason.word)\"", Int64($0.count)) })
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -59,7 +73,10 @@ struct Metrics: Sendable {
         if samples.isEmpty { return }
         lines.append("# HELP \(name) \(help)")
         lines.append("# TYPE \(name) \(type)")
-        for sample in samples { lines.append("\(name){\(sample.labels)} \(sample.value)") }
+        for sample in samples {
+            let labels = sample.labels.isEmpty ? "" : "{\(sample.labels)}"
+            lines.append("\(name)\(labels) \(sample.value)")
+        }
     }
 
     /// Keys of identities and names of tables hold no character that a label must escape.

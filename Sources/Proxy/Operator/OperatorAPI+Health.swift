@@ -7,27 +7,43 @@ import TablesProtocol
 extension OperatorAPI {
     func livez() -> Response { Self.health([("process", nil)]) }
 
-    /// Ready is who can take a durable write; being offline is ready.
-    func readyz() async -> Response {
+    /// Ready is who can take a durable write; being offline is ready. With `verbose` it also tells
+    /// what does not decide.
+    func readyz(_ call: OperatorCall) async -> Response {
         var checks: [(String, String?)] = []
+        var told: [(String, String)] = []
         for home in homes.all {
             do {
-                _ = try await home.store.ledger()
+                let status = try await home.engine.status()
+                let backend = status.backend
                 checks.append(("store \(home.identity)", nil))
+                told.append(
+                    (
+                        "backend \(home.identity)", "\(backend.state.rawValue): \(backend.reason)"
+                    ))
             } catch {
                 checks.append(("store \(home.identity)", error.description))
             }
+            let isGoing = await home.engine.isGoingRound
+            told.append(("sync \(home.identity)", isGoing ? "goes round" : "stands still"))
         }
-        return Self.health(checks)
+        return Self.health(checks, told: call.query["verbose"] == nil ? [] : told)
     }
 
-    private static func health(_ checks: [(name: String, failure: String?)]) -> Response {
+    private static func health(
+        _ checks: [(name: String, failure: String?)], told: [(name: String, text: String)] = []
+    ) -> Response {
         let isOK = checks.allSatisfy { $0.failure == nil }
-        let list = checks.map { check in
-            JSONValue.members(
-                ("name", .string(check.name)), ("ok", .bool(check.failure == nil)),
-                ("detail", .string(check.failure ?? "ok")))
-        }
+        let list =
+            checks.map { check in
+                JSONValue.members(
+                    ("name", .string(check.name)), ("ok", .bool(check.failure == nil)),
+                    ("detail", .string(check.failure ?? "ok")))
+            }
+            + told.map { one in
+                JSONValue.members(
+                    ("name", .string(one.name)), ("ok", .bool(true)), ("detail", .string(one.text)))
+            }
         return .json(
             .members(("status", .string(isOK ? "ok" : "failing")), ("checks", .array(list))),
             status: isOK ? .ok : .serviceUnavailable)
@@ -35,10 +51,16 @@ extension OperatorAPI {
 
     func metrics() async -> Response {
         var statuses: [EngineStatus] = []
+        var oldest: [String: Instant] = [:]
         for home in homes.all {
             if let status = try? await home.engine.status() { statuses.append(status) }
+            let first = try? await home.store.operations(OperationFilter(), after: nil, limit: 1)
+            oldest[home.identity] = first?.items.first?.createdAt
         }
-        let text = Metrics(statuses: statuses, rejections: rejections.all).text
+        let text = Metrics(
+            statuses: statuses, oldest: oldest, rejections: rejections.all, startedAt: startedAt,
+            now: now()
+        ).text
         return Response(
             status: .ok,
             headerFields: [

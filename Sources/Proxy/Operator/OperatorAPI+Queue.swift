@@ -8,8 +8,10 @@ extension OperatorAPI {
         let home = try home(call)
         let filter = try Self.filter(call)
         let limit = try call.limit()
+        let skip = try call.number("skip", in: 0...Int(Int32.max)) ?? 0
         let page = try await asking { () throws(StoreError) in
-            try await home.store.operations(filter, after: call.query["after"], limit: limit)
+            try await home.store.operations(
+                filter, after: call.query["after"], skip: skip, limit: limit)
         }
         return .json(.page(page) { .operation($0) })
     }
@@ -79,6 +81,16 @@ extension OperatorAPI {
             states: try Self.states(words.isEmpty ? nil : words), table: given["table"]?.string,
             text: given["q"]?.string, reason: given["reason"]?.string)
         let dryRun = body["dryRun"]?.bool ?? false
+        if !dryRun, let limit = body["limit"] {
+            guard let limit = limit.integer.flatMap({ Int(exactly: $0) }),
+                1...Limits.pageElementsMax ~= limit
+            else { throw .invalid("limit must be from 1 to \(Limits.pageElementsMax).") }
+            let part = try await asking { () throws(StoreError) in
+                try await home.store.bulkPart(
+                    action, filter, after: body["after"]?.string, limit: limit)
+            }
+            return .json(.bulk(part))
+        }
         let outcome = try await asking { () throws(StoreError) in
             try await home.store.bulk(action, filter, dryRun: dryRun)
         }
@@ -138,7 +150,7 @@ extension OperatorAPI {
     }
 
     /// The user columns of an object; system columns in it say nothing.
-    private static func columns(_ value: JSONValue?, name: String) throws(Problem) -> Columns {
+    static func columns(_ value: JSONValue?, name: String) throws(Problem) -> Columns {
         guard case .object(let members) = value else {
             throw .invalid("\(name) must be an object with the columns.")
         }

@@ -22,7 +22,8 @@ extension OperatorAPI {
         guard let link = try call.body()["link"]?.string else {
             throw .invalid("link must be the value after #link= of the one-time link.")
         }
-        guard let session = access.signIn(link: link) else {
+        let browser = call.request.head.headerFields[.userAgent] ?? ""
+        guard let session = access.signIn(link: link, browser: browser) else {
             throw Self.signInRequired(
                 "This link was used or is too old; make a new one with `understudy open`.")
         }

@@ -20,7 +20,7 @@ extension OperatorAPI {
                 ),
                 ("lastSync", .time(status.lastSync)), ("nextSync", .time(status.nextSync)),
                 ("currentRun", current.map { .run($0, identity: home.identity) } ?? .null),
-                ("warnings", .array(status.warnings.map { .string($0) })),
+                ("warnings", .array((warnings + status.warnings).map { .string($0) })),
                 ("rejectedRequests", .number(rejections.total)),
                 ("identities", .array(homes.all.map { .string($0.identity) }))))
     }
@@ -89,6 +89,22 @@ extension OperatorAPI {
             try await home.store.history(after: call.query["after"], limit: limit)
         }
         return .json(.page(page) { .history($0, identity: home.identity) })
+    }
+
+    /// Undoes the latest decision about each of some operations.
+    func undoDecisions(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        guard let given = try call.body()["operations"]?.array,
+            1...Limits.pageElementsMax ~= given.count
+        else {
+            throw .invalid(
+                "operations must be a list of 1 to \(Limits.pageElementsMax) ids of operations.")
+        }
+        let ids = given.compactMap(\.string)
+        let outcome = try await asking { () throws(StoreError) in
+            try await home.store.undoDecisions(ids)
+        }
+        return .json(.bulk(outcome, dryRun: false))
     }
 
     func undo(_ call: OperatorCall) async throws(Problem) -> Response {

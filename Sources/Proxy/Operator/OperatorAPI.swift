@@ -8,7 +8,10 @@ import TablesProtocol
 struct OperatorAPI: Sendable {
     let homes: Homes
     let access: OperatorAccess
+    let capabilities: Capabilities
     let rejections: RejectionLog
+    /// What a start should make the operator think about.
+    let warnings: [String]
     let feed: EventFeed
     let work: BackgroundWork
     let slowLane: SlowLane

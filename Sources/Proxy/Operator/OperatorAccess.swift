@@ -24,6 +24,14 @@ final class OperatorAccess: Sendable {
         let value: String
         /// When it ends.
         let expiresAt: Instant
+        /// What the browser called itself when it signed in.
+        var browser = ""
+
+        /// What the session is called where it is listed; it gives neither half away.
+        var id: String { String(SHA256.hex(cookie).prefix(12)) }
+
+        /// When the browser signed in.
+        var startedAt: Instant { expiresAt.adding(seconds: -Limits.sessionSeconds) }
     }
 
     private struct Link {
@@ -92,11 +100,13 @@ final class OperatorAccess: Sendable {
     }
 
     /// Exchanges a link for a session; nil when the link was used, is too old or never was.
-    func signIn(link: String) -> Session? {
+    /// - Parameter browser: what the browser calls itself.
+    func signIn(link: String, browser: String = "") -> Session? {
         let now = now()
         let session = Session(
             cookie: secret(), value: secret(),
-            expiresAt: now.adding(seconds: Limits.sessionSeconds))
+            expiresAt: now.adding(seconds: Limits.sessionSeconds),
+            browser: String(browser.prefix(Limits.browserNameCharacters)))
         let sessions: [Session]? = state.withLock { state in
             state.links.removeAll { $0.expiresAt <= now }
             guard let index = state.links.firstIndex(where: { Self.isSame($0.value, link) }) else {
@@ -119,6 +129,21 @@ final class OperatorAccess: Sendable {
             return state.sessions
         }
         persist(sessions)
+    }
+
+    /// The sessions that hold, the latest first.
+    var sessions: [Session] {
+        let now = now()
+        return state.withLock { state in
+            state.sessions.filter { $0.expiresAt > now }.reversed()
+        }
+    }
+
+    /// Ends the session of an id; false when there is none.
+    func revoke(_ id: String) -> Bool {
+        guard let session = sessions.first(where: { $0.id == id }) else { return false }
+        signOut(session)
+        return true
     }
 
     /// The cookie's name: it carries the port, since cookies do not know ports.

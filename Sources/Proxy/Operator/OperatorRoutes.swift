@@ -10,7 +10,7 @@ extension OperatorRoute {
     static let all: [OperatorRoute] = [
         .now(.get, "/-/") { api, _ throws(Problem) in try api.dashboardFile("index.html") },
         .now(.get, "/-/livez") { api, _ in api.livez() },
-        .later(.get, "/-/readyz") { api, _ in await api.readyz() },
+        .later(.get, "/-/readyz") { api, call in await api.readyz(call) },
         .later(.get, "/-/metrics") { api, _ in await api.metrics() },
         .now(.get, "/-/openapi.json") { api, _ in api.openAPI() },
         .now(.get, "/-/{file}") { api, call throws(Problem) in
@@ -20,6 +20,15 @@ extension OperatorRoute {
         .now(.get, "\(api)/session") { api, call throws(Problem) in try api.session(call) },
         .now(.post, "\(api)/session") { api, call throws(Problem) in try api.signIn(call) },
         .now(.delete, "\(api)/session") { api, call in api.signOut(call) },
+        .now(.get, "\(api)/sessions") { api, call in api.sessionList(call) },
+        .now(.delete, "\(api)/sessions/{id}") { api, call throws(Problem) in
+            try api.revokeSession(call)
+        },
+        .now(.get, "\(api)/access") { api, _ in api.accessList() },
+        .now(.post, "\(api)/access") { api, call throws(Problem) in try api.addAccess(call) },
+        .now(.delete, "\(api)/access/{name}") { api, call throws(Problem) in
+            try api.revokeAccess(call)
+        },
         .now(.post, "\(api)/links") { api, call throws(Problem) in try api.makeLink(call) },
 
         .later(.get, "\(api)/status") { api, call throws(Problem) in try await api.status(call) },
@@ -80,6 +89,10 @@ extension OperatorRoute {
             try await api.discard(call)
         },
 
+        .later(.post, "\(api)/import") { api, call throws(Problem) in
+            try await api.importChanges(call)
+        },
+
         .later(.get, "\(api)/conflicts") { api, call throws(Problem) in
             try await api.conflicts(call)
         },
@@ -91,6 +104,9 @@ extension OperatorRoute {
         },
 
         .later(.get, "\(api)/history") { api, call throws(Problem) in try await api.history(call) },
+        .later(.post, "\(api)/history/undo") { api, call throws(Problem) in
+            try await api.undoDecisions(call)
+        },
         .later(.post, "\(api)/history/{id}/undo") { api, call throws(Problem) in
             try await api.undo(call)
         },

@@ -68,7 +68,29 @@ enum Files {
         let failure = FileFailure("write \(path)")
         close(descriptor)
         guard isComplete else { throw failure }
-        guard unsafe rename(beside, path) == 0 else { throw FileFailure("write \(path)") }
+        guard unsafe Glibc.rename(beside, path) == 0 else { throw FileFailure("write \(path)") }
+    }
+
+    /// Gives a file or folder another name on the same disk.
+    static func rename(_ path: String, to other: String) throws(FileFailure) {
+        guard unsafe Glibc.rename(path, other) == 0 else {
+            throw FileFailure("rename \(path) to \(other)")
+        }
+    }
+
+    /// The size of a file in bytes; nil when there is none.
+    static func size(_ path: String) -> Int64? {
+        var status = stat()
+        // stat fills the struct that it is given, which lives until the call returns.
+        return unsafe stat(path, &status) == 0 ? Int64(status.st_size) : nil
+    }
+
+    /// The bytes that this user may still write to the disk of `path`; nil when nobody knows.
+    static func freeBytes(_ path: String) -> UInt64? {
+        var status = statvfs()
+        // statvfs fills the struct that it is given, which lives until the call returns.
+        guard unsafe statvfs(path, &status) == 0 else { return nil }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
     }
 
     /// Removes a file if it is there.

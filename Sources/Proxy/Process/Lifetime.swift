@@ -9,11 +9,18 @@ import UnixSignals
 struct Lifetime {
     let services: [any Service]
     let log: Logger
+    /// Called when stopping begins.
+    var onStop: @Sendable () -> Void = {}
+    /// What SIGHUP does; nil for what it does to every program, which is to end it. It also comes
+    /// when the terminal of the process goes; then the process stops.
+    var onHangUp: (@Sendable () async -> Void)?
 
     /// Runs until the end.
     func run() async throws(StartProblem) {
         do {
-            let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+            let trapped: [UnixSignal] =
+                onHangUp == nil ? [.sigint, .sigterm] : [.sigint, .sigterm, .sighup]
+            let signals = await UnixSignalsSequence(trapping: trapped)
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: services.map {
@@ -22,7 +29,7 @@ struct Lifetime {
                             failureTerminationBehavior: .gracefullyShutdownGroup)
                     }, logger: log))
             try await withThrowingDiscardingTaskGroup { tasks in
-                tasks.addTask { await Self.obey(signals, group) }
+                tasks.addTask { await obey(signals, group) }
                 try await group.run()
                 tasks.cancelAll()
             }
@@ -31,12 +38,18 @@ struct Lifetime {
         }
     }
 
-    private static func obey(_ signals: UnixSignalsSequence, _ group: ServiceGroup) async {
+    private func obey(_ signals: UnixSignalsSequence, _ group: ServiceGroup) async {
+        let hasTerminal = ThisProcess.isInteractive
         await withDiscardingTaskGroup { tasks in
             var isStopping = false
             for await signal in signals {
+                if signal == .sighup, let onHangUp, ThisProcess.isInteractive == hasTerminal {
+                    if !isStopping { tasks.addTask { await onHangUp() } }
+                    continue
+                }
                 if isStopping { ThisProcess.end(signal == .sigint ? 130 : 143) }
                 isStopping = true
+                onStop()
                 tasks.addTask {
                     await group.triggerGracefulShutdown()
                     try? await Task.sleep(for: .milliseconds(Limits.stopMilliseconds))

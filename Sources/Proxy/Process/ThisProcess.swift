@@ -35,8 +35,25 @@ enum ThisProcess {
         return text
     }
 
+    /// Whether the service manager started this process, which keeps what it says.
+    static var isService: Bool {
+        environment("NOTIFY_SOCKET") != nil || environment("JOURNAL_STREAM") != nil
+    }
+
     /// Whether a person reads standard error.
     static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Whether a question can be asked and answered.
+    static var canAsk: Bool { isInteractive && isatty(STDIN_FILENO) == 1 }
+
+    /// Asks a person on standard error; the answer in lower case without blanks around it.
+    static func ask(_ question: String) -> String {
+        write(question, to: STDERR_FILENO)
+        return (readLine() ?? "").lowercased().filter { !$0.isWhitespace }
+    }
+
+    /// Writes over the last line that ``showProgress(_:)`` wrote on standard error.
+    static func showProgress(_ line: String) { write("\r\u{1B}[K\(line)", to: STDERR_FILENO) }
 
     /// Writes a line to standard error.
     static func say(_ line: String) { write("\(line)\n", to: STDERR_FILENO) }

@@ -51,7 +51,7 @@ extension PassThrough {
 
     /// An address of the backend as one of this proxy, or the client would leave it; nil for any
     /// other. Where a login ends, it is in the form that the client waits for.
-    func own(_ location: String, _ request: Request) -> String? {
+    func own(_ location: String, _ request: Request, _ base: String) -> String? {
         guard let host = request.head.authority,
             let mark = location.firstRange(of: "://"),
             ["http", "https"].contains(location[..<mark.lowerBound].lowercased())
@@ -64,16 +64,16 @@ extension PassThrough {
         if let form, path.hasPrefix("\(form.other.donePath)#") {
             path = form.donePath + path.dropFirst(form.other.donePath.count)
         }
-        return "http://\(host)\(path)"
+        return "http://\(host)\(base)\(path)"
     }
 
     /// The next page of a list that was passed through, at the address that the client used. Of the
     /// backend's only the query counts: some name neither port nor path.
-    func nextLink(_ link: String, _ request: Request) -> String {
+    func nextLink(_ link: String, _ request: Request, _ base: String) -> String {
         guard let host = request.head.authority,
             let match = link.wholeMatch(of: /<?[^?>]*\?(?<query>[^>;]*)>?;\s*rel="?next"?\s*/)
         else { return link }
-        return "http://\(host)\(request.path)?\(match.query); rel=next"
+        return "http://\(host)\(base)\(request.path)?\(match.query); rel=next"
     }
 }
 

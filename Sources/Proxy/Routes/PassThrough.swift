@@ -15,13 +15,14 @@ struct PassThrough: Sendable {
     let work: BackgroundWork
 
     /// Answers a request that the guard let through.
-    func handle(_ request: Request) -> Answer {
+    /// - Parameter base: the client's capability address; empty for the plain one.
+    func handle(_ request: Request, base: String = "") -> Answer {
         .later { reply in
-            work.start { reply(await response(to: request)) }
+            work.start { reply(await response(to: request, base)) }
         }
     }
 
-    private func response(to request: Request) async -> Response {
+    private func response(to request: Request, _ base: String) async -> Response {
         guard !homes.nobody.board.isSwitchedOff else {
             return unreachable(request, "Offline mode is on.")
         }
@@ -38,7 +39,7 @@ struct PassThrough: Sendable {
                 response = try await transport.open(outgoing(request, target))
             }
             for home in homes.all { home.engine.nudge(.reachable) }
-            return incoming(response, request)
+            return incoming(response, request, base)
         } catch {
             return unreachable(request, "The backend cannot be reached: \(error.message)")
         }
@@ -96,16 +97,18 @@ struct PassThrough: Sendable {
         return head
     }
 
-    private func incoming(_ response: Response, _ request: Request) -> Response {
+    private func incoming(
+        _ response: Response, _ request: Request, _ base: String
+    ) -> Response {
         var response = response
         let length = response.head.headerFields[.contentLength]
         response.head.headerFields = Self.endToEnd(response.head.headerFields)
         response.head.headerFields[.contentLength] = length
         if let location = response.head.headerFields[.location] {
-            response.head.headerFields[.location] = own(location, request) ?? location
+            response.head.headerFields[.location] = own(location, request, base) ?? location
         }
         if TablePath.isTables(request.path), let link = response.head.headerFields[.link] {
-            response.head.headerFields[.link] = nextLink(link, request)
+            response.head.headerFields[.link] = nextLink(link, request, base)
         }
         // The length of an answer to HEAD is that of a body that does not come.
         if request.head.method == .head, response.bytes != nil {

@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPTypes
+import SyncCore
 import TablesProtocol
 
 /// The whole URL space:
@@ -11,6 +12,8 @@ import TablesProtocol
 /// | `/tables/{table}/{id}` | GET, PATCH, PUT, DELETE, POST | ``TablesRoutes``: get, update, replace, delete, undelete |
 /// | `/-/…` | as ``OperatorRoute/all`` says | ``OperatorAPI`` |
 /// | anything else | any | ``PassThrough``: the backend |
+///
+/// A capability address, `/c/SECRET`, may stand before all but `/-/`.
 struct Routes: HTTPHandler {
     let gate: Guard
     let rejections: RejectionLog
@@ -21,7 +24,7 @@ struct Routes: HTTPHandler {
     /// Lets the guard judge the head.
     func admit(_ request: Request) -> Admission {
         switch gate.check(request) {
-        case .pass(.other) where !LoginAnswer.isExpected(of: request):
+        case .pass(.other) where !LoginAnswer.isExpected(of: AddressedRequest(request).request):
             return .stream(bodyLimitBytes: Limits.passedBodyBytes)
         case .pass(let space): return .accept(bodyLimitBytes: gate.bodyLimitBytes(space))
         case .answer(let response): return .refuse(response)
@@ -50,19 +53,31 @@ struct Routes: HTTPHandler {
 
     /// Leads a request that the guard let through to who answers it.
     func handle(_ request: Request) -> Answer {
+        let asked = AddressedRequest(request)
+        let request = asked.request
         guard let path = try? TargetPath(request) else {
             return .now(Problem.invalid("The path cannot be read.").response)
         }
         let space = Space(path, method: request.head.method.rawValue)
         let shared = gate.sharingFields(request, space)
-        let answer = answer(request, path, space)
+        var actor = Actor.client
+        if let secret = asked.secret {
+            // Revoked since its head was judged.
+            guard let name = gate.capabilities.name(of: secret) else {
+                return .now(Problem.notFound("This address was revoked.").response)
+            }
+            actor = .namedClient(name)
+        }
+        let answer = answer(request, path, space, actor, base: asked.base)
         return shared.isEmpty ? answer : answer.adding(shared)
     }
 
-    private func answer(_ request: Request, _ path: TargetPath, _ space: Space) -> Answer {
+    private func answer(
+        _ request: Request, _ path: TargetPath, _ space: Space, _ actor: Actor, base: String
+    ) -> Answer {
         switch space {
         case .tables:
-            return tables.handle(request)
+            return tables.handle(request, actor)
         case .operatorAPI:
             // `/-` is the dashboard as well, under the address that its files are relative to.
             return path.segments.count == 1
@@ -71,7 +86,7 @@ struct Routes: HTTPHandler {
             let isFrontDoor = path.segments.isEmpty && request.head.method == .get
             let accepts = request.head.headerFields[.accept] ?? ""
             return isFrontDoor && accepts.contains("text/html")
-                ? .now(Self.toDashboard) : passThrough.handle(request)
+                ? .now(Self.toDashboard) : passThrough.handle(request, base: base)
         }
     }
 

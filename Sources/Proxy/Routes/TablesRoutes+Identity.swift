@@ -13,7 +13,9 @@ extension TablesRoutes {
     /// 3. The backend gives the table to anybody: it is asked itself, with the request as it came.
     ///    Nothing of it is kept here. Where it would not understand the request, a sign-in through
     ///    this proxy has to say whose token it is.
-    func meet(_ token: Token, _ call: TableCall, _ request: Request) -> Answer {
+    func meet(
+        _ token: Token, _ call: TableCall, _ request: Request, _ actor: Actor
+    ) -> Answer {
         guard homes.nobody.board.mayAsk else { return .now(refused(call)) }
         return .later { reply in
             work.start {
@@ -25,20 +27,20 @@ extension TablesRoutes {
                 case .unproven where generation != nil && generation != call.generation:
                     reply(strange(call))
                 case .unproven: passThrough.handle(request).send(reply)
-                case .good: await enter(token, call, request, reply)
+                case .good: await enter(token, call, request, actor, reply)
                 }
             }
         }
     }
 
     private func enter(
-        _ token: Token, _ call: TableCall, _ request: Request, _ reply: Reply
+        _ token: Token, _ call: TableCall, _ request: Request, _ actor: Actor, _ reply: Reply
     ) async {
         do throws(StartProblem) {
             let home = try await homes.vouched(for: token)
             slowLane.run {
                 let scene = Scene(
-                    call: call, answer: TablesAnswer(to: call), home: home,
+                    call: call, answer: TablesAnswer(to: call), home: home, actor: actor,
                     worker: slowLane.worker)
                 answer(scene, request).send(reply)
             }

@@ -14,7 +14,7 @@ extension TablesRoutes {
             ifNoneMatch: scene.call.ifNoneMatch, unmodifiedSince: scene.call.unmodifiedSince,
             bodyVersion: bodyVersion, generation: scene.call.generation,
             parameters: scene.call.parameters,
-            traceparent: request.head.headerFields[.traceparent], actor: .client)
+            traceparent: request.head.headerFields[.traceparent], actor: scene.actor)
         let asksFirst = mayNeedSignIn(scene)
         let waits = writesThrough(scene)
         return .later { reply in

@@ -17,7 +17,7 @@ struct TablesRoutes: Sendable {
     let now: @Sendable () -> Instant
 
     /// Answers a request that the guard let through.
-    func handle(_ request: Request) -> Answer {
+    func handle(_ request: Request, _ actor: Actor = .client) -> Answer {
         let call: TableCall
         do {
             call = try TableCall.parse(request, defaultGeneration: defaultGeneration)
@@ -38,8 +38,9 @@ struct TablesRoutes: Sendable {
         switch homes.door(token, call.table, worker: worker) {
         case .home(let home):
             return self.answer(
-                Scene(call: call, answer: answer, home: home, worker: worker), request)
-        case .unknown(let token): return meet(token, call, request)
+                Scene(call: call, answer: answer, home: home, actor: actor, worker: worker),
+                request)
+        case .unknown(let token): return meet(token, call, request, actor)
         }
     }
 
@@ -84,6 +85,8 @@ struct TablesRoutes: Sendable {
         let call: TableCall
         let answer: TablesAnswer
         let home: Home
+        /// Who asks, for the history.
+        let actor: Actor
         /// Whose reader may be used: that of the server's thread, or of the slow lane.
         var worker: Int
 

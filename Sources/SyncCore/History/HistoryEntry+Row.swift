@@ -10,7 +10,8 @@ extension HistoryEntry {
         self.init(
             id: entry.id, at: Instant(milliseconds: row["at"]), kind: kind, actor: actor,
             table: row["table_name"], itemID: entry.itemID, operationID: row["op_id"],
-            before: entry.before?.json, after: entry.after?.json, summary: entry.summary,
+            title: row["title"], before: entry.before?.json, after: entry.after?.json,
+            summary: entry.summary,
             undoable: entry.isUndoable && entry.undoneBy == nil, undoneBy: entry.undoneBy)
     }
 }

@@ -11,8 +11,9 @@ extension Transaction {
     func history(before id: Int64, limit: Int) throws -> Page<HistoryEntry> {
         let found = try all(
             """
-            SELECT history.*, tables.name AS table_name FROM history
+            SELECT history.*, tables.name AS table_name, operations.title AS title FROM history
             LEFT JOIN tables ON tables.id = history.table_id
+            LEFT JOIN operations ON operations.op_id = history.op_id
             WHERE history.id < ? ORDER BY history.id DESC LIMIT ?
             """, [id, limit + 1]
         ).compactMap { HistoryEntry($0) }

@@ -106,13 +106,17 @@ struct PullPass: Sendable {
                 return
             }
             let change = try await store.read { try $0.changeCount() }
-            let answer = await remote.list(request.table, state.plan.next())
+            var query = state.plan.next()
+            // The first page asks how many there are in all; refused, it is asked for without.
+            query.query.count = state.report.requests == 0
+            let answer = await remote.list(request.table, query)
             state.report.requests += 1
             guard case .rows(let page) = answer else {
                 if await !simplify(&state, answer) { return }
                 continue
             }
             state.refusals = 0
+            state.report.total = page.total ?? state.report.total
             let wasFull = state.plan.paging == .full
             state.plan.take(page)
             // The page that showed that rows have no times comes again, in another order.
@@ -151,7 +155,7 @@ struct PullPass: Sendable {
         for start in stride(from: 0, to: page.rows.count, by: SyncLimits.applyRows) {
             let rows = Array(page.rows[start..<min(start + SyncLimits.applyRows, page.rows.count)])
             let (request, plan, token) = (request, state.plan, state.token)
-            let (counts, moved) = try await store.write { transaction in
+            let (counts, moved) = try await store.write(inBudget: true) { transaction in
                 var record = try transaction.tableForRows(request.table, rows)
                 var counts = AppliedCounts()
                 for row in rows {

@@ -55,8 +55,7 @@ extension PushPass {
             if let step = try await noteHighest(operation, subject) { return step }
         }
         let request = try request(operation, subject, record)
-        let start = AttemptStart(
-            method: request.method.rawValue, target: request.target, body: request.body)
+        let start = remote.attempt(request)
         let marked = try await store.write { try $0.markSending(operation, start) }
         guard let marked else { return nil }
 
@@ -208,7 +207,8 @@ extension PushSubject {
         self.init(
             kind: operation.kind, itemID: operation.itemID, sent: operation.payload ?? Columns(),
             base: operation.baseRow, baseVersion: operation.baseVersion,
-            maybeApplied: operation.maybeApplied, madeID: operation.madeID,
+            maybeApplied: operation.maybeApplied, mayArriveLate: operation.mayArriveLate,
+            madeID: operation.madeID,
             conditional: operation.conditional, conflictPolicy: table.conflictPolicy,
             unconditionalPolicy: table.unconditionalPolicy)
     }
@@ -217,7 +217,9 @@ extension PushSubject {
 extension AttemptEnd {
     /// How a request ended.
     init(_ exchange: Exchange) {
-        self.init(status: exchange.status, response: exchange.excerpt, error: nil, reach: nil)
+        self.init(
+            status: exchange.status, response: exchange.excerpt, error: nil, reach: nil,
+            fields: exchange.fields)
         if case .unreachable(let failure) = exchange.answer {
             error = failure.message
             reach = failure.reach.rawValue

@@ -11,6 +11,8 @@ struct PushSubject: Sendable, Hashable {
     var baseVersion: String?
     /// An earlier request may have reached the backend, and no verdict came.
     var maybeApplied = false
+    /// So it was once, and such a request may still arrive.
+    var mayArriveLate = false
     /// The id is a UUID that this store made, so that no one else can have used it.
     var madeID = false
     /// The client sent If-Match.

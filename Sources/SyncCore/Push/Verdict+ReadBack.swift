@@ -33,7 +33,7 @@ extension Verdict {
 
     private static func foundInsert(_ subject: PushSubject, _ row: RemoteRow) -> PushDecision {
         // An id that only this store can have made: the row's existence proves success.
-        if subject.maybeApplied, subject.madeID { return .applied(row) }
+        if subject.maybeApplied || subject.mayArriveLate, subject.madeID { return .applied(row) }
         if !row.isDeleted, subject.isEqual(to: row) { return .applied(row) }
         return conflict(subject, row)
     }

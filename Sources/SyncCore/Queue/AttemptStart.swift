@@ -6,6 +6,8 @@ struct AttemptStart: Sendable {
     /// The request's path and query.
     var target: String
     var body: JSONText?
+    /// The request's header fields, see ``RecordedFields``.
+    var fields: [String] = []
 }
 
 /// How a request ended.
@@ -16,4 +18,6 @@ struct AttemptEnd: Sendable {
     var error: String?
     /// How far a request got that had no answer.
     var reach: String?
+    /// The answer's header fields, see ``RecordedFields``.
+    var fields: [String] = []
 }

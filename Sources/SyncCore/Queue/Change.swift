@@ -31,6 +31,8 @@ extension TableOperation {
     mutating func take(_ columns: Columns) {
         let change = Change(kind, columns: columns, base: baseRow)
         changedColumns = change.changedColumns
+        // An insert of this id that arrives late would now bring something else.
+        if mayArriveLate, payload?.text != change.payload?.text { madeID = false }
         payload = change.payload
         title = ItemTitle.of(columns) ?? title
     }

@@ -1,6 +1,7 @@
 /// What becomes of a write to an item that already has an open operation.
 ///
-/// 1. An operation that may have reached the backend is never changed: the write follows it.
+/// 1. An operation that may have reached the backend, or may yet reach it, is never changed: the
+///    write follows it.
 /// 2. Any other is changed in place, or the two cancel each other.
 /// 3. A refused (quarantined) one that is changed is due again; a conflict stays a conflict.
 enum Collapse {
@@ -10,6 +11,8 @@ enum Collapse {
         var state: OperationState
         /// A request for it may have taken effect, or is on its way.
         var mayHaveReached: Bool
+        /// An earlier request for it may still arrive.
+        var mayArriveLate = false
     }
 
     /// Decides without looking at any row; pure.
@@ -26,8 +29,9 @@ enum Collapse {
         }
         if pending.mayHaveReached { return afterSent(pending.kind, new) }
         let decision = inPlace(pending.kind, new)
-        // The backend has a row of its own there, so deleting mine is one more side of the conflict.
-        return pending.state == .conflict && decision == .cancel
+        // The backend has a row of its own there, so deleting mine is one more side of the conflict;
+        // or it may get one, which the delete then meets.
+        return (pending.state == .conflict || pending.mayArriveLate) && decision == .cancel
             ? .change(to: .delete) : decision
     }
 
@@ -70,5 +74,14 @@ enum Collapse {
         // Undeleting and changing are two requests.
         case (.undelete, .update), (.undelete, .replace): .successor
         }
+    }
+}
+
+extension Collapse.Pending {
+    /// What the decision needs of an operation.
+    init(_ operation: TableOperation) {
+        self.init(
+            kind: operation.kind, state: operation.state,
+            mayHaveReached: operation.mayHaveReached, mayArriveLate: operation.mayArriveLate)
     }
 }

@@ -8,7 +8,7 @@ extension TableOperation {
         base_version, base_row, changed_columns, payload, maybe_applied, parameters, generation,
         conditional, made_id, highest_id, traceparent, actor, title, attempts, created_at,
         first_attempt_at, last_attempt_at, next_attempt_at, closed_at, last_status, last_error,
-        successor_of
+        successor_of, may_arrive_late
         """
     /// Operations with their tables.
     static let select = """
@@ -52,6 +52,7 @@ extension TableOperation {
         lastStatus = row[29]
         lastError = row[30]
         successorOf = row[31]
+        mayArriveLate = row[32]
     }
 
     private static func instant(_ milliseconds: Int64?) -> Instant? {

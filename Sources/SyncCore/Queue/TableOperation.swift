@@ -21,6 +21,8 @@ struct TableOperation: Sendable, Hashable {
     /// All columns for insert and replace, the changed ones for update, nil otherwise.
     var payload: Columns?
     var maybeApplied = false
+    /// A request of it once got no verdict and may still arrive, however long after.
+    var mayArriveLate = false
     var parameters: [QueryParameter] = []
     var generation: Generation
     /// The client sent If-Match.
@@ -43,8 +45,16 @@ struct TableOperation: Sendable, Hashable {
     /// The operation that must close first.
     var successorOf: Int64?
 
-    /// Whether a request may have taken effect: nothing may be cancelled or merged in place.
-    var mayHaveReached: Bool { maybeApplied || state == .sending }
+    /// Whether a request may have taken effect or may yet do so: nothing may be cancelled or merged
+    /// in place. What a person has to look at anyway is changed in place all the same.
+    var mayHaveReached: Bool {
+        switch state {
+        case .sending: true
+        case .conflict, .quarantined: maybeApplied
+        case .queued, .waiting, .unknown, .done, .discarded, .collapsed:
+            maybeApplied || mayArriveLate
+        }
+    }
 }
 
 extension TableOperation {

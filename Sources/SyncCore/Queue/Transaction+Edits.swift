@@ -4,7 +4,7 @@ extension Transaction {
     /// Decides what becomes of an edit beside the item's open operations, and does it.
     func make(_ edit: ItemEdit, _ rules: WriteRules) throws -> WriteOutcome {
         let pending = edit.chain.last.map {
-            Collapse.Pending(kind: $0.kind, state: $0.state, mayHaveReached: $0.mayHaveReached)
+            Collapse.Pending($0)
         }
         let decision = Collapse.decide(
             pending: pending, new: edit.kind, strictSDK: rules.strictSDK)

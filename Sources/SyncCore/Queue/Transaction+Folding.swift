@@ -7,9 +7,7 @@ extension Transaction {
     func fold(_ operation: inout TableOperation, _ row: inout ItemRow) throws {
         guard !operation.mayHaveReached else { return }
         for var next in try successors(of: operation.seq) {
-            let pending = Collapse.Pending(
-                kind: operation.kind, state: operation.state, mayHaveReached: false)
-            switch Collapse.decide(pending: pending, new: next.kind) {
+            switch Collapse.decide(pending: Collapse.Pending(operation), new: next.kind) {
             case .append, .successor, .refuse:
                 return
             case .nothing:

@@ -2,25 +2,46 @@ import GRDB
 import TablesProtocol
 
 extension Transaction {
-    /// A page of operations in the order in which they are sent.
+    /// A page of operations in the order in which they are sent, after a place in the order and
+    /// after the first `skip` from there.
     func operations(
-        _ filter: OperationFilter, after: Int64, limit: Int
+        _ filter: OperationFilter, after: Int64, skip: Int = 0, limit: Int
+    ) throws -> Page<TableOperation> {
+        if filter.isSearch { return try search(filter, after: after, skip: skip, limit: limit) }
+        let (sql, arguments) = filter.condition
+        // The rows are found first and fetched afterwards: those that are skipped stay unread.
+        let found = try Int64.fetchAll(
+            db,
+            sql: """
+                SELECT seq FROM \(filter.source) WHERE seq > ? AND \(sql)
+                ORDER BY seq LIMIT ? OFFSET ?
+                """, arguments: [after] + arguments + [limit + 1, skip])
+        return try page(found, limit: limit, total: try count(filter))
+    }
+
+    /// The same for a text: everything is looked through once, for the page and for the count.
+    private func search(
+        _ filter: OperationFilter, after: Int64, skip: Int, limit: Int
     ) throws -> Page<TableOperation> {
         let (sql, arguments) = filter.condition
-        // Several states at once come in order from the table itself; from the index by state a
-        // long queue would be sorted for every page.
-        let source = (filter.states?.count ?? 2) > 1 ? "operations NOT INDEXED" : "operations"
-        let found = try all(
-            """
-            SELECT \(TableOperation.columns) FROM \(source)
-            JOIN tables ON tables.id = operations.table_id
-            WHERE seq > ? AND \(sql) ORDER BY seq LIMIT ?
-            """, [after] + arguments + [limit + 1]
-        ).compactMap(TableOperation.init)
-        let items = Array(found.prefix(limit))
+        let all = try Int64.fetchAll(
+            db, sql: "SELECT seq FROM \(filter.source) WHERE \(sql) ORDER BY seq",
+            arguments: arguments)
+        let rest = all.drop { $0 <= after }.dropFirst(skip)
+        return try page(Array(rest.prefix(limit + 1)), limit: limit, total: all.count)
+    }
+
+    /// The operations at these places in the order; one more than `limit` says that more follow.
+    private func page(
+        _ found: [Int64], limit: Int, total: Int
+    ) throws -> Page<TableOperation> {
+        let shown = found.prefix(limit)
+        let list = shown.map(String.init).joined(separator: ",")
+        let items = try all("\(TableOperation.select) WHERE seq IN (\(list)) ORDER BY seq")
+            .compactMap(TableOperation.init)
         return Page(
-            items: items, next: found.count > limit ? items.last.map { Cursor.text($0.seq) } : nil,
-            total: try count(filter))
+            items: items, next: found.count > limit ? shown.last.map(Cursor.text) : nil,
+            total: total)
     }
 
     /// How many operations match; from the counters where the filter allows it.
@@ -32,16 +53,23 @@ extension Transaction {
                 arguments: arguments) ?? 0
         }
         return try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM operations WHERE \(sql)", arguments: arguments) ?? 0
+            db, sql: "SELECT count(*) FROM \(filter.source) WHERE \(sql)", arguments: arguments)
+            ?? 0
     }
 
-    /// The operations that match, counted by state and reason, the most first.
+    /// The operations that match and have a reason, counted by state and reason, the most first.
     func operationGroups(_ filter: OperationFilter, limit: Int) throws -> [OperationGroup] {
         let (sql, arguments) = filter.condition
         return try all(
             """
-            SELECT state, reason, count(*) AS count, min(created_at) AS since FROM operations
-            WHERE \(sql) GROUP BY state, reason ORDER BY count(*) DESC, min(seq) LIMIT ?
+            SELECT state, reason, count,
+              (SELECT created_at FROM operations WHERE seq = first) AS since
+            FROM (
+              SELECT state, reason, count(*) AS count, min(seq) AS first
+              FROM operations INDEXED BY operations_by_reason
+              WHERE reason IS NOT NULL AND \(sql) GROUP BY state, reason
+              ORDER BY count DESC, first LIMIT ?
+            )
             """, arguments + [limit]
         ).compactMap { row in
             guard let state = OperationState(rawValue: row["state"]) else { return nil }
@@ -84,6 +112,8 @@ extension AttemptRecord {
         requestBody = body.flatMap { try? JSONText(validating: $0) }
         status = row["status"]
         responseExcerpt = row["response_excerpt"]
+        requestFields = JSONList.names(row["request_fields"])
+        responseFields = JSONList.names(row["response_fields"])
         outcome = row["outcome"]
         error = row["error"]
     }

@@ -62,7 +62,8 @@ extension Transaction {
               base_version = ?, base_row = ?, changed_columns = ?, payload = ?, maybe_applied = ?,
               parameters = ?, generation = ?, conditional = ?, highest_id = ?, title = ?,
               attempts = ?, first_attempt_at = ?, last_attempt_at = ?, next_attempt_at = ?,
-              closed_at = ?, last_status = ?, last_error = ?, successor_of = ? WHERE seq = ?
+              closed_at = ?, last_status = ?, last_error = ?, successor_of = ?, made_id = ?,
+              may_arrive_late = ? WHERE seq = ?
             """,
             [
                 operation.itemID.text, operation.kind.rawValue, operation.state.rawValue,
@@ -73,7 +74,8 @@ extension Transaction {
                 operation.conditional, operation.highestID, operation.title, operation.attempts,
                 operation.firstAttemptAt?.milliseconds, operation.lastAttemptAt?.milliseconds,
                 operation.nextAttemptAt?.milliseconds, operation.closedAt?.milliseconds,
-                operation.lastStatus, operation.lastError, operation.successorOf, operation.seq,
+                operation.lastStatus, operation.lastError, operation.successorOf, operation.madeID,
+                operation.mayArriveLate, operation.seq,
             ])
         effects.madeWork = true
     }

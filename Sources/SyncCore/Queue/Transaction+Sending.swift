@@ -91,12 +91,13 @@ extension Transaction {
         try save(&current)
         try run(
             """
-            INSERT INTO attempts(operation, number, started_at, method, target, request_body)
-            VALUES (?, ?, ?, ?, ?, ?)
+            INSERT INTO attempts(operation, number, started_at, method, target, request_body,
+              request_fields)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 current.seq, current.attempts, now.milliseconds, attempt.method, attempt.target,
-                attempt.body?.text,
+                attempt.body?.text, JSONList.text(attempt.fields),
             ])
         try emit(.operation, current)
         return current
@@ -109,11 +110,13 @@ extension Transaction {
         try run(
             """
             UPDATE attempts SET ended_at = ?, status = ?, response_excerpt = ?, outcome = ?,
-              error = ?, reach = ? WHERE operation = ? AND number = ? AND ended_at IS NULL
+              error = ?, reach = ?, response_fields = ?
+            WHERE operation = ? AND number = ? AND ended_at IS NULL
             """,
             [
                 now.milliseconds, attempt.status, attempt.response.map(Self.excerpt),
-                state.rawValue, attempt.error, attempt.reach, operation.seq, operation.attempts,
+                state.rawValue, attempt.error, attempt.reach, JSONList.text(attempt.fields),
+                operation.seq, operation.attempts,
             ])
     }
 
@@ -135,8 +138,8 @@ extension Transaction {
             """, [now.milliseconds])
         try run(
             """
-            UPDATE operations SET state = 'unknown', maybe_applied = 1, next_attempt_at = ?1,
-              revision = revision + 1,
+            UPDATE operations SET state = 'unknown', maybe_applied = 1, may_arrive_late = 1,
+              next_attempt_at = ?1, revision = revision + 1,
               reason = 'The process ended before the answer came; the row will be read back.'
             WHERE state = 'sending'
             """, [now.milliseconds])

@@ -110,6 +110,7 @@ extension Transaction {
         operation.reason = reason
         operation.nextAttemptAt = until
         operation.maybeApplied = maybeApplied
+        operation.mayArriveLate = operation.mayArriveLate || maybeApplied
         try save(&operation)
     }
 

@@ -5,10 +5,15 @@ struct Exchange: Sendable {
     var status: Int?
     /// The beginning of the response body, at most ``SyncLimits/excerptBytes``.
     var excerpt: String?
+    /// The answer's header fields, see ``RecordedFields``.
+    var fields: [String]
 
-    init(answer: RemoteAnswer, status: Int? = nil, excerpt: String? = nil) {
+    init(
+        answer: RemoteAnswer, status: Int? = nil, excerpt: String? = nil, fields: [String] = []
+    ) {
         self.answer = answer
         self.status = status
         self.excerpt = excerpt
+        self.fields = fields
     }
 }

@@ -15,6 +15,7 @@ enum ListBody {
         var page = page(elements, generation)
         page?.hasNext = !next.isEmpty
         page?.isDatasync = object["items"] != nil
+        page?.total = object["count"].flatMap { Int($0.text) }.flatMap { $0 < 0 ? nil : $0 }
         return page
     }
 

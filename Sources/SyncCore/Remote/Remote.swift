@@ -26,7 +26,8 @@ struct Remote: Sendable {
             let reader = AnswerReader(generation: generation, now: clock.now())
             return Exchange(
                 answer: asList ? reader.list(response) : reader.write(response),
-                status: response.head.status.code, excerpt: Self.excerpt(response))
+                status: response.head.status.code, excerpt: Self.excerpt(response),
+                fields: RecordedFields.lines(response.head.headerFields))
         } catch {
             return Exchange(answer: .unreachable(error))
         }
@@ -40,6 +41,13 @@ struct Remote: Sendable {
         } catch {
             return .rejected(status: 400, text: error.description)
         }
+    }
+
+    /// The record of an attempt at a request.
+    func attempt(_ request: RemoteRequest) -> AttemptStart {
+        AttemptStart(
+            method: request.method.rawValue, target: request.target, body: request.body,
+            fields: RecordedFields.lines(bound(request).head.headerFields))
     }
 
     /// The request with everything that does not depend on the operation.

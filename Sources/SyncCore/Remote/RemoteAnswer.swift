@@ -45,4 +45,6 @@ struct RemotePage: Sendable, Hashable {
     var hasNext: Bool
     /// The rows came in the third generation's envelope.
     var isDatasync = false
+    /// How many rows the query has in all, when it was asked and the backend says so.
+    var total: Int?
 }

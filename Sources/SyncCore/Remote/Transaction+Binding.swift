@@ -24,6 +24,9 @@ extension Transaction {
         return .bound
     }
 
+    /// The backend whose work the store holds; nil when none was asked yet.
+    func boundAddress() throws -> String? { try text(Self.addressKey) }
+
     /// Notes that the bound backend gave a list, and in which generation's dialect.
     func noteProven(_ generation: Generation) throws {
         if try text(Self.provenKey) == nil { try set(Self.provenKey, "1") }

@@ -42,6 +42,10 @@ public enum SyncLimits {
     static let purgeRows = 1_000_000_000
     /// The bytes of a response that an attempt keeps.
     static let excerptBytes = 4096
+    /// Header fields kept of one request or answer.
+    static let recordedFields = 40
+    /// The kept beginning of a header field's value, in characters.
+    static let recordedFieldCharacters = 300
     /// Runs that are remembered in memory for whoever waits for them.
     static let rememberedRuns = 50
     /// Pages of one pull before it stops with an error, against a backend that pages in circles.

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import TablesProtocol
 
@@ -7,7 +6,8 @@ enum Connection {
     /// The one connection that writes. A commit is on disk before it returns.
     static func writer(_ path: String) throws(StoreError) -> DatabaseQueue {
         do {
-            try makeFile(path)
+            // Only the owner reads it; SQLite gives its side files the same mode.
+            try StoreFile.make(path)
             var configuration = configuration()
             configuration.journalMode = .wal
             let queue = try DatabaseQueue(path: path, configuration: configuration)
@@ -48,19 +48,8 @@ enum Connection {
         return configuration
     }
 
-    /// Only the owner reads the file; SQLite gives its side files the same mode.
-    private static func makeFile(_ path: String) throws {
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
-        if FileManager.default.fileExists(atPath: path) {
-            try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
-        } else if !FileManager.default.createFile(
-            atPath: path, contents: nil, attributes: attributes)
-        {
-            throw StoreError.cannotOpen("The store \(path) cannot be made.")
-        }
-    }
-
-    private static func opening(_ error: any Error, _ path: String) -> StoreError {
+    /// What an error while opening a file means.
+    static func opening(_ error: any Error, _ path: String) -> StoreError {
         if let error = error as? StoreError { return error }
         guard let error = error as? DatabaseError else {
             return .cannotOpen("The store \(path) cannot be opened: \(error)")

@@ -5,18 +5,24 @@ enum Migration {
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { db in try db.execute(sql: Schema.version1) }
+        migrator.registerMigration("2") { db in try db.execute(sql: Schema.version2) }
         return migrator
     }
 
     /// Makes or migrates the tables.
     /// - Throws: ``StoreError/newerVersion(_:)`` for a file that a newer version wrote.
     static func run(on writer: DatabaseQueue) throws {
-        let isNewer = try writer.read { try migrator.hasBeenSuperseded($0) }
-        if isNewer {
-            throw StoreError.newerVersion(
-                "A newer version of Understudy wrote this store. Use that version, or a new folder."
-            )
-        }
+        if try writer.read({ try migrator.hasBeenSuperseded($0) }) { throw newer }
         try migrator.migrate(writer)
     }
+
+    /// The version of a file's tables; nil for a file that is no store.
+    /// - Throws: ``StoreError/newerVersion(_:)`` for a file that a newer version wrote.
+    static func version(of db: Database) throws -> Int? {
+        if try migrator.hasBeenSuperseded(db) { throw newer }
+        return try migrator.appliedMigrations(db).compactMap { Int($0) }.max()
+    }
+
+    private static let newer = StoreError.newerVersion(
+        "A newer version of Understudy wrote this store. Use that version, or a new folder.")
 }

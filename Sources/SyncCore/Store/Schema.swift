@@ -9,6 +9,12 @@ enum Schema {
         runs, samples, sdkViews,
     ].joined(separator: "\n")
 
+    /// Version 2 remembers which operations may still arrive although they are sent again.
+    static let version2 = """
+        ALTER TABLE operations ADD COLUMN may_arrive_late INTEGER NOT NULL DEFAULT 0;
+        UPDATE operations SET may_arrive_late = 1 WHERE maybe_applied = 1 OR state = 'sending';
+        """
+
     /// Single values: the counter of committed push outcomes, whose store this is.
     /// The tables that clients know, each made by its first write or its first complete pull, and
     /// the column names as they were first spelled (a JSON object, lower-case name to spelling).
@@ -72,6 +78,7 @@ enum Schema {
           UNIQUE (table_id, id)
         ) STRICT;
         CREATE INDEX items_by_stamp ON items(table_id, stamp, id);
+        CREATE INDEX items_by_creation ON items(table_id, created_at);
         CREATE INDEX items_without_case ON items(table_id, id COLLATE NOCASE);
         CREATE INDEX items_tombstones ON items(stamp) WHERE deleted = 1;
 

@@ -6,7 +6,9 @@ import Synchronization
 // 1. A write waits; the first one to wait puts the committer into the writer's queue.
 // 2. The committer takes all that wait as one group: one transaction, a savepoint each, one fsync.
 // 3. It answers the group, then queues up again behind the engine's transactions.
-// 4. What arrived while it committed is the next group; when nothing did, it ends.
+// 4. A group for which there is no room is tried once more after the oldest rows that the backend has
+//    as well made room.
+// 5. What arrived while it committed is the next group; when nothing did, it ends.
 extension Store {
     /// Joins the next group commit. The completion is called once, on the committer's thread, when
     /// the write is on disk or has failed.
@@ -39,6 +41,21 @@ extension Store {
     }
 
     private func commit(_ group: [WaitingWrites.Entry], _ db: Database) -> [WriteOutcome] {
+        do throws(StoreError) {
+            do throws(StoreError) {
+                return try attempt(group, db)
+            } catch {
+                guard case .full = error, makeRoom(db) else { throw error }
+                return try attempt(group, db)
+            }
+        } catch {
+            return Array(repeating: WriteOutcome(error), count: group.count)
+        }
+    }
+
+    private func attempt(
+        _ group: [WaitingWrites.Entry], _ db: Database
+    ) throws(StoreError) -> [WriteOutcome] {
         let transaction = transaction(db)
         do {
             var outcomes: [WriteOutcome] = []
@@ -52,7 +69,23 @@ extension Store {
             announce(transaction.effects)
             return outcomes
         } catch {
-            return Array(repeating: WriteOutcome(StoreError(error)), count: group.count)
+            throw StoreError(error)
+        }
+    }
+
+    /// Forgets rows that a pull can bring back; false when there are none, or no room even for that.
+    func makeRoom(_ db: Database) -> Bool {
+        let transaction = transaction(db)
+        do {
+            var count = 0
+            try db.inTransaction(.immediate) {
+                count = try transaction.forgetOldest(StoreLimits.forgottenRows)
+                return .commit
+            }
+            announce(transaction.effects)
+            return count > 0
+        } catch {
+            return false
         }
     }
 

@@ -2,13 +2,15 @@ public import TablesProtocol
 
 // The operator's lists. `after` is the `next` of the page before; one that is none begins anew.
 extension Store {
-    /// A page of operations in the order in which they are sent.
+    /// A page of operations in the order in which they are sent: after a cursor, after the first
+    /// `skip` from there, or both.
     public func operations(
-        _ filter: OperationFilter, after: String?, limit: Int
+        _ filter: OperationFilter, after: String? = nil, skip: Int = 0, limit: Int
     ) async throws(StoreError) -> Page<OperationSummary> {
-        try await read { transaction in
+        try await search { transaction in
             let page = try transaction.operations(
-                filter, after: after.flatMap(Cursor.number) ?? 0, limit: Self.bounded(limit))
+                filter, after: after.flatMap(Cursor.number) ?? 0, skip: skip,
+                limit: Self.bounded(limit))
             return Page(
                 items: page.items.map { $0.summary(identity: transaction.identity) },
                 next: page.next, total: page.total)
@@ -19,7 +21,7 @@ extension Store {
     public func operationGroups(
         _ filter: OperationFilter, limit: Int
     ) async throws(StoreError) -> [OperationGroup] {
-        try await read { try $0.operationGroups(filter, limit: Self.bounded(limit)) }
+        try await search { try $0.operationGroups(filter, limit: Self.bounded(limit)) }
     }
 
     /// One operation with all its attempts.

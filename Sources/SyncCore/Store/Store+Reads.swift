@@ -116,19 +116,21 @@ extension Store {
                   (SELECT state FROM operations WHERE seq = items.pending)
                 FROM items WHERE table_id = ? AND id = ?
                 """)
-        var found = try Row.fetchOne(statement, arguments: [table.id, id.text])
+        var found = try StatementRows.item(statement, table.id, id.text, idKind: table.idKind)
         if found == nil, let other = try transaction(db).row(table, id)?.id {
-            found = try Row.fetchOne(statement, arguments: [table.id, other.text])
+            found = try StatementRows.item(statement, table.id, other.text, idKind: table.idKind)
         }
-        guard let row = found else { return table.isComplete ? .missing : .unknownWhilePartial }
-        let item = Item(row, idKind: table.idKind)
+        guard let (item, pending) = found else {
+            return table.isComplete ? .missing : .unknownWhilePartial
+        }
         if item.deleted, !includeDeleted { return .gone(item) }
-        return .item(item, state: ItemState(pending: row[6]))
+        return .item(item, state: ItemState(pending: pending))
     }
 
     /// What is known of a table, for the routes: from memory after the first time.
     @available(*, noasync)
     public func table(_ name: TableName, worker: Int) -> TableSettings? {
+        if let record = catalog.remembered(name) { return TableSettings(record) }
         let reader = readers[worker % readers.count]
         let record = try? reader.read(steps: StoreLimits.readBudgetSteps) { try known(name, $0) }
         return record.flatMap { $0 }.map(TableSettings.init)
@@ -164,7 +166,7 @@ extension Generation {
 
 extension SQLFragment {
     /// The arguments as GRDB binds them.
-    var bound: StatementArguments { StatementArguments(arguments.map(\.databaseValue)) }
+    var bound: StatementArguments { StatementArguments(arguments.map { $0.databaseValue }) }
 }
 
 extension Item {

@@ -4,12 +4,15 @@ import Synchronization
 extension Store {
     /// Runs the engine's own transaction on the writer, in turn with the groups of local writes, and
     /// returns when it is on disk. A cancelled task does not stop it: bookkeeping is finished.
+    /// - Parameters:
+    ///   - inBudget: true for what only brings rows, which ends where the budget ends.
+    ///   - body: runs a second time where there was no room for the first.
     func write<T: Sendable>(
-        _ body: @escaping @Sendable (Transaction) throws -> T
+        inBudget: Bool = false, _ body: @escaping @Sendable (Transaction) throws -> T
     ) async throws(StoreError) -> T {
         let result: Result<T, StoreError> = await withCheckedContinuation { continuation in
             writer.asyncWriteWithoutTransaction { db in
-                continuation.resume(returning: self.commit(db, body))
+                continuation.resume(returning: self.commit(db, inBudget: inBudget, body))
             }
         }
         return try result.get()
@@ -19,8 +22,21 @@ extension Store {
     func read<T: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws -> T
     ) async throws(StoreError) -> T {
+        try await read(on: operatorReader, body)
+    }
+
+    /// The same for what may look through the whole queue, so that the engine never waits for it.
+    func search<T: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
+        try await read(on: searchReader, body)
+    }
+
+    private func read<T: Sendable>(
+        on reader: DatabaseQueue, _ body: @escaping @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
         let result: Result<T, StoreError> = await withCheckedContinuation { continuation in
-            operatorReader.asyncUnsafeRead { access in
+            reader.asyncUnsafeRead { access in
                 continuation.resume(returning: self.answer(access, body))
             }
         }
@@ -44,6 +60,18 @@ extension Store {
     }
 
     private func commit<T>(
+        _ db: Database, inBudget: Bool, _ body: (Transaction) throws -> T
+    ) -> Result<T, StoreError> {
+        let result = attempt(db, body)
+        guard case .failure(.full) = result, !inBudget, let budget else { return result }
+        _ = makeRoom(db)
+        guard (try? budget.lend(db)) != nil else { return result }
+        // Where it cannot be taken back, the reserve is open until the next start.
+        defer { try? budget.hold(db) }
+        return attempt(db, body)
+    }
+
+    private func attempt<T>(
         _ db: Database, _ body: (Transaction) throws -> T
     ) -> Result<T, StoreError> {
         let transaction = transaction(db)

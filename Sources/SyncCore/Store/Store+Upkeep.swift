@@ -1,35 +1,58 @@
 import GRDB
+import TablesProtocol
 
 extension Store {
-    /// Writes a whole, consistent copy while the store is in use.
-    /// - Parameter path: where no file may be yet.
-    public func backup(to path: String) async throws(StoreError) {
-        let result: Result<Void, StoreError> = await withCheckedContinuation { continuation in
-            operatorReader.asyncUnsafeRead { access in
-                do {
-                    try access.get().execute(sql: "VACUUM INTO ?", arguments: [path])
-                    continuation.resume(returning: .success(()))
-                } catch {
-                    continuation.resume(returning: .failure(StoreError(error)))
-                }
-            }
-        }
-        try result.get()
-    }
-
     /// SQLite's check of the file, the references between rows, and the ledger.
     /// - Returns: what is wrong, in sentences; empty when all is well.
     public func check() async throws(StoreError) -> [String] {
-        try await read { transaction in
-            var faults = try String.fetchAll(transaction.db, sql: "PRAGMA integrity_check")
-                .filter { $0 != "ok" }
-            if try Row.fetchOne(transaction.db, sql: "PRAGMA foreign_key_check") != nil {
-                faults.append("Rows refer to rows that are not there.")
+        try await read { try $0.faults() }
+    }
+
+    /// Looks into a store's file without changing it, also while the store is in use.
+    /// - Throws: ``StoreError`` for a file that is no store, or one of a newer version.
+    @available(*, noasync)
+    public static func verify(at path: String) throws(StoreError) -> StoreContents {
+        do {
+            let file = try Connection.reader(path, budget: nil)
+            let contents = try file.read { db in
+                guard let version = try Migration.version(of: db) else {
+                    throw StoreError.damaged("The file \(path) is no store of Understudy.")
+                }
+                return try Transaction(lookingInto: db).contents(version: version)
             }
-            if try !transaction.ledger().balances {
-                faults.append("The ledger does not balance: a write is not accounted for.")
-            }
-            return faults
+            try file.close()
+            return contents
+        } catch {
+            throw Connection.opening(error, path)
         }
+    }
+}
+
+extension Transaction {
+    /// A transaction of nobody's, that only looks.
+    init(lookingInto db: Database) {
+        self.init(
+            db: db, identity: "", now: .earliest, ids: SystemIDSource(),
+            effects: TransactionEffects())
+    }
+
+    /// What is wrong with the file, in sentences.
+    func faults() throws -> [String] {
+        var faults = try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
+        if try Row.fetchOne(db, sql: "PRAGMA foreign_key_check") != nil {
+            faults.append("Rows refer to rows that are not there.")
+        }
+        if try !ledger().balances {
+            faults.append("The ledger does not balance: a write is not accounted for.")
+        }
+        return faults
+    }
+
+    fileprivate func contents(version: Int) throws -> StoreContents {
+        StoreContents(
+            version: version, backend: try boundAddress(),
+            tables: try String.fetchAll(db, sql: "SELECT name FROM tables ORDER BY name_key"),
+            items: Int(try integer("SELECT coalesce(sum(live_items), 0) FROM table_counters") ?? 0),
+            ledger: try ledger(), faults: try faults())
     }
 }

@@ -14,12 +14,16 @@ public final class Store: Sendable {
     let clock: any StoreClock
     let ids: any IDSource
     let writer: DatabaseQueue
+    /// How large the file may grow; nil for as large as the disk.
+    let budget: DiskBudget?
     /// One for each server worker.
     let readers: [Reader]
     /// For reads that may take their time.
     let unhurried: Reader
     /// For the operator's lists and the engine.
     let operatorReader: DatabaseQueue
+    /// For lists that may look through the whole queue.
+    let searchReader: DatabaseQueue
     let catalog = TableCatalog()
     let waiting = Mutex(WaitingWrites())
     let listeners = Mutex(Listeners())
@@ -35,22 +39,28 @@ public final class Store: Sendable {
     /// - Parameters:
     ///   - workers: how many threads call ``list`` and ``get``.
     ///   - tables: the only tables that writes may make or change; nil for any.
+    ///   - budgetBytes: how large the file may grow; nil for as large as the disk.
     ///   - strictSDK: refuse what the SDKs' queues refuse.
     public init(
         at path: String, identity: String, clock: any StoreClock, ids: any IDSource, workers: Int,
-        tables: Set<TableName>? = nil, strictSDK: Bool = false
+        tables: Set<TableName>? = nil, budgetBytes: Int? = nil, strictSDK: Bool = false
     ) throws(StoreError) {
         self.path = path
         self.identity = identity
         self.clock = clock
         self.ids = ids
         rules = WriteRules(tables: tables, strictSDK: strictSDK)
-        writer = try Connection.writer(path)
+        let writer = try Connection.writer(path)
+        self.writer = writer
         readers = (0..<max(workers, 1)).map { _ in Reader(path: path) }
         unhurried = Reader(path: path)
         do {
             try Migration.run(on: writer)
             operatorReader = try Connection.reader(path, budget: nil)
+            searchReader = try Connection.reader(path, budget: nil)
+            budget = try budgetBytes.map { bytes in
+                try writer.writeWithoutTransaction { try DiskBudget(bytes: bytes, $0) }
+            }
             try writer.write { db in
                 let transaction = Transaction(
                     db: db, identity: identity, now: clock.now(), ids: ids,
@@ -84,6 +94,7 @@ public final class Store: Sendable {
         closeReaders()
         do {
             try operatorReader.close()
+            try searchReader.close()
             try writer.close()
         } catch {
             throw StoreError(error)

@@ -16,6 +16,10 @@ public enum StoreLimits {
     static let rememberedQueries = 256
     /// Rows that a pull applies in one transaction.
     public static let applyRows = 500
+    /// The reserve of a store that may not grow is the budget divided by this.
+    static let budgetsInReserve = 8
+    /// Rows that make room for a group of writes when the store may not grow.
+    static let forgottenRows = 1_000
     /// Earlier versions of an item that stay valid in If-Match.
     public static let heldVersions = 8
     /// The kept beginning of an answer's body, in bytes.
@@ -38,6 +42,8 @@ public enum StoreLimits {
     public static let runs = 1_000
     /// Results of single operations that are kept of a run.
     public static let runResults = 1_000
+    /// Characters of a text that operations are searched for.
+    static let searchCharacters = 200
     /// The most elements on one page of an operator's list.
     public static let operatorPage = 500
     /// Characters of an item's text shown to people.

@@ -9,6 +9,11 @@ final class TableCatalog: Sendable {
     }
     private let state = Mutex(State())
 
+    /// A table from memory; nil when it is not there, which does not say that there is none.
+    func remembered(_ name: TableName) -> TableRecord? {
+        state.withLock { $0.tables[name.key] }
+    }
+
     /// A table from memory, else from `load`. Tables that do not exist are not remembered.
     func table(
         _ name: TableName, _ load: () throws -> TableRecord?

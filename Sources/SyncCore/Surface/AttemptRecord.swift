@@ -14,10 +14,14 @@ public struct AttemptRecord: Sendable, Hashable {
     public var target: String
     /// The request's body as sent.
     public var requestBody: JSONText?
+    /// The request's header fields, `Name: value`, secrets left out.
+    public var requestFields: [String]
     /// The status; nil when no answer came.
     public var status: Int?
     /// The beginning of the answer's body, at most ``StoreLimits/responseExcerptBytes``.
     public var responseExcerpt: String?
+    /// The answer's header fields, `Name: value`, secrets left out.
+    public var responseFields: [String]
     /// The state that the operation got by it.
     public var outcome: String
     /// What went wrong, in plain words.

@@ -23,6 +23,8 @@ public struct HistoryEntry: Sendable, Hashable {
     public var itemID: String?
     /// The operation.
     public var operationID: OperationID?
+    /// A short text of the item for a person, as long as the operation is kept.
+    public var title: String?
     /// The item's columns before; nil when there was none or it was deleted.
     public var before: JSONText?
     /// The item's columns after; nil when there is none or it is deleted.

@@ -8,7 +8,7 @@ public struct OperationFilter: Sendable, Hashable {
     public var text: String?
     /// The reason, whole.
     public var reason: String?
-    /// The ids of the items; nil for all.
+    /// The ids of items of the table, whose open operations are meant; nil for all.
     public var items: [String]?
 
     /// All open operations, unless narrowed.

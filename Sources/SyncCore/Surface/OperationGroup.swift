@@ -5,7 +5,7 @@ public struct OperationGroup: Sendable, Hashable {
     /// Where they are.
     public var state: OperationState
     /// Why, in plain words.
-    public var reason: String?
+    public var reason: String
     /// How many.
     public var count: Int
     /// When the oldest was accepted.

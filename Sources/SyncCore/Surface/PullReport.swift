@@ -6,6 +6,8 @@ public struct PullReport: Sendable, Hashable {
     public var requests = 0
     /// Rows in the answers.
     public var received = 0
+    /// Rows that the backend announced; nil when it did not, and for a run of an earlier process.
+    public var total: Int?
     /// Rows that changed the store.
     public var applied = 0
     /// Rows with local changes, which keep those; the backend's row is kept beside.

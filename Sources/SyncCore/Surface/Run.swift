@@ -17,9 +17,9 @@ public struct Run: Sendable, Hashable {
 
         /// What it is doing.
         public var phase: Phase
-        /// Operations that had their turn, or rows that came.
+        /// Operations that had their turn, or rows of the table under way that came.
         public var done: Int
-        /// Operations that are due; nil for a pull, whose end nobody knows.
+        /// Operations that are due, or rows that the backend announced; nil when it did not.
         public var total: Int?
 
         /// Makes a progress from its parts.

@@ -9,6 +9,8 @@ enum QueryOption: String, CaseIterable {
     case count = "$count"
     case includeDeleted = "__includedeleted"
     case systemProperties = "__systemproperties"
+    /// Understudy's own, in the next links that it gives.
+    case after = "__after"
 
     /// The option that a parameter's name means to a server of a generation.
     ///

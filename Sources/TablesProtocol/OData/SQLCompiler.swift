@@ -36,7 +36,8 @@ public struct SQLCompiler: Sendable {
             // A constant orders nothing, and a bare number would name a column of the result.
             if case .literal = term.expression { continue }
             if case .column(.id) = term.expression { endsWithID = true }
-            var fragment = value(term.expression)
+            // Dates of the system in the column's own unit, so that its index gives the order.
+            var fragment = stamp(term.expression) ?? value(term.expression)
             if term.descending { fragment.text += " DESC" }
             fragments.append(fragment)
         }

@@ -70,6 +70,12 @@ extension TableQuery {
             }
         case .includeDeleted:
             includeDeleted = value.lowercased() == "true"
+        case .after:
+            guard let instant = Instant(parsing: value) else {
+                throw ODataError(
+                    option: name, reason: "The value of '\(name)' must be a date", position: 0)
+            }
+            after = instant
         case .systemProperties:
             break
         }

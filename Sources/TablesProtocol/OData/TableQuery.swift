@@ -8,6 +8,10 @@ public struct TableQuery: Sendable, Hashable {
     public var top: Int?
     /// `$skip`.
     public var skip: Int
+    /// `__after`: only items changed later than this, whatever ``skip`` says. Next links in the order
+    /// of change carry it: an item that changes while a client pages moves to the end of that order,
+    /// and one that did not would be skipped in its place.
+    public var after: Instant?
     /// `$select`; nil for all columns.
     public var select: [Expression.Column]?
     /// Whether the answer carries the total (`$inlinecount=allpages`, `$count=true`).
@@ -18,12 +22,14 @@ public struct TableQuery: Sendable, Hashable {
     /// A query; without arguments, all items that are not deleted.
     public init(
         filter: Expression? = nil, orderBy: [Ordering] = [], top: Int? = nil, skip: Int = 0,
-        select: [Expression.Column]? = nil, count: Bool = false, includeDeleted: Bool = false
+        after: Instant? = nil, select: [Expression.Column]? = nil, count: Bool = false,
+        includeDeleted: Bool = false
     ) {
         self.filter = filter
         self.orderBy = orderBy
         self.top = top
         self.skip = skip
+        self.after = after
         self.select = select
         self.count = count
         self.includeDeleted = includeDeleted

@@ -10,26 +10,29 @@ public struct TablePath: Sendable, Hashable {
     /// Whether a raw path belongs to `/tables`, whatever its case and encoding.
     public static func isTables(_ path: Substring) -> Bool {
         guard path.utf8.first == UInt8(ascii: "/") else { return false }
-        let first = path.dropFirst().prefix { $0 != "/" }
-        return PercentEncoding.decode(first)?.lowercased() == "tables"
+        let first = path.utf8.dropFirst().prefix { $0 != UInt8(ascii: "/") }
+        return PercentEncoding.decode(Substring(first))?.lowercased() == "tables"
     }
 
     /// Reads `/tables/NAME` and `/tables/NAME/ID`, with or without a trailing slash.
     /// - Throws: ``TablesError`` for a bad encoding, an unknown shape or name, and a bad id.
     public init(_ path: Substring) throws(TablesError) {
-        var segments = path.split(separator: "/", omittingEmptySubsequences: false)[...]
-        guard Self.isTables(path) else { throw .unknownTable(String(path)) }
-        if segments.count > 3, segments.last?.isEmpty == true { segments.removeLast() }
-        guard (3...4).contains(segments.count) else { throw .unknownTable(String(path)) }
-        tablePath = segments.prefix(3).joined(separator: "/")
-        let decoded = try segments[2...].map(Self.decode)
-        guard let table = TableName(decoded[0]) else { throw .unknownTable(decoded[0]) }
-        self.table = table
-        if decoded.count > 1 {
-            do throws(ItemID.Refusal) { id = try ItemID(decoded[1]) } catch {
-                throw .invalidID(error)
-            }
+        let slash = UInt8(ascii: "/")
+        guard Self.isTables(path), let mark = path.utf8.dropFirst().firstIndex(of: slash) else {
+            throw .unknownTable(String(path))
         }
+        let name = path[path.utf8.index(after: mark)...]
+        let nameEnd = name.utf8.firstIndex(of: slash) ?? name.endIndex
+        let decoded = try Self.decode(name[..<nameEnd])
+        guard let table = TableName(decoded) else { throw .unknownTable(decoded) }
+        self.table = table
+        tablePath = String(path[..<nameEnd])
+        var rest = path.utf8[nameEnd...].dropFirst()
+        if rest.isEmpty { return }
+        if rest.last == slash { rest.removeLast() }
+        if rest.contains(slash) { throw .unknownTable(String(path)) }
+        let text = try Self.decode(Substring(rest))
+        do throws(ItemID.Refusal) { id = try ItemID(text) } catch { throw .invalidID(error) }
     }
 
     private static func decode(_ segment: Substring) throws(TablesError) -> String {

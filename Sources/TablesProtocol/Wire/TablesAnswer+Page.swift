@@ -8,7 +8,7 @@ extension TablesAnswer {
         var fields = baseFields
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256 * page.items.count + 64)
-        let next = page.hasMore ? call?.nextQuery(after: page.items.count) : nil
+        let next = page.hasMore ? call?.nextQuery(after: page.items) : nil
         switch generation {
         case .mobileServices, .mobileApps:
             if let count = page.count {
@@ -53,14 +53,16 @@ extension TablesAnswer {
 
 extension TableCall {
     /// The query of the next page: the client's own, `$skip` advanced by what was returned and
-    /// `$top`, where it came, lowered by it. Nil when `$top` is used up, and for anything but a list.
-    func nextQuery(after returned: Int) -> String? {
+    /// `$top`, where it came, lowered by it. In the order of change it also says after which change it
+    /// goes on. Nil when `$top` is used up, and for anything but a list.
+    func nextQuery(after items: [Item]) -> String? {
+        let returned = items.count
         guard case .list(let query) = verb, query.top ?? .max > returned else { return nil }
         var pairs: [String] = []
         var hasTop = false
         for parameter in origin.parameters {
             switch QueryOption(name: parameter.name, generation: generation) {
-            case .skip: continue
+            case .skip, .after: continue
             case .top:
                 guard !hasTop, let top = query.top else { continue }
                 hasTop = true
@@ -69,6 +71,9 @@ extension TableCall {
                 .systemProperties, nil:
                 pairs.append(parameter.raw)
             }
+        }
+        if query.isInOrderOfChange, let last = items.last {
+            pairs.append("__after=\(last.updatedAt.text)")
         }
         pairs.append("$skip=\(query.skip + returned)")
         return pairs.joined(separator: "&")

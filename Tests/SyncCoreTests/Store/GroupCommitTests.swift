@@ -150,17 +150,6 @@ import Testing
         }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
     }
-
-    @Test func `a backup is a whole store`() async throws {
-        try await fixture.insert("a")
-        let path = fixture.folder + "/backup.sqlite"
-        try await fixture.store.backup(to: path)
-        let copy = try Store(
-            at: path, identity: "anonymous", clock: fixture.clock,
-            ids: StoreFixture.SeededIDs(3), workers: 1)
-        #expect(try await copy.ledger() == fixture.store.ledger())
-        await #expect(throws: StoreError.self) { try await fixture.store.backup(to: path) }
-    }
 }
 
 /// Holds the writer until all writes have arrived.

@@ -37,6 +37,24 @@ import Testing
         #expect(try !self.page("$skip=100").hasMore)
     }
 
+    @Test(arguments: ["", " desc"])
+    func `a list in the order of change reads the index and sorts nothing`(direction: String)
+        async throws
+    {
+        let query = try TableQuery(
+            odata: "$filter=done eq false&$orderby=updatedAt\(direction)&$top=50")
+        let todo = fixture.todo
+        let steps = try await fixture.store.read { transaction in
+            let table = try #require(try transaction.table(todo))
+            let page = ItemQuery(query, table: table, pageRows: 50).page
+            return try transaction.all(
+                "EXPLAIN QUERY PLAN \(page.text)", page.bound
+            ).map { $0["detail"] as String }
+        }
+        #expect(steps.contains { $0.contains("items_by_stamp") }, "\(steps)")
+        #expect(!steps.contains { $0 == "USE TEMP B-TREE FOR ORDER BY" }, "\(steps)")
+    }
+
     @Test func `a column is found whatever its case in the query`() throws {
         #expect(try page("$filter=title eq 't3'").items.count == 12)
     }

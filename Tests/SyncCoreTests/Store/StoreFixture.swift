@@ -33,13 +33,17 @@ final class StoreFixture: Sendable {
     let store: Store
     let todo: TableName
 
-    init(strictSDK: Bool = false, tables: Set<TableName>? = nil, seed: UInt64 = 1) throws {
+    init(
+        strictSDK: Bool = false, tables: Set<TableName>? = nil, budgetBytes: Int? = nil,
+        seed: UInt64 = 1
+    ) throws {
         folder = NSTemporaryDirectory() + "understudy-store-" + UUID().uuidString
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true)
         store = try Store(
             at: folder + "/store.sqlite", identity: "anonymous", clock: clock,
-            ids: SeededIDs(seed), workers: 2, tables: tables, strictSDK: strictSDK)
+            ids: SeededIDs(seed), workers: 2, tables: tables,
+            budgetBytes: budgetBytes, strictSDK: strictSDK)
         todo = try #require(TableName("todoitem"))
     }
 

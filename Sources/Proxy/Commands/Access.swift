@@ -1,0 +1,68 @@
+import ArgumentParser
+import TablesProtocol
+
+/// `understudy access`.
+struct Access: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Addresses with a secret, one for each client.",
+        discussion: """
+            A client uses its address instead of http://127.0.0.1:8080. Its name shows in history; \
+            with --tables-access capability other programs of this machine are kept out.
+            """,
+        subcommands: [List.self, Add.self, Revoke.self], defaultSubcommand: List.self)
+
+    /// `understudy access list`.
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "The addresses that there are.")
+
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let answer = try await options.withOperator { try await $0.get("/access") }
+            options.show(answer) { answer in
+                let items = answer["items"]?.array ?? []
+                if items.isEmpty {
+                    return ["No client has an address of its own: understudy access add NAME"]
+                }
+                return items.map { item in
+                    "\(item["name"]?.string ?? "")  made \(item["madeAt"]?.string ?? "")  "
+                        + "last used \(item["lastUsedAt"]?.string ?? "not since the start")"
+                }
+            }
+        }
+    }
+
+    /// `understudy access add`.
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make an address. It is shown this once.")
+
+        @Argument(help: "What to call the client, such as phone.")
+        var name: String
+
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let name = JSONValue.object([.init("name", .string(name))])
+            let answer = try await options.withOperator { try await $0.post("/access", [], name) }
+            options.show(answer) { [$0["url"]?.string ?? ""] }
+        }
+    }
+
+    /// `understudy access revoke`.
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make an address useless, at once.")
+
+        @Argument(help: "The name that the address was given.")
+        var name: String
+
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let path = "/access/\(PercentCoding.encode(name))"
+            try await options.withOperator { try await $0.delete(path) }
+            options.show(.object([])) { _ in ["\(name) is revoked."] }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+
+/// The options that say who may come in, and how much room they may take.
+struct AccessOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A Unix socket to listen on as well, for this user alone.", valueName: "path"))
+    var socket: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            open, or capability: clients need an address of their own, see `understudy access`. \
+            (default: open)
+            """, valueName: "access"))
+    var tablesAccess: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            How large the store of each identity may grow, such as 500M or 4G; then rows that the \
+            backend has as well are forgotten, and after that writes are refused with 507. \
+            (default: as large as the disk)
+            """, valueName: "size"))
+    var diskBudget: String?
+
+    /// The flags by the names of their settings.
+    var flags: [String: [String]] {
+        [
+            Settings.socket.name: socket.map { [$0] } ?? [],
+            Settings.tablesAccess.name: tablesAccess.map { [$0] } ?? [],
+            Settings.diskBudget.name: diskBudget.map { [$0] } ?? [],
+        ]
+    }
+}

@@ -1,0 +1,84 @@
+import HTTPMessage
+import HTTPTypes
+import Logging
+import SyncCore
+import TablesProtocol
+
+/// The house of a data folder on which no Understudy runs, opened for one command: the operator API
+/// answers from the store, nothing is sent to the backend, and no other process gets in.
+struct ClosedHouse: HTTPTransport {
+    private let house: House
+    private let lock: FolderLock
+    /// The token that its API asks for.
+    let token: String
+
+    /// The authority that requests to it name; the API compares it with nothing.
+    static let authority = "store"
+
+    /// Opens the house.
+    /// - Throws: ``StartProblem`` when there is no store, or another process has the folder.
+    static func open(_ folder: DataFolder, log: Logger) async throws(StartProblem) -> ClosedHouse {
+        guard folder.hasStore else {
+            throw StartProblem(
+                "No Understudy runs on \(folder.path), and nothing is stored there. Start one, or "
+                    + "name its folder with --data.", .notRunning)
+        }
+        let lock = try folder.open()
+        do {
+            let sources = Sources(
+                flags: ["data": [folder.path], "sync": [SyncChoice.manual.rawValue]],
+                environment: { _ in nil })
+            let known = try folder.contents(Homes.anonymous).backend.flatMap { BackendAddress($0) }
+            guard let address = known ?? BackendAddress("http://backend.invalid") else {
+                throw StartProblem("The store's backend has no valid address.", .error)
+            }
+            let configuration = try ServeConfiguration(
+                sources, backend: address, folderName: "understudy", rebind: false)
+            let house = try await Composition(configuration, log: log)
+                .assemble(NoWay(), workers: 1)
+            return ClosedHouse(
+                house: house, lock: lock,
+                token: try folder.operatorToken(secret: ThisProcess.secret))
+        } catch {
+            lock.release()
+            throw (error as? StartProblem) ?? StartProblem("\(error)", .error)
+        }
+    }
+
+    /// Runs what the routes need to answer, for the time of `body`, and closes the house.
+    func whileOpen<Value: Sendable>(
+        _ body: () async throws -> Value
+    ) async throws -> Value {
+        defer {
+            for home in house.homes.all { try? home.store.close() }
+            lock.release()
+        }
+        return try await withThrowingTaskGroup(of: Void.self) { [house] group in
+            group.addTask { await house.work.run() }
+            defer { group.cancelAll() }
+            return try await body()
+        }
+    }
+
+    /// Answers a request to the operator API.
+    func send(_ request: Request) async throws(TransportError) -> Response {
+        guard let path = try? TargetPath(request) else {
+            throw TransportError(reach: .notSent, cause: .invalid, message: "The path is invalid.")
+        }
+        switch house.routes.operatorAPI.handle(request, path) {
+        case .now(let response): return response
+        case .later(let start):
+            return await withCheckedContinuation { continuation in
+                start(Reply { continuation.resume(returning: $0) })
+            }
+        }
+    }
+
+    /// The way to a backend when nothing may be sent.
+    private struct NoWay: HTTPTransport {
+        func send(_ request: Request) async throws(TransportError) -> Response {
+            throw TransportError(
+                reach: .notSent, cause: .connect, message: "No Understudy runs here.")
+        }
+    }
+}

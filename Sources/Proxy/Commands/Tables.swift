@@ -1,0 +1,8 @@
+import ArgumentParser
+
+/// `understudy tables …`.
+struct Tables: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The tables here, and how each is read and written.",
+        subcommands: [TablesList.self, TablesSet.self], defaultSubcommand: TablesList.self)
+}

@@ -1,0 +1,78 @@
+import Logging
+import SyncCore
+
+/// Reads the settings again while the process runs, and takes over those that can change then.
+actor Reload {
+    private let homes: Homes
+    private let log: ProcessLog
+    private let rebind: Bool
+    private let reading: @Sendable () throws(StartProblem) -> Sources
+    /// What held at the last time.
+    private var holding: Sources
+
+    /// Settings that are taken over; all others hold until the next start.
+    static let reloadable: Set<String> = [
+        Settings.sync.name, Settings.policy.name, Settings.logLevel.name,
+    ]
+
+    /// Makes a reload.
+    /// - Parameters:
+    ///   - holding: the sources of the start.
+    ///   - reading: reads them anew.
+    init(
+        homes: Homes, log: ProcessLog, holding: Sources, rebind: Bool,
+        reading: @escaping @Sendable () throws(StartProblem) -> Sources
+    ) {
+        self.homes = homes
+        self.log = log
+        self.holding = holding
+        self.rebind = rebind
+        self.reading = reading
+    }
+
+    /// Takes over what can be, and logs both what was and what waits for a restart. Sources with a
+    /// wrong value change nothing.
+    func run() async {
+        do {
+            let sources = try reading()
+            let configuration = try ServeConfiguration(sources, rebind: rebind)
+            let level = try sources.value(Settings.logLevel) ?? .notice
+            let changed = ServeSetting.all.filter { setting in
+                holding.texts(setting) != sources.texts(setting)
+            }.map(\.name)
+            if changed.contains(Settings.logLevel.name) { log.level = level }
+            if changed.contains(Settings.sync.name) { await apply(configuration.sync) }
+            if changed.contains(Settings.policy.name) { try await apply(configuration.policies) }
+            holding = sources
+            tell(changed)
+        } catch {
+            log.logger.error("configuration not reloaded", metadata: ["problem": "\(error)"])
+        }
+    }
+
+    private func apply(_ choice: SyncChoice) async {
+        for home in homes.all {
+            var settings = await home.engine.settings
+            settings.triggers = choice.triggers
+            await home.engine.update(settings)
+        }
+    }
+
+    private func apply(_ policies: [PolicySetting]) async throws(StoreError) {
+        for home in homes.all {
+            for said in policies {
+                _ = try await home.store.updateTable(said.table, said.policies.apply)
+            }
+        }
+    }
+
+    private func tell(_ changed: [String]) {
+        let waiting = changed.filter { !Self.reloadable.contains($0) }
+        log.logger.notice(
+            "configuration reloaded",
+            metadata: [
+                "changed": "\(changed.filter(Self.reloadable.contains).joined(separator: " "))",
+                "waitsForRestart": "\(waiting.joined(separator: " "))",
+            ])
+    }
+}

@@ -1,0 +1,82 @@
+/// A setting of `serve` as the configuration file, `config show` and `config init` know it: without
+/// the type of its value.
+struct ServeSetting: Sendable {
+    /// The flag without dashes.
+    let name: String
+    /// The variable of the environment.
+    let variable: String
+    /// What it may say.
+    let allowed: String
+    /// What it is for, in a sentence.
+    let summary: String
+    /// What holds when nothing is said.
+    let standard: String
+    /// A value to begin with, for the commented file.
+    let example: String
+    /// Whether it may be said several times.
+    let isList: Bool
+    /// Whether a text may be its value.
+    let accepts: @Sendable (String) -> Bool
+
+    private init<Value>(
+        _ setting: Setting<Value>, _ summary: String, standard: String, example: String,
+        isList: Bool = false
+    ) {
+        name = setting.name
+        variable = setting.variable
+        allowed = setting.allowed
+        self.summary = summary
+        self.standard = standard
+        self.example = example
+        self.isList = isList
+        accepts = { setting.read($0) != nil }
+    }
+
+    /// The setting with this name.
+    static func named(_ name: some StringProtocol) -> ServeSetting? {
+        all.first { $0.name == name }
+    }
+
+    /// All of them, in the order of the commented file.
+    static let all: [ServeSetting] = [
+        ServeSetting(
+            Settings.backend, "The backend to stand in for.", standard: "none; it must be said",
+            example: "https://example.azurewebsites.net"),
+        ServeSetting(
+            Settings.backendGeneration, "The backend's generation; auto asks it.",
+            standard: "auto", example: "auto"),
+        ServeSetting(
+            Settings.listen, "Where clients find Understudy.", standard: "127.0.0.1:8080",
+            example: "127.0.0.1:8080"),
+        ServeSetting(
+            Settings.data, "The folder for everything that is kept.",
+            standard: "understudy in $XDG_DATA_HOME or ~/.local/share",
+            example: "/home/me/.local/share/understudy"),
+        ServeSetting(
+            Settings.sync, "Whether changes travel by themselves or only when somebody says so.",
+            standard: "auto", example: "auto"),
+        ServeSetting(
+            Settings.table, "The only tables there are.", standard: "any", example: "todoitem",
+            isList: true),
+        ServeSetting(
+            Settings.policy,
+            "How a table is read and written, and who decides its conflicts.",
+            standard: "local+ask for each table", example: "todoitem=revalidate+write-through",
+            isList: true),
+        ServeSetting(
+            Settings.allowHost, "Another name with port by which clients call Understudy.",
+            standard: "none", example: "10.0.2.2:8080", isList: true),
+        ServeSetting(
+            Settings.allowOrigin, "The origin of another page that may call /tables.",
+            standard: "none", example: "http://localhost:3000", isList: true),
+        ServeSetting(
+            Settings.defaultGeneration, "The generation of clients that show no mark of theirs.",
+            standard: "2", example: "2"),
+        ServeSetting(
+            Settings.logLevel, "The least that the log says.", standard: "notice",
+            example: "notice"),
+        ServeSetting(
+            Settings.logFormat, "Lines for a person, or JSON; auto: text on a terminal.",
+            standard: "auto", example: "auto"),
+    ]
+}

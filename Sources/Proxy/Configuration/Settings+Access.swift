@@ -1,0 +1,49 @@
+import TablesProtocol
+
+// Who may come in, and how the backend is reached.
+extension Settings {
+    static let socket = path("socket")
+
+    static let tablesAccess = Setting<TablesAccess>(
+        name: "tables-access",
+        allowed: TablesAccess.allCases.map(\.rawValue).joined(separator: " or ")
+    ) { TablesAccess(rawValue: $0) }
+
+    static let backendCA = path("backend-ca")
+    static let backendCertificate = path("backend-cert")
+    static let backendKey = path("backend-key")
+
+    static let backendProxy = Setting<String>(
+        name: "backend-proxy", allowed: "the address of a proxy, such as http://10.0.0.1:3128"
+    ) { isProxy($0) ? $0 : nil }
+
+    static let allowPlainHTTP = Setting<Bool>(
+        name: "allow-plain-http", allowed: "yes or no"
+    ) { ["yes": true, "no": false][$0] }
+
+    static let diskBudget = Setting<Int>(
+        name: "disk-budget", allowed: "a size from 10M up, such as 500M or 4G"
+    ) { size($0) }
+
+    /// `500M` or `4G` in bytes.
+    private static func size(_ text: String) -> Int? {
+        let units: [Character: Int] = ["M": 1 << 20, "G": 1 << 30]
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()),
+            (1...1_000_000).contains(number), number * unit >= Limits.diskBudgetBytesMin
+        else { return nil }
+        return number * unit
+    }
+
+    private static func path(_ name: String) -> Setting<String> {
+        Setting<String>(name: name, allowed: "the path of a file") {
+            $0.isEmpty ? nil : absolute($0)
+        }
+    }
+
+    private static func isProxy(_ text: String) -> Bool {
+        ["http://", "https://", "socks5h://"].contains { scheme in
+            text.hasPrefix(scheme) && text.utf8.count > scheme.utf8.count
+                && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import SyncCore
+import TablesProtocol
+
+/// A folder that holds copies of all stores of a data folder, and a manifest that says what they
+/// were when they were copied.
+struct Backup: Sendable {
+    /// Where it is.
+    let path: String
+
+    /// One store of it.
+    struct Entry: Sendable, Hashable {
+        let identity: String
+        let bytes: Int64
+        let items: Int
+        let openOperations: Int
+    }
+
+    /// Copies every store, also while a process works on them, checks each copy, then writes the
+    /// manifest: a folder without one is no backup.
+    static func make(of folder: DataFolder, at path: String) throws(StartProblem) -> [Entry] {
+        guard folder.hasStore else {
+            throw StartProblem("There is nothing to back up at \(folder.path).", .error)
+        }
+        guard Files.names(in: path).isEmpty else {
+            throw StartProblem("\(path) is not empty; name a new folder.", .error)
+        }
+        let backup = Backup(path: path)
+        var entries: [Entry] = []
+        for identity in [Homes.anonymous] + folder.identities.map(\.key) {
+            let copy = backup.storeFile(identity)
+            do {
+                try Files.makeFolder("\(path)/stores/\(identity)")
+                let contents = try Store.backup(of: try folder.storeFile(identity), to: copy)
+                entries.append(backup.entry(identity, contents))
+            } catch {
+                throw StartProblem("\(error)", .error)
+            }
+        }
+        do {
+            if let tokens = try Files.read(folder.tokensFile) {
+                try Files.write("\(path)/tokens", tokens)
+            }
+            try Files.write(backup.manifest, Array(Self.text(entries).utf8))
+        } catch {
+            throw StartProblem("\(error)", .error)
+        }
+        return entries
+    }
+
+    /// What the manifest says, after every store was found to be so.
+    func verified() throws(StartProblem) -> [Entry] {
+        let bytes: [UInt8]?
+        do {
+            bytes = try Files.read(manifest)
+        } catch {
+            throw StartProblem("\(error)", .error)
+        }
+        guard let bytes, let value = try? JSONValue(parsing: bytes),
+            let stores = value["stores"]?.array
+        else { throw StartProblem("\(path) is no whole backup: it has no manifest.", .error) }
+        var entries: [Entry] = []
+        for store in stores {
+            guard let identity = store["identity"]?.string,
+                !identity.isEmpty, !identity.contains("/"), identity != ".", identity != ".."
+            else { throw StartProblem("\(manifest) cannot be understood.", .error) }
+            let entry = try entry(identity)
+            guard Self.json(entry) == store else {
+                throw StartProblem(
+                    "The store of \(identity) in \(path) is not as it was written: restore another "
+                        + "backup.", .error)
+            }
+            entries.append(entry)
+        }
+        return entries
+    }
+
+    /// Puts the stores into a data folder whose lock is held. Stores that are there are kept aside.
+    /// - Returns: where they are kept; nil when there were none.
+    func restore(
+        _ entries: [Entry], to folder: DataFolder
+    ) throws(StartProblem) -> String? {
+        let incoming = "\(folder.path)/stores.incoming"
+        do {
+            if Files.exists(incoming) { try Files.removeFolder(incoming) }
+            for entry in entries {
+                try Files.makeFolder("\(incoming)/\(entry.identity)")
+                let copy = "\(incoming)/\(entry.identity)/store.sqlite"
+                _ = try Store.restore(
+                    storeFile(entry.identity), to: copy, clock: SystemClock())
+            }
+            var aside: String?
+            let stores = "\(folder.path)/stores"
+            if Files.exists(stores) {
+                let stamp = ThisProcess.now.text.filter { $0.isNumber }
+                aside = "\(folder.path)/stores.before-\(stamp)"
+                try Files.rename(stores, to: aside ?? "")
+            }
+            try Files.rename(incoming, to: stores)
+            if let tokens = try Files.read("\(path)/tokens") {
+                try Files.write(folder.tokensFile, tokens)
+            }
+            return aside
+        } catch {
+            throw (error as? StartProblem) ?? StartProblem("\(error)", .error)
+        }
+    }
+
+    private var manifest: String { "\(path)/manifest.json" }
+
+    private func storeFile(_ identity: String) -> String {
+        "\(path)/stores/\(identity)/store.sqlite"
+    }
+
+    /// Looks at one copy.
+    private func entry(_ identity: String) throws(StartProblem) -> Entry {
+        let contents: StoreContents
+        do {
+            contents = try Store.verify(at: storeFile(identity))
+        } catch {
+            throw StartProblem("\(storeFile(identity)): \(error)", .error)
+        }
+        if let fault = contents.faults.first {
+            throw StartProblem("\(storeFile(identity)): \(fault)", .error)
+        }
+        return entry(identity, contents)
+    }
+
+    private func entry(_ identity: String, _ contents: StoreContents) -> Entry {
+        Entry(
+            identity: identity, bytes: Files.size(storeFile(identity)) ?? 0,
+            items: contents.items, openOperations: contents.ledger.queue.open)
+    }
+
+    private static func text(_ entries: [Entry]) -> String {
+        JSONValue.members(
+            ("version", .number(1)), ("program", .string(Version.text)),
+            ("at", .string(ThisProcess.now.text)), ("stores", .array(entries.map(json)))
+        ).text + "\n"
+    }
+
+    /// One store as manifest and commands write it.
+    static func json(_ entry: Entry) -> JSONValue {
+        .members(
+            ("identity", .string(entry.identity)), ("bytes", .number(entry.bytes)),
+            ("items", .number(entry.items)), ("openOperations", .number(entry.openOperations)))
+    }
+}

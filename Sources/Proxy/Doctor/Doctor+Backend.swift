@@ -1,0 +1,135 @@
+import HTTPClient
+import HTTPMessage
+import SyncCore
+import TablesProtocol
+
+// The backend, asked once as a client would.
+extension Doctor {
+    func backendFindings() async -> [Finding] {
+        let check = "backend"
+        guard let address = backend() else {
+            return [
+                .warning(
+                    check, "Nobody said which backend to stand in for.",
+                    "Say it with --backend, UNDERSTUDY_BACKEND or in the configuration file.")
+            ]
+        }
+        let transport: CurlTransport
+        do {
+            transport = try CurlTransport(
+                ClientConfiguration(requestTimeout: .seconds(Limits.examinationSeconds)))
+        } catch {
+            return [.problem(check, error.message, "Start it again.")]
+        }
+        // Asked openly, so that one which is not what was said tells what it is.
+        let examination = BackendExamination(
+            BackendConfiguration(address: address), transport: transport, clock: SystemClock())
+        let tables = tables()
+        let found = await examination.findings(tables)
+        var findings = [reach(found, address, tables)]
+        if let skew = clock(found) { findings.append(skew) }
+        if let wrong = generation(found) { findings.append(wrong) }
+        await transport.stop()
+        if found.state == .online { findings += rows(found) }
+        return findings
+    }
+
+    /// The backend that is configured, or the one that the store belongs to.
+    private func backend() -> BackendAddress? {
+        value(Settings.backend) ?? stored?.backend.flatMap { BackendAddress($0) }
+    }
+
+    /// The tables to ask for: those that are configured, then those of the store.
+    private func tables() -> [TableName] {
+        let tables = list(Settings.table) + (stored?.tables ?? []).compactMap { TableName($0) }
+        return tables.isEmpty ? [TableName("todoitem")].compactMap { $0 } : tables
+    }
+
+    private var stored: StoreContents? {
+        folder.hasStore ? try? folder.contents(Homes.anonymous) : nil
+    }
+
+    private func reach(
+        _ found: BackendExamination.Findings, _ address: BackendAddress, _ tables: [TableName]
+    ) -> Finding {
+        let check = found.isTLSFailure ? "TLS" : "backend"
+        switch found.state {
+        case .online:
+            let generation = found.generation.map { "\($0.rawValue)" } ?? "unknown"
+            return .ok(check, "\(address) answers, generation \(generation).")
+        case .offline where found.isTLSFailure:
+            return .problem(
+                check, "\(address) cannot be trusted: \(found.reason)",
+                "Check its certificate, this machine's clock and its list of authorities "
+                    + "(package ca-certificates).")
+        case .offline:
+            return .warning(
+                check, "\(address) cannot be reached: \(found.reason)",
+                "Local work goes on. Check the address and the network: curl -v \(address)")
+        case .degraded:
+            return .warning(check, "\(address): \(found.reason)", "It is tried again by itself.")
+        case .signedOut:
+            return .warning(
+                check, "\(address): \(found.reason)",
+                "Sign in with the client; its changes are sent then.")
+        case .portal:
+            return .problem(
+                check, "\(address): \(found.reason)",
+                "Sign in to the network with a browser, or correct the address.")
+        case .notTables:
+            return .problem(
+                check, "\(address): \(found.reason)",
+                "Asked for \(tables.prefix(3).map(\.text).joined(separator: ", ")). Name a table "
+                    + "that exists with --table, or correct the address: it is what comes before "
+                    + "/tables.")
+        }
+    }
+
+    private func clock(_ found: BackendExamination.Findings) -> Finding? {
+        guard let ahead = found.clockAheadSeconds else { return nil }
+        if abs(ahead) <= Limits.clockSkewSeconds {
+            return .ok("clock", "It agrees with the backend's.")
+        }
+        return .warning(
+            "clock",
+            "This machine's clock is \(abs(ahead)) s \(ahead > 0 ? "ahead of" : "behind") the "
+                + "backend's.",
+            "Set it right (timedatectl set-ntp true): certificates and sign-ins depend on it.")
+    }
+
+    private func generation(_ found: BackendExamination.Findings) -> Finding? {
+        guard case .fixed(let said) = value(Settings.backendGeneration) ?? .auto,
+            let actual = found.generation, actual != said
+        else { return nil }
+        return .problem(
+            "generation",
+            "The backend is of generation \(actual.rawValue), not \(said.rawValue).",
+            "Say --backend-generation \(actual.rawValue), or auto.")
+    }
+
+    private func rows(_ found: BackendExamination.Findings) -> [Finding] {
+        guard let properties = found.properties else { return [] }
+        var findings: [Finding] = []
+        if !properties.contains(.deleted) {
+            findings.append(
+                .warning(
+                    "soft delete", "The backend's rows have no deleted mark.",
+                    "Switch soft delete on for its tables, or let go of rows that it deleted with: "
+                        + "understudy pull TABLE --reconcile"))
+        }
+        if !properties.contains(.version) {
+            findings.append(
+                .warning(
+                    "versions", "The backend's rows have no version.",
+                    "Changes of others are overwritten unnoticed; add the version column."))
+        }
+        if !properties.contains(.updatedAt) {
+            findings.append(
+                .warning(
+                    "updatedAt", "The backend's rows have no updatedAt.",
+                    "Every pull takes all rows; add the updatedAt column."))
+        }
+        return findings.isEmpty
+            ? [.ok("rows", "The backend's rows have version, updatedAt and deleted.")] : findings
+    }
+}

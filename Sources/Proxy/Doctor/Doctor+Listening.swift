@@ -1,0 +1,49 @@
+import HTTPMessage
+import HTTPServer
+import HTTPTypes
+
+// Where clients find it.
+extension Doctor {
+    func listeningFindings() async -> [Finding] {
+        let check = "listening"
+        if isRunning {
+            let address = (try? folder.address()) ?? nil
+            return [.ok(check, "Understudy runs and answers at \(address ?? "its address").")]
+        }
+        guard
+            let address = value(Settings.listen)
+                ?? (try? ListenAddress(host: "127.0.0.1", port: 8080))
+        else { return [] }
+        do {
+            try await Server.tryListening(address)
+            return [.ok(check, "Understudy does not run; \(address) is free.")]
+        } catch {
+            return [
+                .problem(
+                    check, "Understudy does not run, and could not: \(error)",
+                    "See what listens there with: ss -ltnp | grep :\(address.port)")
+            ]
+        }
+    }
+}
+
+extension Server {
+    /// Listens for a moment to see whether it is possible.
+    fileprivate static func tryListening(
+        _ address: ListenAddress
+    ) async throws(StartFailure) {
+        let server = Server(ServerConfiguration(addresses: [address]), handler: Nobody())
+        _ = try server.start()
+        await server.stop()
+    }
+
+    private struct Nobody: HTTPHandler {
+        func admit(_ request: Request) -> Admission {
+            .refuse(Response(status: .serviceUnavailable))
+        }
+
+        func handle(_ request: Request) -> Answer {
+            .now(Response(status: .serviceUnavailable))
+        }
+    }
+}

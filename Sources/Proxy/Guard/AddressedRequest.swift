@@ -1,0 +1,32 @@
+import HTTPMessage
+import HTTPTypes
+
+/// A request with the secret of its capability address taken off its target, if there was one.
+struct AddressedRequest: Sendable {
+    /// The request as it would be at the plain address.
+    let request: Request
+    /// The secret; nil for the plain address.
+    let secret: String?
+
+    /// Takes `/c/SECRET` off the raw target, before anything is decoded.
+    init(_ request: Request) {
+        let target = request.head.path ?? "/"
+        guard target.hasPrefix(Self.mark) else {
+            self.request = request
+            secret = nil
+            return
+        }
+        let behind = target.dropFirst(Self.mark.count)
+        let secret = behind.prefix { $0 != "/" && $0 != "?" }
+        let rest = behind.dropFirst(secret.count)
+        var plain = request
+        plain.head.path = rest.hasPrefix("/") ? String(rest) : "/\(rest)"
+        self.request = plain
+        self.secret = String(secret)
+    }
+
+    /// The path of the address, which stands before every path that is asked for there.
+    var base: String { secret.map { Self.mark + $0 } ?? "" }
+
+    private static let mark = "/c/"
+}

@@ -1,0 +1,26 @@
+import TablesProtocol
+
+/// An address with a secret in it, `http://127.0.0.1:8080/c/SECRET`: whoever knows it may call
+/// `/tables` there. Its name says in history which client wrote; it is nobody's identity.
+struct Capability: Sendable, Hashable {
+    /// What the operator calls the client.
+    let name: String
+    /// SHA-256 of the secret in hexadecimal digits; the secret itself is kept nowhere.
+    let fingerprint: String
+    /// When the address was made.
+    let madeAt: Instant
+
+    /// Whether a name can be given: letters, digits, `-`, `_` and `.`, a letter or digit first.
+    static func isName(_ text: String) -> Bool {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "-_.".utf8.contains(byte)
+            }
+        }
+        return isPlain && text.first.map { !"-_.".contains($0) } == true
+            && text.utf8.count <= Limits.capabilityNameBytes
+    }
+}

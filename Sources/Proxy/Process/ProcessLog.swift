@@ -1,0 +1,79 @@
+import Logging
+import Synchronization
+import TablesProtocol
+
+/// The log of this process, on standard error: a line for each event, as text or as JSON. Messages
+/// are constant; what differs is metadata. Contents of rows and tokens are never logged.
+final class ProcessLog: Sendable {
+    private let isJSON: Bool
+    private let shown: Mutex<Logger.Level>
+    private let write: @Sendable (String) -> Void
+
+    /// Makes a log.
+    /// - Parameter write: takes a line without its end.
+    init(
+        isJSON: Bool, level: Logger.Level,
+        write: @escaping @Sendable (String) -> Void = ThisProcess.say
+    ) {
+        self.isJSON = isJSON
+        self.write = write
+        shown = Mutex(level)
+    }
+
+    /// The log as the sources say it.
+    convenience init(_ sources: Sources) throws(StartProblem) {
+        do {
+            let format = try sources.value(Settings.logFormat) ?? .auto
+            self.init(
+                isJSON: format == .json || (format == .auto && !ThisProcess.isInteractive),
+                level: try sources.value(Settings.logLevel) ?? .notice)
+        } catch {
+            throw error.startProblem
+        }
+    }
+
+    /// The least that is written; it can be changed while the process runs.
+    var level: Logger.Level {
+        get { shown.withLock { $0 } }
+        set { shown.withLock { $0 = newValue } }
+    }
+
+    /// A logger that writes here.
+    var logger: Logger { Logger(label: "understudy") { _ in Handler(log: self) } }
+
+    /// One line.
+    func line(_ event: LogEvent, metadata: Logger.Metadata, at time: Instant) -> String {
+        let sorted = metadata.sorted { $0.key < $1.key }
+        if isJSON {
+            let members: [JSONValue.Member] = [
+                .init("time", .string(time.text)), .init("level", .string(event.level.rawValue)),
+                .init("message", .string("\(event.message)")),
+            ]
+            return JSONValue.object(
+                members + sorted.map { .init($0.key, .string("\($0.value)")) }
+            ).text
+        }
+        let pairs = sorted.map { " \($0.key)=\($0.value)" }.joined()
+        return "\(time.text) \(event.level.rawValue) \(event.message)\(pairs)"
+    }
+
+    private struct Handler: LogHandler {
+        let log: ProcessLog
+        var metadata: Logger.Metadata = [:]
+
+        var logLevel: Logger.Level {
+            get { log.level }
+            set { log.level = newValue }
+        }
+
+        subscript(metadataKey key: String) -> Logger.MetadataValue? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let all = metadata.merging(event.metadata ?? [:]) { $1 }
+            log.write(log.line(event, metadata: all, at: ThisProcess.now))
+        }
+    }
+}

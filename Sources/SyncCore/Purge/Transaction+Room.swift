@@ -1,0 +1,53 @@
+import GRDB
+
+extension Transaction {
+    /// Makes room for what the backend has not. Open operations and their rows stay.
+    ///
+    /// 1. Take the clean rows of all tables that were not changed for longest and that the backend has
+    ///    as well.
+    /// 2. Each table that loses some is no longer complete, and forgets how far it was pulled, so that
+    ///    the next pull brings back what is still there.
+    /// 3. The rows go without tombstones: this is forgetting, not deleting.
+    /// 4. Where there are none, the oldest history and closed operations go before their time.
+    ///
+    /// Returns how many rows were forgotten.
+    func forgetOldest(_ limit: Int) throws -> Int {
+        let oldest = try all(
+            """
+            SELECT rowid, table_id FROM items
+            WHERE pending IS NULL AND deleted = 0
+              AND (server_version IS NOT NULL OR server_updated_at IS NOT NULL)
+            ORDER BY stamp LIMIT ?
+            """, [limit])
+        var counts: [Int64: Int] = [:]
+        for row in oldest {
+            let (item, tableID): (Int64, Int64) = (row["rowid"], row["table_id"])
+            try run("DELETE FROM items WHERE rowid = ?", [item])
+            counts[tableID, default: 0] += 1
+        }
+        for (tableID, count) in counts {
+            guard var table = try table(id: tableID) else { continue }
+            try removeTokens(of: table)
+            table.isComplete = false
+            try save(table)
+            try record(
+                .purged, actor: .engine, tableID: table.id,
+                summary: "Forgot \(count) items that the backend has as well: there was no room.")
+            try emit(.item, table: table.name)
+        }
+        return oldest.isEmpty ? try forgetHistory(limit) : oldest.count
+    }
+
+    private func forgetHistory(_ limit: Int) throws -> Int {
+        try run(
+            "DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT ?)", [limit])
+        var count = db.changesCount
+        try run(
+            """
+            DELETE FROM operations WHERE seq IN (SELECT seq FROM operations
+              INDEXED BY operations_closed WHERE closed_at IS NOT NULL ORDER BY closed_at LIMIT ?)
+            """, [limit])
+        count += db.changesCount
+        return count
+    }
+}

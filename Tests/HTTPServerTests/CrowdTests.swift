@@ -1,0 +1,81 @@
+import Glibc
+import HTTPMessage
+import HTTPServer
+import HTTPTypes
+import Testing
+
+/// Clients that take what there is, and the others who are served all the same.
+@Suite(.timeLimit(.minutes(1))) struct CrowdTests {
+    private static let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+
+    private static func limits(connections: Int) -> Limits {
+        var limits = Limits()
+        limits.connections = connections
+        limits.spareSeconds = 1
+        return limits
+    }
+
+    @Test func `slow senders on every connection keep nobody out`() throws {
+        let server = try RunningServer(limits: Self.limits(connections: 4), .echo)
+        let slow = (0..<4).map { _ in server.client() }
+        for client in slow { client.send("GET / HTTP/1.1\r\nHost:") }
+        for _ in 0..<3 {
+            let other = server.client()
+            other.send(Self.get)
+            #expect(other.answer()?.status == 200)
+        }
+    }
+
+    @Test func `an idle connection makes room, one that is being answered does not`() async throws {
+        let (replies, replied) = AsyncStream.makeStream(of: Reply.self)
+        let server = try RunningServer(
+            limits: Self.limits(connections: 2),
+            TestHandler { request in
+                if request.path == "/later" { return .later { replied.yield($0) } }
+                return .now(.text("now"))
+            })
+        let waiting = server.client()
+        waiting.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n")
+        let idle = server.client()
+        idle.send(Self.get)
+        #expect(idle.answer()?.text == "now")
+        for await reply in replies.prefix(1) {
+            let other = server.client()
+            other.send(Self.get)
+            #expect(other.answer()?.text == "now")
+            let isClosed = idle.isClosed()
+            #expect(isClosed)
+            reply(.text("patience"))
+        }
+        #expect(waiting.answer()?.text == "patience")
+    }
+
+    @Test func `a reader that does not read is given up, and others are served meanwhile`() throws {
+        var limits = Limits()
+        limits.idleSeconds = 1
+        let body = [UInt8](repeating: 0x61, count: 32 << 20)
+        let server = try RunningServer(
+            workers: 1, limits: limits,
+            TestHandler { request in
+                .now(request.path == "/big" ? Response(status: .ok, body: body) : .text("small"))
+            })
+        let slow = server.client()
+        slow.send("GET /big HTTP/1.1\r\nHost: h\r\n\r\n")
+        let other = server.client()
+        other.send(Self.get)
+        #expect(other.answer()?.text == "small")
+        // The answer was cut: what the kernel had taken arrives, the rest never does.
+        while server.server.openRequests > 0 { sched_yield() }
+        #expect(slow.answer() == nil)
+    }
+
+    @Test func `clients that leave in mid-request hold nobody up`() throws {
+        var limits = Self.limits(connections: 8)
+        limits.spareSeconds = 30
+        let server = try RunningServer(limits: limits, .echo)
+        for _ in 0..<100 { server.client().send("GET / HTTP/1.1\r\nHost:") }
+        let other = server.client()
+        other.send(Self.get)
+        #expect(other.answer()?.status == 200)
+    }
+}

@@ -1,0 +1,32 @@
+"""One installed program for all tests of the commands, and a world for each that wants one."""
+
+import pytest
+from installed import Person, World, install, make_home, remove
+
+
+@pytest.fixture(scope="session")
+def tree(binary):
+    tree = install()
+    yield tree
+    remove(tree)
+
+
+@pytest.fixture(scope="session")
+def program(tree):
+    return tree / "usr/bin/understudy"
+
+
+@pytest.fixture
+def person(program):
+    person = Person(program, make_home())
+    yield person
+    person.stop()
+    remove(person.home)
+
+
+@pytest.fixture
+def world(program):
+    world = World(program, make_home())
+    yield world
+    world.person.stop()
+    remove(world.person.home)

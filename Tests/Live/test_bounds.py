@@ -1,0 +1,182 @@
+"""Every bound is reached once, and while somebody is at it, everybody else is served."""
+
+import socket
+import time
+from contextlib import ExitStack
+
+import pytest
+import requests
+from programs import ZUMO, wait_until
+
+
+@pytest.fixture(scope="module")
+def proxy(tmp_path_factory):
+    from programs import Proxy, free_port
+
+    # Nothing listens there: all of this is about clients.
+    url = f"http://127.0.0.1:{free_port()}"
+    one = Proxy(tmp_path_factory.mktemp("bounds") / "proxy", url, ["--sync", "manual"]).start()
+    one.insert({"id": "small", "text": "x"})
+    yield one
+    one.program.kill()
+
+
+def served(proxy):
+    """Another client reads, writes and sees the state, promptly."""
+    began = time.monotonic()
+    assert requests.get(proxy.url + "/tables/todoitem/small", headers=ZUMO, timeout=10).status_code == 200
+    answer = requests.post(proxy.url + "/tables/todoitem", json={"text": "y"}, headers=ZUMO, timeout=10)
+    assert answer.status_code == 201
+    assert requests.get(proxy.url + "/-/readyz", timeout=10).status_code == 200
+    assert time.monotonic() - began < 8
+
+
+def status_of(proxy, raw):
+    with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as wire:
+        wire.sendall(raw)
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            chunk = wire.recv(65536)
+            if not chunk:
+                break
+            answer += chunk
+    return int(answer.split(b" ", 2)[1])
+
+
+def head(proxy, line="GET /tables/todoitem HTTP/1.1", *fields):
+    return "\r\n".join([line, f"Host: 127.0.0.1:{proxy.port}", *fields, "", ""]).encode()
+
+
+def test_body(proxy):
+    at, over = ({"text": "x" * (size - len('{"text": ""}'))} for size in ((1 << 20), (1 << 20) + 1))
+    assert proxy.request("POST", "/tables/todoitem", json=at).status_code == 201
+    answer = proxy.request("POST", "/tables/todoitem", json=over)
+    assert answer.status_code == 413 and answer.json()["error"]
+    served(proxy)
+
+
+def test_a_body_without_an_announced_length(proxy):
+    def chunks():
+        for _ in range(40):
+            yield b" " * 65536
+
+    fields = {"Content-Type": "application/json"}
+    answer = proxy.request("POST", "/tables/todoitem", data=chunks(), headers=fields)
+    assert answer.status_code == 413
+    served(proxy)
+
+
+@pytest.mark.parametrize("size, status", [(15_000, 200), (17_000, 414), (70_000, 414)])
+def test_address(proxy, size, status):
+    line = f"GET /tables/todoitem?x={'x' * size} HTTP/1.1"
+    assert status_of(proxy, head(proxy, line)) == status
+    served(proxy)
+
+
+@pytest.mark.parametrize("size, status", [(30_000, 200), (33_000, 431), (120_000, 431)])
+def test_header_fields(proxy, size, status):
+    assert status_of(proxy, head(proxy, "GET /tables/todoitem HTTP/1.1", "X: " + "x" * size)) == status
+    served(proxy)
+
+
+def test_number_of_header_fields(proxy):
+    fields = [f"X-{number}: x" for number in range(100)]
+    assert status_of(proxy, head(proxy, "GET /tables/todoitem HTTP/1.1", *fields)) == 431
+    served(proxy)
+
+
+def test_connections_of_slow_senders(proxy):
+    with ExitStack() as stack:
+        for _ in range(300):
+            wire = stack.enter_context(socket.create_connection(("127.0.0.1", proxy.port), timeout=5))
+            wire.sendall(b"GET /tables/todoitem HTTP/1.1\r\nHost:")
+        served(proxy)
+
+
+def test_connections_of_slow_readers(proxy):
+    text = "z" * 500_000
+    for number in range(8):
+        proxy.request("PUT", f"/tables/big/b{number}", json={"text": text})
+        proxy.request("POST", "/tables/big", json={"id": f"b{number}", "text": text})
+    with ExitStack() as stack:
+        for _ in range(60):
+            wire = socket.socket()
+            stack.enter_context(wire)
+            wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            wire.settimeout(5)
+            wire.connect(("127.0.0.1", proxy.port))
+            wire.sendall(head(proxy, "GET /tables/big HTTP/1.1", "ZUMO-API-VERSION: 2.0.0"))
+        served(proxy)
+
+
+def test_depth_of_a_query(proxy):
+    deep = "(" * 5000 + "text eq 'x'" + ")" * 5000
+    for text in (deep, "not " * 3000 + "deleted", " and ".join(["text eq 'x'"] * 1200)):
+        answer = proxy.request("GET", "/tables/todoitem", params={"$filter": text})
+        assert answer.status_code in (400, 414), answer.text[:200]
+    served(proxy)
+
+
+def test_a_query_that_needs_much_work_delays_nobody(proxy):
+    slow = {"$filter": "substringof('" + "y" * 500 + "', concat(text, text)) or length(text) eq -1"}
+    proxy.request("GET", "/tables/todoitem", params=slow)
+    served(proxy)
+
+
+def test_depth_of_a_body(proxy):
+    nested = b'{"text":' + b"[" * 200_000 + b"]" * 200_000 + b"}"
+    answer = proxy.request("POST", "/tables/todoitem", data=nested, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
+    served(proxy)
+
+
+def test_size_of_a_page(proxy):
+    answer = proxy.request("GET", "/tables/todoitem", params={"$top": "999999999"})
+    assert answer.status_code in (200, 400)
+    if answer.status_code == 200:
+        assert len(answer.json()) <= 1000
+    assert proxy.operator("GET", "/operations?limit=501", expect=400)["detail"]
+    assert proxy.operator("GET", "/tables/todoitem/items?top=1001", expect=400)["detail"]
+    served(proxy)
+
+
+def test_event_streams(proxy):
+    headers = {"Authorization": f"Bearer {proxy.token}"}
+    streams = [
+        requests.get(proxy.url + "/-/api/v1/events", headers=headers, stream=True, timeout=10)
+        for _ in range(40)
+    ]
+    assert {one.status_code for one in streams} == {200, 503}
+    served(proxy)
+    for one in streams:
+        one.close()
+
+
+def test_disk_budget(start):
+    from programs import free_port
+
+    url = f"http://127.0.0.1:{free_port()}"
+    proxy = start.proxy(url, "--sync", "manual", "--disk-budget", "10M")
+    taken = []
+    for _ in range(40):
+        answer = proxy.request("POST", "/tables/todoitem", json={"text": "x" * 900_000})
+        if answer.status_code != 201:
+            break
+        taken.append(answer.json()["id"])
+    assert answer.status_code == 507, answer.text[:200]
+    assert answer.json()["error"]
+    assert len(taken) >= 2
+    # What was acknowledged is there, also after a restart, and what makes room is taken again.
+    assert proxy.status()["ledger"]["accepted"] == len(taken)
+    proxy.program.kill()
+    proxy.start()
+    for id in taken:
+        assert proxy.get(id).status_code == 200
+    store = proxy.folder / "stores" / "anonymous" / "store.sqlite"
+    assert store.stat().st_size <= (10 << 20) * 9 // 8  # With the reserve for settling operations.
+    queue = proxy.operator("GET", "/operations?limit=500")["items"]
+    assert len(queue) == len(taken)
+    proxy.operator("POST", "/operations/discard", json={"filter": {}})
+    wait_until(
+        lambda: proxy.request("POST", "/tables/todoitem", json={"text": "small"}).status_code == 201, 10
+    )

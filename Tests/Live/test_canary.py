@@ -1,0 +1,114 @@
+"""Canaries: a client's token is nowhere but on its way to the backend, and what people wrote is in
+the store and on the pages that show it, and nowhere else."""
+
+import json
+
+import pytest
+import requests
+from programs import ROOT, ZUMO, Tables
+
+CONTENT = "canary-content-51c7"
+
+
+def operator_paths():
+    document = json.loads((ROOT / "Sources/Proxy/Operator/openapi.json").read_text())
+    return [
+        path.removeprefix("/-/api/v1")
+        for path, methods in document["paths"].items()
+        if path.startswith("/-/api/v1") and "get" in methods and "{" not in path
+        and not path.endswith("/events")
+    ]
+
+
+def sign_in(server, name):
+    """Logs in as an SDK does, and returns a client with the token."""
+    body = {"access_token": name}
+    answer = requests.post(server.url + "/.auth/login/facebook", json=body, headers=ZUMO, timeout=10)
+    assert answer.status_code == 200, answer.text
+    client = Tables(server.url)
+    client.token = answer.json()["authenticationToken"]
+    client.session.headers["X-ZUMO-AUTH"] = client.token
+    return client
+
+
+@pytest.fixture
+def world(start):
+    backend = start.backend("--sign-in", "todoitem", "--faults")
+    proxy = start.proxy(backend.url)
+    return backend, proxy
+
+
+def test_after_a_full_run_no_token_and_no_content_is_where_it_does_not_belong(world):
+    backend, proxy = world
+    ana = sign_in(proxy, "ana")
+    # Everything that writes: a push, a conflict, a refusal, a failure, offline, a restart.
+    ana.insert({"id": "a", "text": CONTENT})
+    identity = next(one for one in proxy.status()["identities"] if "ana" in one)
+    query = f"?identity={identity}"
+    proxy.operator("POST", f"/sync{query}&wait=30", json={})
+    direct = sign_in(backend, "ana")
+    proxy.operator("POST", "/mode", json={"mode": "offline"})
+    ana.update("a", {"text": f"{CONTENT} mine"})
+    direct.update("a", {"text": f"{CONTENT} theirs"})
+    ana.insert({"id": "b", "text": f"{CONTENT} refused", "number": {"wrong": CONTENT}})
+    proxy.operator("POST", "/mode", json={"mode": "online"})
+    proxy.operator("POST", f"/sync{query}&wait=30", json={})
+    # Requests that are refused, with all of it in them.
+    for options in (
+        {"headers": {"Origin": "https://evil.example"}},
+        {"headers": {"Host": "evil.example"}},
+        {"headers": {"Content-Type": "text/plain"}, "data": CONTENT},
+        {"headers": {"X-ZUMO-AUTH": ana.token + "x"}, "json": {"text": CONTENT}},
+        {"data": f'{{"text":"{CONTENT}"', "headers": {"Content-Type": "application/json"}},
+    ):
+        ana.request("POST", "/tables/todoitem", **options)
+    backend.stop()
+    ana.insert({"id": "c", "text": f"{CONTENT} offline"})
+    requests.get(proxy.url + "/api/x", headers={"X-ZUMO-AUTH": ana.token}, timeout=10)
+    proxy.operator("POST", f"/sync{query}&wait=5", json={})
+
+    answers = {}
+    for path in operator_paths():
+        for suffix in ("", query):
+            answer = requests.get(
+                proxy.url + "/-/api/v1" + path + suffix, timeout=20,
+                headers={"Authorization": f"Bearer {proxy.token}"},
+            )
+            answers[path + suffix] = answer.text + str(answer.headers)
+    for path in ("/-/metrics", "/-/readyz", "/-/livez", "/-/", "/-/openapi.json"):
+        answer = requests.get(proxy.url + path, timeout=10)
+        answers[path] = answer.text + str(answer.headers)
+    commands = ("status", "queue", "conflicts", "history", "paths", "access", "sessions")
+    for command in commands:
+        done = proxy.command(command)
+        answers[command] = done.stdout + done.stderr
+    proxy.stop()
+    output = proxy.program.output
+    proxy.start()
+    proxy.stop()
+    output += proxy.program.output
+
+    signature = ana.token.split(".")[2]
+    operator_token = proxy.token
+    for name, answer in answers.items():
+        assert ana.token not in answer and signature not in answer, name
+        assert operator_token not in answer, name
+    # Content belongs to the queue, the conflicts, the history and the rows; nowhere else.
+    showing = ("/operations", "/conflicts", "/history", "/tables", "queue", "conflicts", "history", "/runs")
+    for name, answer in answers.items():
+        if not name.startswith(showing):
+            assert CONTENT not in answer, name
+    assert any(CONTENT in answer for answer in answers.values())
+
+    files = [path for path in proxy.folder.rglob("*") if path.is_file()]
+    assert files
+    for path in files:
+        data = path.read_bytes()
+        assert ana.token.encode() not in data and signature.encode() not in data, path
+        if path.name != "operator.token":
+            assert operator_token.encode() not in data, path
+        if not path.name.startswith("store.sqlite"):
+            assert CONTENT.encode() not in data, path
+    assert any(CONTENT.encode() in path.read_bytes() for path in files)
+    assert ana.token not in output and signature not in output and CONTENT not in output
+    assert operator_token not in output

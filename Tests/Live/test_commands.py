@@ -1,0 +1,270 @@
+"""Every command of the installed program: its JSON, its exit code, and what it needs to run."""
+
+import json
+import stat
+import subprocess
+
+import pytest
+
+# Commands that stay, or whose output is a file of its own kind.
+WITHOUT_JSON = {"demo", "serve", "backend", "config init", "export", "support"}
+OPEN_STATES = {"queued", "waiting", "sending", "unknown", "conflict", "quarantined"}
+
+
+def commands(program):
+    """Every command that does something, as words, with its description."""
+    dump = subprocess.run(
+        [program, "--experimental-dump-help"], capture_output=True, text=True, check=True
+    )
+
+    def walk(command, words):
+        inner = [one for one in command.get("subcommands", []) if one["commandName"] != "help"]
+        if not inner:
+            yield words, command
+        for one in inner:
+            yield from walk(one, [*words, one["commandName"]])
+
+    return list(walk(json.loads(dump.stdout)["command"], []))
+
+
+def test_every_command_explains_itself(person, program):
+    for words, command in commands(program):
+        told = person.run(*words, "--help").stdout
+        assert "OVERVIEW:" in told and "USAGE:" in told, words
+        assert command["abstract"].endswith("."), words
+        for argument in command["arguments"]:
+            assert argument.get("abstract"), f"{words} {argument['valueName']}"
+        if " ".join(words) not in WITHOUT_JSON:
+            assert "--json" in told, words
+
+
+def test_without_an_understudy_and_without_a_store_the_exit_code_is_6(person):
+    for words in ("status", "queue", "conflicts list", "history", "export", "sync", "push",
+                  "pull todoitem", "purge todoitem", "offline", "online", "open"):
+        finished = person.run(*words.split(), expect=6)
+        assert finished.stdout == "", words
+        assert finished.stderr.startswith("understudy: No Understudy runs on"), finished.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["nonsense", "queue show", "queue discard", "queue retry x --all", "queue discard x --dry-run",
+     "backend --page-rows 0", "serve", "queue edit x nothing", "pull"],
+)
+def test_wrong_use_ends_with_2_and_one_reason(person, words):
+    finished = person.run(*words.split(), expect=2)
+    assert finished.stdout == "" and finished.stderr, finished
+
+
+def test_the_json_of_every_command_while_it_runs(world):
+    person = world.person
+    world.start_backend("--samples")
+    world.start_proxy()
+    run = person.json("sync")
+    assert run["state"] == "complete" and {"push", "pull", "id", "kind"} <= set(run)
+    assert person.json("push")["state"] == "complete"
+    assert person.json("pull", "todoitem")["pull"][0]["table"] == "todoitem"
+    status = person.json("status")
+    assert set(status["queue"]) == OPEN_STATES
+    assert status["backend"]["state"] == "online" and status["ledger"]["balances"] is True
+    assert person.json("offline", "--for", 600)["mode"] == "offline"
+    item = world.insert({"text": "Buy milk"})
+    page = person.json("queue")
+    assert set(page) == {"items", "next", "total"} and page["total"] == 1
+    operation = page["items"][0]
+    assert (operation["kind"], operation["state"]) == ("insert", "queued")
+    detail = person.json("queue", "show", operation["id"])
+    assert set(detail) == {"summary", "payload", "base", "mine", "server", "attempts"}
+    edited = person.json("queue", "edit", operation["id"], "text=Buy eggs", "complete=true")
+    assert edited["operation"]["title"] == "Buy eggs"
+    assert person.json("queue", "show", operation["id"])["mine"]["complete"] is True
+    assert person.json("queue", "retry", operation["id"])["operation"]["id"] == operation["id"]
+    dry = person.json("queue", "discard", "--all", "--table", "todoitem", "--dry-run")
+    assert dry == {"matched": 1, "changed": 0, "refused": 0, "dryRun": True}
+    assert person.json("queue", "retry", "--all")["matched"] == 1
+    assert person.json("conflicts") == {"items": [], "next": None, "total": 0}
+    assert person.json("history")["items"][0]["kind"]
+    table = person.json("tables")["items"][0]
+    assert (table["name"], table["items"]) == ("todoitem", 13)
+    changed = person.json("tables", "set", "todoitem", "--read", "revalidate", "--conflict", "merge")
+    assert (changed["readPolicy"], changed["conflictPolicy"]) == ("revalidate", "merge")
+    assert person.json("runs")["items"][0]["state"]
+    assert person.json("runs", "cancel", run["id"])["state"] == "complete"
+    assert person.json("settings")["intervalSeconds"]
+    assert person.json("settings", "set", "intervalSeconds=60")["intervalSeconds"] == 60
+    assert person.json("rejections")["total"] == 0
+    assert person.json("open", "--print-only")["url"].startswith(world.url)
+    assert person.json("online")["mode"] == "online"
+    assert person.json("sync")["push"]["applied"] == 1
+    assert person.json("purge", "todoitem")["purged"] == 13
+    assert {"config", "data", "stores", "token", "lock"} == set(person.json("paths"))
+    assert item["id"]
+
+
+def test_giving_something_up_needs_a_yes(world):
+    world.start_proxy()
+    world.insert({"text": "keep me"})
+    person = world.person
+    id = person.json("queue")["items"][0]["id"]
+    for words in (["queue", "discard", id], ["queue", "discard", "--all"],
+                  ["purge", "todoitem", "--force"]):
+        assert "--yes" in person.run(*words, expect=2).stderr
+    assert person.json("queue")["total"] == 1
+    assert person.json("queue", "discard", "--all", "--yes")["changed"] == 1
+    assert person.json("queue")["total"] == 0
+    entry = person.json("history")["items"][0]
+    assert person.json("history", "--undo", entry["id"])["operation"]["state"] == "queued"
+
+
+def test_exit_codes_say_what_waits_for_a_person(world):
+    person = world.person
+    world.start_backend("--samples", "--faults")
+    world.start_proxy()
+    person.run("sync")
+    person.run("status", expect=0)
+    id = first_id(person)
+    world.update(id, {"text": "mine"})
+    world.update(id, {"text": "theirs"}, world.backend_url)
+    person.run("sync", expect=4)
+    person.run("status", expect=4)
+    conflict = person.json("conflicts")["items"][0]
+    assert person.json("conflicts", "show", conflict["id"])["mine"]["text"] == "mine"
+    assert person.json("conflicts", "resolve", conflict["id"], "mine")["operation"]
+    person.run("sync", expect=0)
+    world.insert({"text": "waits"})
+    world.stop(world.backend)
+    person.run("sync", expect=3)
+    person.run("status", expect=3)
+    world.stop(world.proxy)
+    queue = person.json("status", expect=6)["queue"]
+    assert queue["queued"] + queue["waiting"] == 1, queue
+
+
+def first_id(person):
+    for line in person.run("export", "--only", "rows").stdout.splitlines():
+        line = json.loads(line)
+        if line["type"] == "item":
+            return line["item"]["id"]
+
+
+def test_while_nothing_runs_the_commands_work_on_the_store(world):
+    person = world.person
+    world.start_proxy()
+    kept = world.insert({"text": "one"})
+    world.insert({"text": "two"})
+    world.stop(world.proxy)
+    finished = person.run("status", expect=6)
+    assert "2 queued" in finished.stdout and "No Understudy runs" in finished.stderr
+    page = person.json("queue")
+    assert [one["title"] for one in page["items"]] == ["one", "two"]
+    assert person.json("queue", "edit", page["items"][0]["id"], "text=uno")["operation"]
+    assert person.json("queue", "discard", page["items"][1]["id"], "--yes")["operation"] is not None
+    assert person.json("history")["total"] == 4
+    lines = [json.loads(line) for line in person.run("export").stdout.splitlines()]
+    assert [line["type"] for line in lines[:1] + lines[-1:]] == ["export", "end"]
+    person.run("sync", expect=6)
+    world.start_proxy()
+    listed = world.person.json("queue")
+    assert [one["itemId"] for one in listed["items"]] == [kept["id"]]
+
+
+def test_an_export_comes_back_as_operations_and_a_second_import_changes_nothing(world, program):
+    from installed import World, make_home, remove
+
+    person = world.person
+    world.start_backend("--samples")
+    world.start_proxy()
+    person.run("sync")
+    world.insert({"id": "a'1", "text": "new"})
+    id = first_id(person)
+    world.update(id, {"text": "changed"})
+    person.run("export", "--output", "all.jsonl")
+    assert "make the file all.jsonl" in person.run("export", "--output", "all.jsonl", expect=1).stderr
+    text = (person.home / "all.jsonl").read_text()
+    assert json.loads(text.splitlines()[-1]) == {
+        "type": "end", "items": 13, "operations": 2, "history": 2,
+    }
+    other = World(program, make_home())
+    try:
+        (other.person.home / "all.jsonl").write_text(text)
+        (other.person.home / "torn.jsonl").write_text("\n".join(text.splitlines()[:-1]) + "\n")
+        other.start_proxy()
+        assert "no whole export" in other.person.run("import", "torn.jsonl", expect=1).stderr
+        assert other.person.json("import", "all.jsonl", "--rows", "--dry-run")["changes"] == 15
+        first = other.person.json("import", "all.jsonl", "--rows")
+        assert (first["written"], first["refused"]) == (14, 0), first
+        again = other.person.json("import", "all.jsonl", "--rows")
+        assert again["present"] == 14, again
+        rows = other.person.run("export", "--only", "rows").stdout
+        assert '"a\'1"' in rows and '"changed"' in rows
+    finally:
+        other.person.stop()
+        remove(other.person.home)
+
+
+def test_a_backup_of_a_running_understudy_can_be_restored(world):
+    person = world.person
+    world.start_proxy()
+    kept = world.insert({"text": "in the backup"})
+    backup = person.json("backup", "copy")
+    assert backup["stores"][0]["openOperations"] == 1
+    assert stat.S_IMODE((person.home / "copy/manifest.json").stat().st_mode) == 0o600
+    assert "not empty" in person.run("backup", "copy", expect=1).stderr
+    world.insert({"text": "after it"})
+    assert "Another Understudy runs" in person.run("restore", "copy", "--yes", expect=2).stderr
+    world.stop(world.proxy)
+    assert person.json("restore", "copy", "--dry-run")["keptAside"] is None
+    assert "--yes" in person.run("restore", "copy", expect=2).stderr
+    aside = person.json("restore", "copy", "--yes")["keptAside"]
+    assert (person.home / aside).is_dir()
+    world.start_proxy()
+    assert [one["itemId"] for one in person.json("queue")["items"]] == [kept["id"]]
+
+
+def test_a_damaged_backup_is_refused_and_changes_nothing(world):
+    person = world.person
+    world.start_proxy()
+    world.insert({"text": "kept"})
+    person.run("backup", "copy")
+    world.stop(world.proxy)
+    store = person.home / "copy/stores/anonymous/store.sqlite"
+    data = bytearray(store.read_bytes())
+    data[8192:12288] = b"\xff" * 4096
+    store.write_bytes(data)
+    assert "store.sqlite" in person.run("restore", "copy", "--yes", expect=1).stderr
+    assert person.json("queue")["total"] == 1
+
+
+def test_a_support_bundle_has_no_secrets_and_no_contents(world):
+    person = world.person
+    world.start_proxy()
+    world.insert({"id": "secret-id", "text": "secret text"})
+    token = (person.home / ".local/share/understudy/operator.token").read_text().strip()
+    text = person.run("support").stdout
+    bundle = json.loads(text)
+    assert bundle["operations"][0]["kind"] == "insert"
+    for secret in ("secret-id", "secret text", token, str(person.home)):
+        assert secret not in text
+    person.run("support", "--output", "bundle.json")
+    assert stat.S_IMODE((person.home / "bundle.json").stat().st_mode) == 0o600
+
+
+def test_manual_page_completions_and_units_are_installed(tree):
+    installed = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
+    assert {
+        "usr/bin/understudy",
+        "usr/share/man/man1/understudy.1.gz",
+        "usr/share/bash-completion/completions/understudy",
+        "usr/share/zsh/vendor-completions/_understudy",
+        "usr/share/fish/vendor_completions.d/understudy.fish",
+        "usr/lib/systemd/system/understudy.service",
+        "usr/lib/systemd/system/understudy.socket",
+        "usr/lib/systemd/user/understudy.service",
+        "usr/lib/systemd/user/understudy.socket",
+    } == installed
+    page = subprocess.run(
+        ["gzip", "-dc", tree / "usr/share/man/man1/understudy.1.gz"],
+        capture_output=True, text=True, check=True,
+    ).stdout
+    for words, _ in commands(tree / "usr/bin/understudy"):
+        assert ".SS understudy " + " ".join(words).replace("-", "\\-") in page, words

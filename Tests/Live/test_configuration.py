@@ -1,0 +1,131 @@
+"""Where settings come from, what a wrong one says, what SIGHUP takes over, and what the log tells."""
+
+import json
+import signal
+import subprocess
+
+from programs import free_port, wait_until
+
+
+def setting(answer, name):
+    return next(one for one in answer["settings"] if one["name"] == name)
+
+
+def test_the_environment_wins_over_the_file_and_each_value_says_where_it_stands(world):
+    person = world.person
+    answer = person.json("config", "show", UNDERSTUDY_SYNC="auto")
+    assert answer["file"] == str(world.file)
+    assert setting(answer, "sync")["values"] == ["auto"]
+    assert setting(answer, "sync")["origins"] == ["UNDERSTUDY_SYNC"]
+    assert setting(answer, "table")["origins"] == [f"{world.file}:4 table"]
+    assert setting(answer, "log-level")["values"] == []
+    told = person.run("config", "show", "--origin").stdout
+    assert f"table = todoitem  ({world.file}:4 table)" in told
+    assert "# log-level = notice  (default)" in told
+
+
+def test_a_wrong_value_in_the_file_names_line_value_and_what_is_allowed(world):
+    world.configure("backend = http://127.0.0.1:9\n\nlisten = 0.0.0.0:80\n")
+    said = world.person.run("serve", expect=2).stderr
+    assert said == (
+        f'understudy: {world.file}:3 listen is "0.0.0.0:80", but must be a loopback address with a '
+        "port, such as 127.0.0.1:8080.\n"
+    )
+    assert world.person.run("config", "show", expect=2).stderr == said
+    world.configure("lisen = 127.0.0.1:80\n")
+    assert f'{world.file}:1 is "lisen = 127.0.0.1:80"' in world.person.run("status", expect=2).stderr
+
+
+def test_config_init_writes_a_commented_file_that_says_nothing_yet(person):
+    person.run("config", "init")
+    answer = person.json("config", "show")
+    assert answer["file"].endswith(".config/understudy/understudy.conf")
+    assert all(one["values"] == [] for one in answer["settings"])
+    assert "make the file" in person.run("config", "init", expect=1).stderr
+    # Every example in it is a value that is allowed.
+    text = person.run("config", "init", "--stdout").stdout
+    lines = [line[1:] for line in text.splitlines() if line[:1] == "#" and line[1:2].isalpha()]
+    (person.home / "examples.conf").write_text("\n".join(lines))
+    shown = person.json("config", "show", "--config", "examples.conf")
+    assert len(lines) == len(shown["settings"])
+    assert all(one["values"] for one in shown["settings"])
+
+
+def test_every_option_of_serve_can_stand_in_the_file(person, program):
+    dump = subprocess.run(
+        [program, "--experimental-dump-help"], capture_output=True, text=True, check=True
+    )
+    commands = {one["commandName"]: one for one in json.loads(dump.stdout)["command"]["subcommands"]}
+    options = {one["valueName"] if one["kind"] == "flag" else one["preferredName"]["name"]
+               for one in commands["serve"]["arguments"]}
+    names = {one["name"] for one in person.json("config", "show")["settings"]}
+    # What is said once, at the start, has no place in a file.
+    assert options - names == {"config", "rebind", "help", "version"}
+    assert names <= options
+
+
+def test_a_named_file_that_is_not_there_is_an_error(person):
+    assert "config init" in person.run("status", "--config", "nowhere.conf", expect=2).stderr
+
+
+def test_paths_follow_the_xdg_folders(person):
+    paths = person.json("paths", XDG_DATA_HOME="/d", XDG_CONFIG_HOME="/c")
+    assert paths["data"] == "/d/understudy"
+    assert paths["config"] == "/c/understudy/understudy.conf"
+    assert person.json("paths", XDG_DATA_HOME="d")["data"].startswith(str(person.home))
+
+
+def logged(process):
+    return [json.loads(line) for line in process.said().splitlines() if line.startswith("{")]
+
+
+def test_sighup_takes_over_what_can_change_and_says_what_cannot(world):
+    world.start_proxy()
+    text = world.file.read_text()
+    port = free_port()
+    world.configure(
+        text.replace("sync = manual", "sync = auto").replace(str(world.port), str(port))
+        + "policy = todoitem=revalidate\nlog-level = info\n"
+    )
+    world.proxy.send_signal(signal.SIGHUP)
+    told = wait_until(
+        lambda: [one for one in logged(world.proxy) if one["message"] == "configuration reloaded"],
+        5,
+        "the reload",
+    )[0]
+    assert told["changed"].split() == ["sync", "policy", "log-level"]
+    assert told["waitsForRestart"] == "listen"
+    assert world.person.json("status", expect=3)["tables"][0]["readPolicy"] == "revalidate"
+
+
+def test_a_reload_with_a_wrong_value_changes_nothing(world):
+    world.start_proxy()
+    world.configure(world.file.read_text() + "policy = todoitem=sometimes\n")
+    world.proxy.send_signal(signal.SIGHUP)
+    told = wait_until(lambda: [one for one in logged(world.proxy) if one["level"] == "error"], 5, "it")
+    assert told[0]["message"] == "configuration not reloaded"
+    assert "policy is \"todoitem=sometimes\"" in told[0]["problem"]
+    world.stop(world.proxy)
+
+
+def test_the_log_is_json_without_contents_and_tokens(world):
+    world.start_backend("--samples")
+    world.start_proxy("--log-level", "trace", NOTIFY_SOCKET="/nowhere")
+    world.insert({"id": "secret-id", "text": "secret text"})
+    world.person.run("sync")
+    token = (world.person.home / ".local/share/understudy/operator.token").read_text().strip()
+    wait_until(lambda: len(logged(world.proxy)) > 1, 5, "the log")
+    said = world.proxy.said()
+    assert all({"time", "level", "message"} <= set(one) for one in logged(world.proxy))
+    for secret in ("secret text", token, "#link="):
+        assert secret not in said
+    world.stop(world.proxy)
+
+
+def test_the_log_can_be_text(world):
+    world.start_backend("--samples")
+    world.start_proxy("--log-format", "text")
+    world.person.run("sync")
+    wait_until(lambda: "backend state changed" in world.proxy.said(), 10, "the state of the backend")
+    line = next(line for line in world.proxy.said().splitlines() if "backend state changed" in line)
+    assert " notice backend state changed identity=anonymous reason=" in line

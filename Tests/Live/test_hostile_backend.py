@@ -1,0 +1,157 @@
+"""A backend that sends anything at all: the proxy stays up, small, and serves everybody else."""
+
+import gzip
+import json
+import time
+
+import pytest
+import requests
+from hostile import HTTPBackend
+from programs import ZUMO, wait_until
+
+SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+ROW = {"id": "a", "version": "AAAAAAAAB9E=", "deleted": False, "updatedAt": "2024-01-01T00:00:00.000Z"}
+
+
+def says(body, status=200, fields=()):
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return lambda handler, _: handler.answer(status, data, fields)
+
+
+def huge(handler, _):
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(200 << 20))
+    handler.end_headers()
+    for _ in range(200):
+        handler.wfile.write(b'[{"id":"' + b"a" * (1 << 20))
+
+
+def endless(handler, _):
+    handler.send_response(200)
+    handler.send_header("Transfer-Encoding", "chunked")
+    handler.end_headers()
+    piece = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+    while True:
+        handler.wfile.write(piece)
+
+
+def drip(handler, _):
+    handler.send_response(200)
+    handler.send_header("Content-Length", "100000")
+    handler.end_headers()
+    for _ in range(40):
+        handler.wfile.write(b" ")
+        handler.wfile.flush()
+        time.sleep(0.25)
+
+
+def long_head(handler, _):
+    handler.send_response(200)
+    for number in range(4000):
+        handler.send_header(f"X-{number}", "x" * 100)
+    handler.end_headers()
+
+
+def torn(handler, _):
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n[{")
+    handler.close_connection = True
+
+
+def noise(handler, _):
+    handler.wfile.write(bytes(range(256)) * 64)
+    handler.close_connection = True
+
+
+BEHAVIOURS = {
+    "huge": huge,
+    "endless": endless,
+    "a drop at a time": drip,
+    "a long head": long_head,
+    "torn": torn,
+    "noise": noise,
+    "a bomb": says(gzip.compress(b" " * (256 << 20), 1), fields={"Content-Encoding": "gzip"}),
+    "nested": says(b"[" * 300_000 + b"]" * 300_000),
+    "a nested row": says(b'[{"id":"a","x":' + b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"}]"),
+    "a number for a list": says(b"1"),
+    "a text for a list": says(b'"rows"'),
+    "null for a list": says(b"null"),
+    "no JSON": says(b"<html>"),
+    "half of JSON": says(b'[{"id":"a"'),
+    "bytes that are no text": says(b'[{"id":"\xff\xfe"}]'),
+    "rows that are none": says([1, "x", None, [], True]),
+    "an id of another type": says([{**ROW, "id": {"a": 1}}, {**ROW, "id": [1]}, {**ROW, "id": None}]),
+    "times of another type": says([{**ROW, "updatedAt": 5, "deleted": "yes", "version": {"a": 1}}]),
+    "an impossible time": says([{**ROW, "updatedAt": "9999999-99-99T99:99:99Z"}]),
+    "numbers beyond counting": says(b'[{"id":"a","n":1e999999,"m":-' + b"9" * 100_000 + b"}]"),
+    "an id with control characters": says([{**ROW, "id": "a\u0000b\r\nX: y"}]),
+    "a very long id": says([{**ROW, "id": "i" * 1_000_000}]),
+    "the same row for ever": says([ROW] * 50),
+    "very many columns": says([{**ROW, **{f"c{number}": 1 for number in range(5000)}}]),
+    "columns with the names of SQL": says([{**ROW, "x'); DROP TABLE rows;--": 1, "": 2, "a\"b": 3}]),
+    "script in every field": says([{key: SCRIPT if isinstance(value, str) else value for key, value in ROW.items()}]),
+    "an odd status": says(b"[]", status=299),
+    "a status beyond all": says(b"[]", status=999),
+    "an error with script": says({"error": SCRIPT}, status=400),
+}
+
+
+def resident_mebibytes(proxy):
+    with open(f"/proc/{proxy.program.process.pid}/status") as status:
+        line = next(line for line in status if line.startswith("VmRSS"))
+    return int(line.split()[1]) >> 10
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """One proxy for all: what one answer breaks, the next test finds."""
+    from programs import Proxy
+
+    folder = tmp_path_factory.mktemp("hostile")
+    backend = HTTPBackend()
+    proxy = Proxy(folder / "proxy", backend.url, ["--sync", "manual"]).start()
+    yield backend, proxy
+    proxy.program.kill()
+    backend.shutdown()
+
+
+@pytest.mark.parametrize("name", BEHAVIOURS)
+def test_a_hostile_answer_harms_nobody(pair, name):
+    backend, proxy = pair
+    backend.behaviour = BEHAVIOURS[name]
+    accepted = proxy.status()["ledger"]["accepted"]
+    run = proxy.operator("POST", "/sync?wait=0", expect=None, json={})
+    passing = None
+    if name not in ("huge", "endless", "a drop at a time"):
+        passing = requests.get(proxy.url + "/api/x", headers=ZUMO, timeout=20, stream=True)
+        passing.close()
+    # Meanwhile everybody else is served, and a write is acknowledged.
+    item = proxy.insert({"text": f"during {name}"})
+    assert proxy.get(item["id"]).json()["text"] == f"during {name}"
+    assert requests.get(proxy.url + "/-/readyz", timeout=5).status_code == 200
+    run_id = run["id"]
+    if name == "the same row for ever":  # Ends by itself after so many pages; a person need not wait.
+        proxy.operator("POST", f"/runs/{run_id}/cancel", expect=None, json={})
+    wait_until(
+        lambda: proxy.operator("GET", f"/runs/{run_id}")["state"] != "running", 45, "the end of the run"
+    )
+    status = proxy.status()
+    assert status["ledger"]["balances"] and status["ledger"]["accepted"] >= accepted + 1
+    assert resident_mebibytes(proxy) < 900, name
+    backend.behaviour = says(b"[]")
+
+
+def test_script_in_a_field_is_text_on_the_api(pair):
+    backend, proxy = pair
+    answer = requests.get(proxy.url + "/tables/todoitem", headers=ZUMO, timeout=10)
+    assert answer.headers["Content-Type"].startswith("application/json")
+    answer = requests.get(
+        proxy.url + "/-/api/v1/tables/todoitem/items", timeout=10,
+        headers={"Authorization": f"Bearer {proxy.token}"},
+    )
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_what_was_written_meanwhile_is_all_there(pair):
+    backend, proxy = pair
+    texts = {row["text"] for row in proxy.all() if row.get("text")}
+    assert {f"during {name}" for name in BEHAVIOURS} <= texts

@@ -1,0 +1,207 @@
+"""The service manager's side: readiness, status, signs of life, sockets, units; and who watches."""
+
+import http.server
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+import requests
+from installed import answers
+from programs import ROOT, ZUMO, wait_until
+
+UNITS = ROOT / "packaging/systemd"
+
+
+class Manager:
+    """The end of the socket that systemd listens on."""
+
+    def __init__(self, home):
+        self.path = str(pathlib.Path(home) / "notify")
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(self.path)
+        os.chmod(self.path, 0o666)
+        self.told = []
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self):
+        while True:
+            try:
+                self.told += self.socket.recv(4096).decode().split("\n")
+            except OSError:
+                return
+
+    def wait(self, begin, count=1):
+        def found():
+            matching = [one for one in self.told if one.startswith(begin)]
+            return matching if len(matching) >= count else None
+
+        return wait_until(found, 10, f"{begin} from the service")
+
+
+def test_readiness_status_signs_of_life_reload_and_stop_are_told(world):
+    manager = Manager(world.person.home)
+    world.start_proxy(NOTIFY_SOCKET=manager.path, WATCHDOG_USEC="300000")
+    manager.wait("READY=1")
+    world.insert({"text": "waits"})
+    status = manager.wait("STATUS=1 pending, backend offline since")
+    assert status
+    manager.wait("WATCHDOG=1", 3)
+    world.proxy.send_signal(signal.SIGHUP)
+    manager.wait("RELOADING=1")
+    manager.wait("MONOTONIC_USEC=")
+    manager.wait("READY=1", 2)
+    world.stop(world.proxy)
+    manager.wait("STOPPING=1")
+
+
+def test_a_watchdog_for_another_process_is_not_fed_more_often(world):
+    manager = Manager(world.person.home)
+    world.start_proxy(NOTIFY_SOCKET=manager.path, WATCHDOG_USEC="1000", WATCHDOG_PID="1")
+    manager.wait("WATCHDOG=1")
+    count = sum(one == "WATCHDOG=1" for one in manager.told)
+    time.sleep(0.5)
+    assert sum(one == "WATCHDOG=1" for one in manager.told) <= count + 1
+
+
+def test_a_socket_that_was_handed_over_is_answered_on(world):
+    with socket.create_server(("127.0.0.1", world.port)) as listener:
+        handed = os.dup2(listener.fileno(), 99, inheritable=True)
+        try:
+            script = 'exec 3<&99 99<&-; LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve'
+            world.proxy = world.person.start(
+                command=["bash", "-c", script, str(world.person.program)], pass_fds=(handed,)
+            )
+            wait_until(lambda: answers(world.url + "/-/readyz"), 10, "the proxy")
+            assert world.insert({"text": "through the socket"})["id"]
+            world.stop(world.proxy)
+        finally:
+            os.close(handed)
+
+
+def test_a_socket_that_others_can_reach_is_refused(world):
+    with socket.create_server(("0.0.0.0", 0)) as listener:
+        handed = os.dup2(listener.fileno(), 99, inheritable=True)
+        try:
+            script = 'exec 3<&99 99<&-; LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve'
+            process = world.person.start(
+                command=["bash", "-c", script, str(world.person.program)], pass_fds=(handed,)
+            )
+            assert process.wait(10) == 2
+            assert "ListenStream=127.0.0.1" in process.said()
+        finally:
+            os.close(handed)
+
+
+def test_a_second_signal_ends_it_at_once_and_loses_nothing(world):
+    world.start_proxy()
+    world.insert({"text": "kept"})
+    world.proxy.send_signal(signal.SIGTERM)
+    world.proxy.send_signal(signal.SIGTERM)
+    assert world.proxy.wait(5) in (0, 143)
+    assert world.person.json("queue")["total"] == 1
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
+def test_the_units_are_valid_and_the_system_unit_is_fenced_off(tree, tmp_path):
+    # The units as installed, but for the program's place: verify looks whether it is there.
+    for folder, scope in (("system", []), ("user", ["--user"])):
+        units = []
+        for kind in ("service", "socket"):
+            text = (tree / f"usr/lib/systemd/{folder}/understudy.{kind}").read_text()
+            unit = tmp_path / folder / f"understudy.{kind}"
+            unit.parent.mkdir(exist_ok=True)
+            unit.write_text(text.replace("/usr/bin/understudy", str(tree / "usr/bin/understudy")))
+            units.append(unit)
+        finished = subprocess.run(
+            ["systemd-analyze", *scope, "verify", "--man=no", *units],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
+        )
+        assert finished.returncode == 0 and "understudy" not in finished.stderr, finished.stderr
+    finished = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=20",
+         UNITS / "system/understudy.service"],
+        capture_output=True, text=True,
+    )
+    assert finished.returncode == 0, finished.stdout[-400:]
+
+
+@pytest.mark.skipif(not shutil.which("promtool"), reason="needs promtool")
+def test_promtool_has_nothing_to_say_about_the_metrics(world):
+    world.start_backend("--samples")
+    world.start_proxy()
+    world.person.run("sync")
+    world.insert({"text": "waits"})
+    requests.get(world.url + "/-/livez", headers={"Host": "elsewhere"}, timeout=5)
+    text = requests.get(world.url + "/-/metrics", timeout=5).text
+    finished = subprocess.run(
+        ["promtool", "check", "metrics"], input=text, capture_output=True, text=True
+    )
+    assert finished.returncode == 0 and finished.stderr == "", finished.stderr
+    assert 'understudy_queue_operations{identity="anonymous",state="queued"} 1' in text
+    names = {line.split("{")[0].split(" ")[0] for line in text.splitlines() if line[0] != "#"}
+    told = (ROOT / "docs/OPERATIONS.md").read_text()
+    assert not [name for name in names if f"`{name}`" not in told]
+
+
+def test_readyz_tells_more_when_asked(world):
+    world.start_proxy()
+    brief = requests.get(world.url + "/-/readyz", timeout=5).json()
+    assert [one["name"] for one in brief["checks"]] == ["store anonymous"]
+    full = requests.get(world.url + "/-/readyz?verbose", timeout=5).json()
+    assert [one["name"] for one in full["checks"]] == [
+        "store anonymous", "backend anonymous", "sync anonymous",
+    ]
+    assert full["status"] == "ok"
+
+
+class Recorder(http.server.BaseHTTPRequestHandler):
+    """A backend that has empty tables and remembers what traces came with inserts."""
+
+    def do_GET(self):
+        self._answer(b"[]")
+
+    def do_POST(self):
+        self.server.traces.append(self.headers["traceparent"])
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self._answer(body)
+
+    def _answer(self, body):
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_the_trace_of_a_client_reaches_the_backend_also_after_a_restart(world):
+    backend = http.server.ThreadingHTTPServer(("127.0.0.1", world.backend_port), Recorder)
+    backend.traces = []
+    threading.Thread(target=backend.serve_forever, daemon=True).start()
+    trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    try:
+        world.start_proxy()
+        world.insert({"text": "traced"}, traceparent=trace)
+        world.stop(world.proxy)
+        world.start_proxy()
+        world.person.run("sync", expect=None)
+        assert backend.traces == [trace]
+    finally:
+        backend.shutdown()
+        backend.server_close()
+
+
+def test_clients_need_no_header_of_ours(world):
+    world.start_proxy()
+    answer = requests.get(world.url + "/-/livez", headers=ZUMO, timeout=5)
+    assert answer.json()["status"] == "ok"

@@ -1,0 +1,171 @@
+import Foundation
+import GRDB
+import ReferenceBackend
+import TablesProtocol
+import Testing
+
+@testable import SyncCore
+
+@Suite struct BackupTests {
+    let fixture: StoreFixture
+    var backup: String { fixture.folder + "/backup.sqlite" }
+    init() throws { fixture = try StoreFixture() }
+
+    @available(*, noasync)
+    private func verify(_ path: String) throws -> StoreContents { try Store.verify(at: path) }
+
+    @available(*, noasync)
+    private func restored(_ path: String) throws -> StoreContents {
+        try Store.restore(path, to: fixture.path, clock: fixture.clock)
+    }
+
+    @Test func `a backup is a whole store that only its owner can read`() async throws {
+        try await fixture.insert("a")
+        let contents = try await fixture.store.backup(to: backup)
+        #expect(contents.tables == ["todoitem"] && contents.items == 1)
+        #expect(contents.faults.isEmpty && contents.backend == nil)
+        #expect(try await contents.ledger == fixture.store.ledger())
+        let attributes = try FileManager.default.attributesOfItem(atPath: backup)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        let copy = try Store(
+            at: backup, identity: "anonymous", clock: fixture.clock,
+            ids: StoreFixture.SeededIDs(3), workers: 1)
+        #expect(try await copy.ledger() == fixture.store.ledger())
+        await #expect(throws: StoreError.self) { try await fixture.store.backup(to: backup) }
+        let left = try FileManager.default.contentsOfDirectory(atPath: fixture.folder)
+        #expect(left.allSatisfy { !$0.contains(".part") })
+    }
+
+    @Test func `a backup while writes run holds every write of a moment and none by half`()
+        async throws
+    {
+        let fixture = fixture
+        let writing = Task {
+            var count = 0
+            while !Task.isCancelled {
+                try await fixture.insert("i\(count)")
+                count += 1
+            }
+            return count
+        }
+        while try await fixture.store.ledger().accepted < 20 { await Task.yield() }
+        var last: Int64 = 0
+        for number in 0..<3 {
+            let contents = try await fixture.store.backup(to: backup + "\(number)")
+            #expect(contents.faults.isEmpty)
+            #expect(contents.ledger.accepted == Int64(contents.items))
+            #expect(contents.ledger.accepted >= last)
+            last = contents.ledger.accepted
+        }
+        writing.cancel()
+        #expect(try await writing.value >= Int(last))
+    }
+
+    @Test func `a restore puts the backup in the store's place and keeps what was there`()
+        async throws
+    {
+        try await fixture.insert("a")
+        try await fixture.store.backup(to: backup)
+        try await fixture.insert("b")
+        try fixture.store.close()
+        try restore { contents in #expect(contents.items == 1 && contents.faults.isEmpty) }
+        let store = try fixture.reopened()
+        #expect(try await store.tables().first?.items == 1)
+        try look(fixture.path + ".before-restore") { #expect($0.items == 2) }
+        #expect(!FileManager.default.fileExists(atPath: fixture.path + ".restoring"))
+    }
+
+    @Test func `a restore over a store that is damaged puts it aside`() async throws {
+        try await fixture.insert("a")
+        try await fixture.store.backup(to: backup)
+        try fixture.store.close()
+        try String(repeating: "no database ", count: 500)
+            .write(toFile: fixture.path, atomically: true, encoding: .utf8)
+        try restore { #expect($0.items == 1) }
+        #expect(try await fixture.reopened().tables().first?.items == 1)
+        #expect(FileManager.default.fileExists(atPath: fixture.path + ".before-restore"))
+    }
+
+    @Test func `a backup that is damaged, newer or none is refused and nothing is changed`()
+        async throws
+    {
+        for number in 0..<300 { try await fixture.insert("i\(number)") }
+        try await fixture.store.backup(to: backup)
+        try fixture.store.close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: fixture.path))
+        var bytes = Array(try Data(contentsOf: URL(fileURLWithPath: backup)))
+        for place in stride(from: 4096 * 3, to: bytes.count - 4096, by: 4096) {
+            for offset in 0..<900 { bytes[place + offset] = 0xA5 }
+        }
+        let damaged = fixture.folder + "/damaged"
+        try Data(bytes).write(to: URL(fileURLWithPath: damaged))
+        let newer = try DatabaseQueue(path: backup)
+        try await newer.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99')") }
+        try newer.close()
+        let foreign = fixture.folder + "/foreign"
+        try await DatabaseQueue(path: foreign).write { try $0.execute(sql: "CREATE TABLE t(x)") }
+        for path in [damaged, backup, foreign, fixture.folder + "/nothing"] {
+            #expect(throws: StoreError.self, "\(path)") { try restored(path) }
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.path)) == before)
+    }
+
+    @Test func `what a restored store may have sent since is read back, not sent again`()
+        async throws
+    {
+        let world = try World()
+        try await world.insert("a")
+        try await world.insert("b", #"{"text":"old"}"#)
+        _ = await world.engine.push()
+        try await world.update("b", #"{"text":"new"}"#)
+        try await world.insert("c")
+        try await world.delete("a")
+        let path = world.folder + "/backup.sqlite"
+        try await world.store.backup(to: path)
+        _ = await world.engine.push()
+        let effects = try await world.backend.effects().count
+        try world.store.close()
+        try put(path, inPlaceOf: world)
+        let (store, engine) = try world.reborn()
+        let open = try await store.operations(OperationFilter(), after: nil, limit: 9).items
+        #expect(open.map(\.state) == [.unknown, .unknown, .unknown])
+        let run = await engine.sync()
+        #expect(run.state == .complete, "\(run)")
+        #expect(try await store.ledger().queue.open == 0)
+        #expect(try await world.backend.effects().count == effects)
+    }
+
+    @Test func `a client with a store of its own takes every row of a restored store again`()
+        async throws
+    {
+        try await fixture.insert("a", #"{"text":"kept"}"#)
+        try await fixture.insert("b")
+        try await fixture.store.backup(to: backup)
+        let seen = try await fixture.update("a", #"{"text":"lost"}"#).updatedAt
+        fixture.clock.advance(milliseconds: 1)
+        try fixture.store.close()
+        try restore { _ in }
+        let store = try fixture.reopened()
+        let todo = fixture.todo
+        let rows = try await store.read { transaction in
+            try transaction.all("SELECT id, stamp FROM items ORDER BY stamp").map {
+                ($0["id"] as String, $0["stamp"] as Int64)
+            }
+        }
+        #expect(rows.map(\.0) == ["a", "b"])
+        #expect(rows.allSatisfy { $0.1 > seen.milliseconds })
+        #expect(try await store.read { try $0.table(todo) } != nil)
+    }
+
+    // Restoring blocks, so it is done where nothing else waits for the thread.
+
+    private func restore(_ check: (StoreContents) -> Void) throws { check(try restored(backup)) }
+
+    private func look(_ path: String, _ check: (StoreContents) -> Void) throws {
+        check(try verify(path))
+    }
+
+    private func put(_ path: String, inPlaceOf world: World) throws {
+        _ = try Store.restore(path, to: world.folder + "/store.sqlite", clock: world.clock)
+    }
+}
