@@ -46,6 +46,11 @@ struct ServeSetting: Sendable {
             Settings.backendGeneration, "The backend's generation; auto asks it.",
             standard: "auto", example: "auto"),
         ServeSetting(
+            Settings.applicationKeyFile,
+            "A file with the application key that a generation 1 backend asks for.",
+            standard: "none; the key that clients send",
+            example: "/home/me/.config/understudy/application.key"),
+        ServeSetting(
             Settings.listen, "Where clients find Understudy.", standard: "127.0.0.1:8080",
             example: "127.0.0.1:8080"),
         ServeSetting(
