@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPTypes
+import SyncCore
 import TablesProtocol
 import TestSupport
 import Testing

@@ -65,7 +65,8 @@ struct ServeConfiguration: Sendable {
         do {
             self.backend = backend
             backendGeneration = try sources.value(Settings.backendGeneration) ?? .auto
-            applicationKey = try Self.applicationKey(sources)
+            applicationKey = try sources.value(Settings.applicationKeyFile).map(
+                Self.applicationKey(file:))
             listen =
                 try sources.value(Settings.listen) ?? ListenAddress(host: "127.0.0.1", port: 8080)
             folder =
@@ -96,8 +97,7 @@ struct ServeConfiguration: Sendable {
     }
 
     /// The first line of the key's file.
-    private static func applicationKey(_ sources: Sources) throws -> String? {
-        guard let path = try sources.value(Settings.applicationKeyFile) else { return nil }
+    static func applicationKey(file path: String) throws -> String {
         let lines = String(decoding: try Files.read(path) ?? [], as: UTF8.self).split(
             whereSeparator: \.isNewline)
         guard let key = lines.first?.trimming({ $0 == " " || $0 == "\t" }), !key.isEmpty

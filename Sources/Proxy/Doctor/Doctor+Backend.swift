@@ -21,8 +21,12 @@ extension Doctor {
             return [.problem("way to the backend", error.sentence, "Change that setting.")]
         }
         // Asked openly, so that one which is not what was said tells what it is.
+        let key = value(Settings.applicationKeyFile).flatMap {
+            try? ServeConfiguration.applicationKey(file: $0)
+        }
         let examination = BackendExamination(
-            BackendConfiguration(address: address), transport: transport, clock: SystemClock())
+            BackendConfiguration(address: address, applicationKey: key), transport: transport,
+            clock: SystemClock())
         let tables = tables()
         let found = await examination.findings(tables)
         var findings = [reach(found, address, tables)]
@@ -85,7 +89,8 @@ extension Doctor {
         case .signedOut:
             return .warning(
                 check, "\(address): \(found.reason)",
-                "Sign in with the client; its changes are sent then.")
+                "Sign in with the client; its changes are sent then. One of Mobile Services may "
+                    + "want its application key: --application-key-file.")
         case .portal:
             return .problem(
                 check, "\(address): \(found.reason)",

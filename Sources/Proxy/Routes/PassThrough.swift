@@ -88,8 +88,10 @@ struct PassThrough: Sendable {
             }
         }
         if let generation = homes.backendGeneration {
-            // A request without any mark is no SDK's and stays as it is.
-            let client = Generation.detect(request, default: generation)
+            // A request without any mark is no SDK's and stays as it is; PUT says nothing here.
+            var marked = request
+            marked.head.method = .get
+            let client = Generation.detect(marked, default: generation)
             Dialect.translate(&head, from: client, to: generation, key: applicationKey.text)
         }
         return head

@@ -42,16 +42,13 @@ extension Schema {
         CREATE INDEX operations_timed ON operations(next_attempt_at)
           WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL;
         CREATE INDEX operations_by_state ON operations(state, seq);
-        CREATE INDEX operations_by_reason ON operations(state, reason, seq, table_id)
-          WHERE reason IS NOT NULL;
         CREATE UNIQUE INDEX operations_successors ON operations(successor_of)
           WHERE successor_of IS NOT NULL;
         CREATE INDEX operations_closed ON operations(closed_at) WHERE closed_at IS NOT NULL;
         """
 
     /// One row a request for an operation, written before the request is sent. The response is cut
-    /// to an excerpt. `reach` says how far a request got that had no answer. The header fields are
-    /// lists of lines without secrets.
+    /// to an excerpt. `reach` says how far a request got that had no answer.
     static let attempts = """
         CREATE TABLE attempts (
           operation INTEGER NOT NULL REFERENCES operations(seq) ON DELETE CASCADE,
@@ -66,8 +63,6 @@ extension Schema {
           outcome TEXT NOT NULL DEFAULT 'sending',
           error TEXT,
           reach TEXT,
-          request_fields TEXT NOT NULL DEFAULT '[]',
-          response_fields TEXT NOT NULL DEFAULT '[]',
           PRIMARY KEY (operation, number)
         ) STRICT, WITHOUT ROWID;
         """

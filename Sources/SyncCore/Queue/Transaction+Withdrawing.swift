@@ -13,7 +13,7 @@ extension Transaction {
     func withdraw(_ id: OperationID) throws -> Bool {
         guard case .operation(var operation, _, var row) = try find(id, revision: nil),
             operation.state == .quarantined || operation.state == .conflict,
-            !operation.maybeApplied, operation.successorOf == nil,
+            !operation.maybeApplied, !operation.mayArriveLate, operation.successorOf == nil,
             try successor(of: operation.seq) == nil, try writesSince(operation) == 1
         else { return false }
         try giveUp(

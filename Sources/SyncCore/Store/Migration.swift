@@ -7,6 +7,7 @@ enum Migration {
         migrator.registerMigration("1") { db in try db.execute(sql: Schema.version1) }
         migrator.registerMigration("2") { db in try db.execute(sql: Schema.version2) }
         migrator.registerMigration("3") { db in try db.execute(sql: Schema.version3) }
+        migrator.registerMigration("4") { db in try db.execute(sql: Schema.version4) }
         return migrator
     }
 

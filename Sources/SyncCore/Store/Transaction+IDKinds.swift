@@ -16,7 +16,7 @@ extension Transaction {
         for text in items {
             guard let id = try? ItemID(text), let row = try row(table, exactly: id),
                 let first = try chain(of: row).first, first.kind == .insert, first.madeID,
-                !first.mayHaveReached
+                !first.mayHaveReached, !first.mayArriveLate
             else { return }
             inserts.append(first)
         }

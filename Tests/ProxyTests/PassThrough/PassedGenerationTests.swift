@@ -110,6 +110,23 @@ import Testing
         }
     }
 
+    @Test(arguments: BackendFlavour.allCases)
+    func `what no SDK sent stays as it is`(flavour: BackendFlavour) async throws {
+        try await TestHouse.run(tables: ["open"], backend: Self.options(flavour)) { test in
+            #expect(await test.house.homes.nobody.engine.sync().state == .complete)
+            await test.house.homes.nobody.refreshBoard()
+            let fields = [("X-Own", "1"), ("Authorization", "Bearer mine")]
+            for method in ["GET", "PUT", "POST"] {
+                let call = Call(method: method, target: "/api/echo?x=1&&y", fields: fields)
+                let told = Told(response: await test.send(call.request(to: "127.0.0.1:8080")))
+                let seen = try JSONValue(parsing: told.field("X-Echo") ?? "null")
+                let names = (seen["fields"]?.array ?? []).compactMap { $0.array?[0].string }
+                #expect(Set(names) == ["X-Own", "Authorization"], "\(method) \(names)")
+                #expect(seen["target"]?.string == "/api/echo?x=1&&y")
+            }
+        }
+    }
+
     @Test(arguments: [BackendFlavour.mobileServices, .node])
     func `a login before anything is known of the backend finds its address`(
         flavour: BackendFlavour

@@ -1,0 +1,72 @@
+import TablesProtocol
+import Testing
+
+@testable import SyncCore
+
+/// A table is taken for one of string ids until somebody says otherwise.
+@Suite struct IntegerIDTests {
+    let fixture: StoreFixture
+    var store: Store { fixture.store }
+    init() throws { fixture = try StoreFixture() }
+
+    private func add(_ columns: String = #"{"text":"x"}"#) async throws -> ItemID {
+        let body = ItemBody(columns: try Columns(parsing: columns))
+        return try #require(await fixture.write(.insert(body)).item).id
+    }
+
+    private func adopt() async throws -> IDKind {
+        let todo = fixture.todo
+        return try await store.write { transaction in
+            var table = try transaction.makeTable(todo)
+            try transaction.adoptIntegerIDs(&table)
+            return table.idKind
+        }
+    }
+
+    private func shown(_ id: ItemID) async throws -> ItemRow? {
+        let todo = fixture.todo
+        return try await store.read { transaction in
+            try transaction.table(todo).flatMap { try transaction.row($0, id) }
+        }
+    }
+
+    @Test func `inserts that were made before get provisional ids, and keep answering`()
+        async throws
+    {
+        let (first, second) = (try await add(), try await add(#"{"text":"y"}"#))
+        #expect(try await adopt() == .integer)
+        for (id, number) in [(first, -1), (second, -2)] as [(ItemID, Int64)] {
+            let row = try #require(try await shown(id))
+            #expect(row.id.number == number && row.id.kind == .integer)
+            #expect(try await store.read { try $0.chain(of: row) }.first?.itemID == row.id)
+        }
+        // The backend's id then answers for both.
+        let operation = try #require(try await fixture.send())
+        let row = RemoteRow(id: ItemID(7), columns: try Columns(parsing: #"{"text":"x"}"#))
+        try await fixture.settle(operation.seq, .applied(row: row, isWhole: true))
+        #expect(try await shown(first)?.id == ItemID(7))
+        #expect(try await shown(ItemID(-1))?.id == ItemID(7))
+    }
+
+    @Test func `one that was refused for its id is due again`() async throws {
+        let id = try await add()
+        let operation = try #require(try await fixture.send())
+        try await fixture.settle(
+            operation.seq, .quarantined(reason: "id", maybeApplied: false))
+        #expect(try await adopt() == .integer)
+        let row = try #require(try await shown(id))
+        #expect(try await store.read { try $0.chain(of: row) }.first?.state == .queued)
+    }
+
+    @Test func `a table with ids of others, or with an insert under way, stays as it is`()
+        async throws
+    {
+        _ = try await add()
+        let operation = try #require(try await fixture.send())
+        #expect(try await adopt() == .string)
+        try await fixture.settle(
+            operation.seq, .waiting(reason: "later", until: nil, maybeApplied: false))
+        try await fixture.insert("given")
+        #expect(try await adopt() == .string)
+    }
+}
