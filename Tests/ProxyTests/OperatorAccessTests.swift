@@ -96,4 +96,38 @@ final class OperatorAccessTests: Sendable {
                 request(cookie: "understudy_8080=\(session.cookie)", value: session.value))
                 == .session(session))
     }
+
+    @Test
+    func `sessions are listed latest first, by an id that gives nothing away, until they end`()
+        throws
+    {
+        let access = access()
+        let first = try #require(
+            access.signIn(link: access.makeLink().value, browser: "Firefox"))
+        clock.withLock { $0 = 60 }
+        let second = try #require(
+            access.signIn(
+                link: access.makeLink().value, browser: String(repeating: "x", count: 999)))
+        #expect(access.sessions == [second, first])
+        #expect(first.browser == "Firefox" && second.browser.count == Limits.browserNameCharacters)
+        #expect(first.startedAt.milliseconds == 0 && second.startedAt.milliseconds == 60_000)
+        for session in access.sessions {
+            #expect(!session.id.contains(session.cookie) && !session.id.contains(session.value))
+        }
+        clock.withLock { $0 = Limits.sessionSeconds }
+        #expect(access.sessions == [second])
+    }
+
+    @Test func `a session that is revoked by its id is over, the others are not`() throws {
+        let access = access()
+        let first = try #require(access.signIn(link: access.makeLink().value))
+        let second = try #require(access.signIn(link: access.makeLink().value))
+        #expect(access.revoke(first.id))
+        #expect(!access.revoke(first.id))
+        #expect(!access.revoke(""))
+        #expect(access.sessions == [second])
+        #expect(kept.withLock { $0 } == [second])
+        let cookie = "understudy_8080=\(first.cookie)"
+        #expect(access.caller(request(cookie: cookie, value: first.value)) == nil)
+    }
 }
