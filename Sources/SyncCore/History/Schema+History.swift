@@ -17,8 +17,6 @@ extension Schema {
           undone_by INTEGER
         ) STRICT;
         CREATE INDEX history_by_time ON history(at);
-        CREATE INDEX history_decisions ON history(op_id)
-          WHERE undoable = 1 AND kind IN ('resolved', 'discarded');
         """
 
     /// What the dashboard is told, in a ring; ids are never used twice.

@@ -78,7 +78,6 @@ enum Schema {
           UNIQUE (table_id, id)
         ) STRICT;
         CREATE INDEX items_by_stamp ON items(table_id, stamp, id);
-        CREATE INDEX items_by_creation ON items(table_id, created_at);
         CREATE INDEX items_without_case ON items(table_id, id COLLATE NOCASE);
         CREATE INDEX items_tombstones ON items(stamp) WHERE deleted = 1;
 
