@@ -87,12 +87,15 @@ extension SyncEngine {
 
     private func outlook() async -> Scheduler.Outlook {
         let found = try? await store.read { transaction in
-            (try transaction.hasQueued(), try transaction.earliestAttempt(), transaction.now)
+            (
+                try transaction.hasQueued(), try transaction.hasSending(),
+                try transaction.earliestAttempt(), transaction.now
+            )
         }
-        guard let (hasQueued, next, now) = found else { return Scheduler.Outlook() }
+        guard let (hasQueued, hasSending, next, now) = found else { return Scheduler.Outlook() }
         let wait = next.map { $0.milliseconds - now.milliseconds }
         return Scheduler.Outlook(
-            hasDue: hasQueued || wait.map { $0 <= 0 } ?? false,
+            hasDue: hasQueued || hasSending && current == nil || wait.map { $0 <= 0 } ?? false,
             untilNext: wait.flatMap { $0 > 0 ? .milliseconds($0) : nil })
     }
 

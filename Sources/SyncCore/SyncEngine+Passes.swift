@@ -23,6 +23,7 @@ extension SyncEngine {
             }
             return end(current?.run ?? running.run)
         } catch {
+            scheduler.rest(now: clock.uptime())
             return (.failed, error.description)
         }
     }
@@ -192,7 +193,9 @@ extension SyncEngine {
             signedOut("The backend asks to sign in.")
             return (.signIn, scheduler.backend.reason)
         case .cancelled: return (.cancelled, nil)
-        case .store(let reason): return (.failed, reason)
+        case .store(let reason):
+            scheduler.rest(now: clock.uptime())
+            return (.failed, reason)
         }
     }
 

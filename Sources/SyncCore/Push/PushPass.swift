@@ -27,6 +27,7 @@ struct PushPass: Sendable {
     func run(isProven: Bool) async -> PushState {
         var state = PushState(isProven: isProven)
         do throws(StoreError) {
+            try await recover()
             let (bookend, total, hasLinks) = try await store.read { transaction in
                 let bookend = try transaction.bookend()
                 let hasLinks = try transaction.tables().contains { !$0.parents.isEmpty }
@@ -41,6 +42,13 @@ struct PushPass: Sendable {
             state.stop = .store(error.description)
         }
         return state
+    }
+
+    /// Passes run one at a time: what is on its way before the first turn was left so by a pass that
+    /// could not write the outcome.
+    private func recover() async throws(StoreError) {
+        guard try await store.read({ try $0.hasSending() }) else { return }
+        try await store.write { try $0.recover(because: "The outcome could not be written") }
     }
 
     private func takeTurns(_ state: inout PushState, upTo bookend: Int64) async throws(StoreError) {

@@ -130,20 +130,26 @@ extension Transaction {
         try run("UPDATE operations SET highest_id = ? WHERE seq = ?", [id, seq])
     }
 
-    /// After a restart: what was on its way has no verdict, so nobody knows whether it arrived.
-    func recover() throws {
+    /// What was on its way has no verdict, and nobody waits for one any more, so nobody knows whether it
+    /// arrived: after a restart, or when its outcome could not be written.
+    func recover(because cause: String = "The process ended before the answer came") throws {
         try run(
             """
-            UPDATE attempts SET ended_at = ?1, outcome = 'unknown',
-              error = 'The process ended before the answer came.' WHERE ended_at IS NULL
-            """, [now.milliseconds])
+            UPDATE attempts SET ended_at = ?1, outcome = 'unknown', error = ?2 || '.'
+            WHERE ended_at IS NULL
+            """, [now.milliseconds, cause])
         try run(
             """
             UPDATE operations SET state = 'unknown', maybe_applied = 1, may_arrive_late = 1,
               next_attempt_at = ?1, revision = revision + 1,
-              reason = 'The process ended before the answer came; the row will be read back.'
+              reason = ?2 || '; the row will be read back.'
             WHERE state = 'sending'
-            """, [now.milliseconds])
+            """, [now.milliseconds, cause])
+    }
+
+    /// Whether anything is on its way, or was when its outcome could not be written.
+    func hasSending() throws -> Bool {
+        try integer("SELECT 1 FROM operations WHERE state = 'sending' LIMIT 1") != nil
     }
 
     /// How many operations are in each open state.

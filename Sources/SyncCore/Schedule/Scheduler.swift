@@ -157,6 +157,9 @@ struct Scheduler: Sendable {
     /// A run that was wished for begins.
     mutating func unwish(_ wish: Wish) { wishes.removeAll { $0 == wish } }
 
+    /// The store could not be used, which is no more likely to work at once.
+    mutating func rest(now: Duration) { pushAt = now + .seconds(SyncLimits.storeRestSeconds) }
+
     /// A run got something done.
     mutating func progressed(now: Duration) { lastProgress = now }
 

@@ -24,6 +24,8 @@ public enum SyncLimits {
     static let operationCapMilliseconds: UInt64 = 600_000
     /// The longest that due work may wait with the backend in reach, in seconds.
     static let stallSeconds: Int64 = 30
+    /// The wait after a run that the store made fail, in seconds.
+    static let storeRestSeconds: Int64 = 5
     /// Operations that a push looks up at once.
     static let lookAhead = 64
     /// Requests that one operation's turn makes at most: read back, send, send merged.

@@ -1,3 +1,4 @@
+import GRDB
 import HTTPMessage
 import HTTPTypes
 import ReferenceBackend
@@ -295,6 +296,31 @@ import Testing
         #expect(try await world.backend.effectCount(world.todo, "a") == 1)
         gate.open()
         _ = await lost
+    }
+
+    @Test func `an outcome that the disk could not take is found out when it can again`()
+        async throws
+    {
+        let world = try World(settings: SyncSettings(triggers: [.manual, .afterWrites]))
+        try await world.insert("a")
+        let gate = Gate()
+        world.transport.once(.held(gate)) { $0.head.method == .post }
+        async let ended = world.engine.push()
+        await gate.reached()
+        try await world.store.write { try $0.run("PRAGMA query_only = 1") }
+        gate.open()
+        #expect(await ended.state == .failed)
+        #expect(try await world.open().map(\.state) == [.sending])
+        let writer = world.store.writer
+        try await writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
+        // Nobody asks: the loop sees by itself that nothing is under way any more.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await world.engine.run() }
+            try await world.pass { try await world.open().isEmpty }
+            group.cancelAll()
+        }
+        #expect(try await world.backend.effectCount(world.todo, "a") == 1)
+        #expect(try await world.store.ledger().balances)
     }
 
     @Test func `offline mode sends nothing`() async throws {
