@@ -89,6 +89,7 @@ def test_screen_readers_hear_what_happens_without_them(start, dashboard):
     heard = page.page.locator("#announcer")
     proxy.insert({"text": "one"})
     expect(page.todo("one")).to_contain_text("on this device")
+    expect(page.page.locator(".detail")).to_contain_text("1 change waits")
     expect(heard).to_be_empty()
     proxy.sync()
     expect(heard).to_have_text("Everything is on the server")
