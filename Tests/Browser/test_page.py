@@ -38,6 +38,7 @@ def test_the_theme_follows_the_system_until_somebody_chooses(start, dashboard):
     assert light != dark
     page.page.reload()
     assert background(page) == light
+    expect(page.page.locator(".pill")).not_to_be_empty()
     page.page.keyboard.press("t")
     assert background(page) == dark
     expect(page.page.get_by_role("button", name="Theme: dark")).to_be_visible()
