@@ -38,6 +38,7 @@ def test_the_theme_follows_the_system_until_somebody_chooses(start, dashboard):
     assert light != dark
     page.page.reload()
     assert background(page) == light
+    expect(page.page.locator(".pill")).not_to_be_empty()
     page.page.keyboard.press("t")
     assert background(page) == dark
     expect(page.page.get_by_role("button", name="Theme: dark")).to_be_visible()
@@ -89,6 +90,7 @@ def test_screen_readers_hear_what_happens_without_them(start, dashboard):
     heard = page.page.locator("#announcer")
     proxy.insert({"text": "one"})
     expect(page.todo("one")).to_contain_text("on this device")
+    expect(page.page.locator(".detail")).to_contain_text("1 change waits")
     expect(heard).to_be_empty()
     proxy.sync()
     expect(heard).to_have_text("Everything is on the server")
