@@ -75,6 +75,16 @@ extension OperatorAPI {
         let body = try call.body()
         let filter = try Self.filter(body)
         let dryRun = body["dryRun"]?.bool ?? false
+        if !dryRun, let limit = body["limit"] {
+            guard let limit = limit.integer.flatMap({ Int(exactly: $0) }),
+                1...Limits.pageElementsMax ~= limit
+            else { throw .invalid("limit must be from 1 to \(Limits.pageElementsMax).") }
+            let part = try await asking { () throws(StoreError) in
+                try await home.store.bulkPart(
+                    action, filter, after: body["after"]?.string, limit: limit)
+            }
+            return .json(.bulk(part))
+        }
         let outcome = try await asking { () throws(StoreError) in
             try await home.store.bulk(action, filter, dryRun: dryRun)
         }
@@ -105,16 +115,6 @@ extension OperatorAPI {
         default: throw .invalid("choice must be mine, server, merged or both.")
         }
         let dryRun = body["dryRun"]?.bool ?? false
-        if !dryRun, let limit = body["limit"] {
-            guard let limit = limit.integer.flatMap({ Int(exactly: $0) }),
-                1...Limits.pageElementsMax ~= limit
-            else { throw .invalid("limit must be from 1 to \(Limits.pageElementsMax).") }
-            let part = try await asking { () throws(StoreError) in
-                try await home.store.bulkPart(
-                    action, filter, after: body["after"]?.string, limit: limit)
-            }
-            return .json(.bulk(part))
-        }
         let outcome = try await asking { () throws(StoreError) in
             try await home.store.resolveAll(filter, resolution, dryRun: dryRun)
         }

@@ -77,7 +77,7 @@ struct Routes: HTTPHandler {
     ) -> Answer {
         switch space {
         case .tables:
-            return tables.handle(request, actor)
+            return tables.handle(request, actor, base: base)
         case .operatorAPI:
             // `/-` is the dashboard as well, under the address that its files are relative to.
             return path.segments.count == 1

@@ -17,14 +17,16 @@ struct TablesRoutes: Sendable {
     let now: @Sendable () -> Instant
 
     /// Answers a request that the guard let through.
-    func handle(_ request: Request, _ actor: Actor = .client) -> Answer {
-        let call: TableCall
+    /// - Parameter base: the path of a capability address, which links in the answer begin with.
+    func handle(_ request: Request, _ actor: Actor = .client, base: String = "") -> Answer {
+        var call: TableCall
         do {
             call = try TableCall.parse(request, defaultGeneration: defaultGeneration)
         } catch {
             let client = ClientFamily.detect(request, default: defaultGeneration)
             return .now(TablesAnswer(client: client).render(error: error))
         }
+        call.origin.tablePath = base + call.origin.tablePath
         let answer = TablesAnswer(to: call)
         guard tables?.contains(call.table) ?? true else {
             return .now(answer.render(error: .unknownTable(call.table.text)))

@@ -23,7 +23,8 @@ extension Transaction {
         table.idKind = .integer
         try save(table)
         for insert in inserts {
-            try remap(insert, to: try nextProvisionalID(table.id))
+            // A provisional id is nobody else's.
+            guard try remap(insert, to: try nextProvisionalID(table.id), table) else { continue }
             guard insert.state == .quarantined, var again = try operation(seq: insert.seq) else {
                 continue
             }
