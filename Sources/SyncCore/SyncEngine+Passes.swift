@@ -203,7 +203,8 @@ extension SyncEngine {
         let refused = (run.push?.conflicts ?? 0) + (run.push?.quarantined ?? 0)
         if let error = run.pull.compactMap(\.error).first { return (.completeWithErrors, error) }
         if refused > 0 {
-            return (.completeWithErrors, "\(refused) of the changes need a person's decision.")
+            let changes = refused == 1 ? "1 change needs" : "\(refused) changes need"
+            return (.completeWithErrors, "\(changes) a person's decision.")
         }
         return (.complete, nil)
     }
