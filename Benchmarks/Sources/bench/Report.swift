@@ -21,6 +21,8 @@ struct Report: Codable {
     var rounds: Int
     /// Bytes of the program as built, symbols included.
     var binaryBytes: Int
+    /// Bytes of the program as it is installed, without its symbols; nil where nothing can strip it.
+    var installedBytes: Int?
     var measurements: [Measurement] = []
     /// Rows that did not run to their end.
     var failures: [Failure] = []
@@ -44,6 +46,18 @@ struct Report: Codable {
         let attributes = try FileManager.default.attributesOfItem(
             atPath: stage.places.understudy.path)
         binaryBytes = attributes[.size] as? Int ?? 0
+        installedBytes = Self.installedBytes(stage)
+    }
+
+    /// Strips a copy of the program as `scripts/install` does.
+    private static func installedBytes(_ stage: Stage) -> Int? {
+        let copy = stage.places.scratch.appending(path: "understudy-installed")
+        defer { try? FileManager.default.removeItem(at: copy) }
+        let strip = [
+            "strip", "--strip-unneeded", "-o", copy.path, stage.places.understudy.path,
+        ]
+        guard (try? Program("/usr/bin/env", strip, in: stage).finish()) != nil else { return nil }
+        return try? FileManager.default.attributesOfItem(atPath: copy.path)[.size] as? Int
     }
 
     /// Listens for a second. Load averages would count the build before.

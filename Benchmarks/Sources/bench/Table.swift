@@ -42,7 +42,9 @@ struct Table {
                 + "highest ratio.",
             "\(machine.processor), \(machine.cores) cores, \(machine.system); commit "
                 + "\(report.commit).",
-            "The program is \((Double(report.binaryBytes) / 1e6).figure) MB with its symbols.",
+            "The program is \((Double(report.binaryBytes) / 1e6).figure) MB with its symbols"
+                + (report.installedBytes.map { ", \((Double($0) / 1e6).figure) MB as installed." }
+                    ?? "."),
         ]
         if let start = report.measurements.first(where: { $0.id == "12" })?.theirs {
             lines.append("It is ready \(start.figure) ms after its start on an empty folder.")
