@@ -102,6 +102,9 @@ public actor SyncEngine {
         return status
     }
 
+    /// How long the requests of syncing took since the start.
+    public nonisolated var requestTimes: RequestTimes { meter.times }
+
     /// The generation that the backend is said or was found to be; nil until then.
     public var knownGeneration: Generation? {
         switch backend.generation {

@@ -146,9 +146,13 @@ def test_promtool_has_nothing_to_say_about_the_metrics(world):
     )
     assert finished.returncode == 0 and finished.stderr == "", finished.stderr
     assert 'understudy_queue_operations{identity="anonymous",state="queued"} 1' in text
-    names = {line.split("{")[0].split(" ")[0] for line in text.splitlines() if line[0] != "#"}
-    told = (ROOT / "docs/OPERATIONS.md").read_text()
-    assert not [name for name in names if f"`{name}`" not in told]
+    duration = "understudy_backend_request_duration_seconds"
+    sample = {line.rpartition(" ")[0]: float(line.rpartition(" ")[2])
+              for line in text.splitlines() if line.startswith(duration)}
+    count = sample[duration + '_count{outcome="succeeded"}']
+    assert count >= 2 and sample[duration + '_bucket{outcome="succeeded",le="+Inf"}'] == count
+    assert 0 < sample[duration + '_bucket{outcome="succeeded",le="5.0"}'] <= count
+    assert sample[duration + '_sum{outcome="succeeded"}'] > 0
 
 
 def test_readyz_tells_more_when_asked(world):

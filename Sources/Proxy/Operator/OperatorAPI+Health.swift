@@ -52,14 +52,16 @@ extension OperatorAPI {
     func metrics() async -> Response {
         var statuses: [EngineStatus] = []
         var oldest: [String: Instant] = [:]
+        var times = RequestTimes()
         for home in homes.all {
             if let status = try? await home.engine.status() { statuses.append(status) }
             let first = try? await home.store.operations(OperationFilter(), after: nil, limit: 1)
             oldest[home.identity] = first?.items.first?.createdAt
+            times.add(home.engine.requestTimes)
         }
         let text = Metrics(
-            statuses: statuses, oldest: oldest, rejections: rejections.all, startedAt: startedAt,
-            now: now()
+            statuses: statuses, oldest: oldest, requestTimes: times, rejections: rejections.all,
+            startedAt: startedAt, now: now()
         ).text
         return Response(
             status: .ok,

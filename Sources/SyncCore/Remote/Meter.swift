@@ -1,6 +1,7 @@
 import Synchronization
 
-/// What requests to the backend came to since it was last asked: one for all passes of an engine.
+/// What requests to the backend came to, since it was last asked and since the start: one for all
+/// passes of an engine.
 final class Meter: Sendable {
     /// Requests of some time.
     struct Count: Sendable, Hashable {
@@ -20,28 +21,45 @@ final class Meter: Sendable {
             return Int(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
         }
     }
-    private let count = Mutex(Count())
+    private struct State {
+        var count = Count()
+        var times = RequestTimes()
+    }
+    private let state = Mutex(State())
 
     /// Counts one request.
     func note(_ answer: RemoteAnswer, took: Duration) {
-        count.withLock { count in
-            switch answer {
-            case .row, .rows, .empty: count.succeeded += 1
-            case .conflict, .missing, .unauthorized, .rejected, .failed, .unavailable, .unusable,
-                .unreachable:
-                count.failed += 1
+        let outcome = Self.outcome(answer)
+        state.withLock { state in
+            state.times.note(outcome, took: took)
+            if outcome == .succeeded {
+                state.count.succeeded += 1
+            } else {
+                state.count.failed += 1
             }
-            if case .unreachable = answer { return }
-            count.answered += 1
-            count.time += took
+            if outcome == .unreachable { return }
+            state.count.answered += 1
+            state.count.time += took
+        }
+    }
+
+    private static func outcome(_ answer: RemoteAnswer) -> RequestTimes.Outcome {
+        switch answer {
+        case .row, .rows, .empty: .succeeded
+        case .conflict, .missing, .unauthorized, .rejected: .refused
+        case .failed, .unavailable, .unusable: .failed
+        case .unreachable: .unreachable
         }
     }
 
     /// What was counted, and begins anew.
     func take() -> Count {
-        count.withLock { count in
-            defer { count = Count() }
-            return count
+        state.withLock { state in
+            defer { state.count = Count() }
+            return state.count
         }
     }
+
+    /// How long all requests since the start took.
+    var times: RequestTimes { state.withLock { $0.times } }
 }

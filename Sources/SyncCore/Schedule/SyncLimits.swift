@@ -26,6 +26,10 @@ public enum SyncLimits {
     static let stallSeconds: Int64 = 30
     /// The wait after a run that the store made fail, in seconds.
     static let storeRestSeconds: Int64 = 5
+    /// The bounds by which the times of requests to the backend are counted, in milliseconds.
+    public static let requestTimeBoundsMilliseconds = [
+        5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000,
+    ]
     /// Operations that a push looks up at once.
     static let lookAhead = 64
     /// Requests that one operation's turn makes at most: read back, send, send merged.
