@@ -64,13 +64,12 @@ struct Composition {
         let access = try makeAccess()
         let capabilities = makeCapabilities()
         let rejections = RejectionLog(now: clock.now)
-        let warnings = [
-            configuration.rules.tablesAccess.warning(loginUsers: LoginUsers.count)
-        ].compactMap { $0 }
+        let gate = Guard(
+            rules: configuration.rules, access: access, capabilities: capabilities)
         let operatorAPI = OperatorAPI(
             homes: homes, access: access, capabilities: capabilities, rejections: rejections,
-            warnings: warnings, feed: feed, work: work, slowLane: slowLane,
-            startedAt: clock.now(), now: clock.now)
+            rules: gate.held, loginUsers: LoginUsers.count, feed: feed, work: work,
+            slowLane: slowLane, startedAt: clock.now(), now: clock.now)
         let passThrough = PassThrough(
             backend: configuration.backend, transport: passing ?? transport, homes: homes,
             access: access, applicationKey: applicationKey,
@@ -83,8 +82,7 @@ struct Composition {
                 applicationKey: applicationKey),
             passThrough: passThrough, now: clock.now)
         let routes = Routes(
-            gate: Guard(rules: configuration.rules, access: access, capabilities: capabilities),
-            rejections: rejections, tables: tables, operatorAPI: operatorAPI,
+            gate: gate, rejections: rejections, tables: tables, operatorAPI: operatorAPI,
             passThrough: passThrough)
         return House(routes: routes, homes: homes, access: access, work: work, feed: feed)
     }

@@ -4,7 +4,8 @@ import json
 import signal
 import subprocess
 
-from programs import free_port, wait_until
+import requests
+from programs import ZUMO, free_port, wait_until
 
 
 def setting(answer, name):
@@ -49,6 +50,12 @@ def test_config_init_writes_a_commented_file_that_says_nothing_yet(person):
     shown = person.json("config", "show", "--config", "examples.conf")
     assert len(lines) == len(shown["settings"])
     assert all(one["values"] for one in shown["settings"])
+    # What SIGHUP takes over is said at the setting.
+    paragraphs = [one for one in text.split("\n\n")[1:] if "SIGHUP takes it over." in one]
+    assert {one.rpartition("\n#")[2].split(" ")[0] for one in paragraphs} == {
+        "sync", "parallelism", "policy", "allow-host", "allow-origin", "tables-access",
+        "log-level", "log-format",
+    }
 
 
 def test_every_option_of_serve_can_stand_in_the_file(person, program):
@@ -85,17 +92,45 @@ def test_sighup_takes_over_what_can_change_and_says_what_cannot(world):
     port = free_port()
     world.configure(
         text.replace("sync = manual", "sync = auto").replace(str(world.port), str(port))
-        + "policy = todoitem=revalidate\nlog-level = info\n"
+        + "policy = todoitem=revalidate\nlog-level = info\nparallelism = 4\n"
+        "allow-host = box:8080\nallow-origin = http://app.example\ndisk-budget = 4G\n"
     )
+    shut = [requests.get(world.url + "/tables/todoitem", headers=fields, timeout=5).status_code
+            for fields in ({"Host": "box:8080"}, {"Origin": "http://app.example"})]
+    assert shut == [421, 403]
     world.proxy.send_signal(signal.SIGHUP)
     told = wait_until(
         lambda: [one for one in logged(world.proxy) if one["message"] == "configuration reloaded"],
         5,
         "the reload",
     )[0]
-    assert told["changed"].split() == ["sync", "policy", "log-level"]
-    assert told["waitsForRestart"] == "listen"
+    assert set(told["changed"].split()) == {
+        "sync", "policy", "log-level", "parallelism", "allow-host", "allow-origin",
+    }
+    assert told["waitsForRestart"] == "listen disk-budget"
     assert world.person.json("status", expect=3)["tables"][0]["readPolicy"] == "revalidate"
+    assert world.person.json("settings")["parallelism"] == 4
+    for fields in ({"Host": "box:8080"}, {"Origin": "http://app.example"}):
+        answer = requests.get(world.url + "/tables/todoitem", headers=fields, timeout=10)
+        assert answer.status_code not in (403, 421), fields
+
+
+def test_a_reload_shuts_a_door_and_changes_how_the_log_is_written(world):
+    world.configure(world.file.read_text() + "allow-host = box:8080\n")
+    world.start_proxy()
+    ask = {"headers": {"Host": "box:8080"}, "timeout": 5}
+    assert requests.get(world.url + "/-/livez", **ask).status_code == 200
+    world.configure(
+        world.file.read_text().replace("allow-host = box:8080", "log-format = text")
+        + "tables-access = capability\n"
+    )
+    world.proxy.send_signal(signal.SIGHUP)
+    wait_until(lambda: "configuration reloaded" in world.proxy.said(), 5, "the reload")
+    line = next(one for one in world.proxy.said().splitlines() if "configuration reloaded" in one)
+    assert " notice configuration reloaded " in line
+    assert requests.get(world.url + "/-/livez", **ask).status_code == 421
+    plain = requests.get(world.url + "/tables/todoitem", headers=ZUMO, timeout=5)
+    assert plain.status_code == 401
 
 
 def test_a_reload_with_a_wrong_value_changes_nothing(world):

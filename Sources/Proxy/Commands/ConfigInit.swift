@@ -35,14 +35,16 @@ struct ConfigInit: AsyncParsableCommand {
         var lines = [
             "# Understudy. Lines are name = value; a line that begins with # says nothing. The",
             "# command line and the environment (UNDERSTUDY_LISTEN for listen) win over this file.",
-            "# SIGHUP takes over sync, policy and log-level; the rest holds from the next start.",
+            "# A change holds from the next start, or from a SIGHUP where that is said.",
         ]
         for setting in ServeSetting.all {
             lines.append("")
             lines.append(
                 "# \(setting.summary)" + (setting.isList ? " Repeat the line for more." : ""))
             lines.append("# Allowed: \(setting.allowed).")
-            lines.append("# Default: \(setting.standard).")
+            let isReloaded = Reload.reloadable.contains(setting.name)
+            lines.append(
+                "# Default: \(setting.standard)." + (isReloaded ? " SIGHUP takes it over." : ""))
             lines.append("#\(setting.name) = \(setting.example)")
         }
         return lines.joined(separator: "\n")

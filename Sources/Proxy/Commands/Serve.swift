@@ -53,7 +53,7 @@ struct Serve: AsyncParsableCommand {
         welcome(configuration, proxy)
         let report = ServiceReport(homes: proxy.house.homes, manager: manager, log: log.logger)
         let reload = Reload(
-            homes: proxy.house.homes, log: log, holding: sources, rebind: options.rebind,
+            house: proxy.house, log: log, holding: sources, rebind: options.rebind,
             reading: self.sources)
         manager.tell("READY=1")
         var lifetime = Lifetime(

@@ -4,6 +4,7 @@ import SyncCore
 /// Reads the settings again while the process runs, and takes over those that can change then.
 actor Reload {
     private let homes: Homes
+    private let rules: HeldRules
     private let log: ProcessLog
     private let rebind: Bool
     private let reading: @Sendable () throws(StartProblem) -> Sources
@@ -12,18 +13,22 @@ actor Reload {
 
     /// Settings that are taken over; all others hold until the next start.
     static let reloadable: Set<String> = [
-        Settings.sync.name, Settings.policy.name, Settings.logLevel.name,
+        Settings.sync.name, Settings.policy.name, Settings.parallelism.name,
+        Settings.allowHost.name, Settings.allowOrigin.name, Settings.tablesAccess.name,
+        Settings.logLevel.name, Settings.logFormat.name,
     ]
 
     /// Makes a reload.
     /// - Parameters:
+    ///   - house: whose settings change.
     ///   - holding: the sources of the start.
     ///   - reading: reads them anew.
     init(
-        homes: Homes, log: ProcessLog, holding: Sources, rebind: Bool,
+        house: House, log: ProcessLog, holding: Sources, rebind: Bool,
         reading: @escaping @Sendable () throws(StartProblem) -> Sources
     ) {
-        self.homes = homes
+        homes = house.homes
+        rules = house.routes.gate.held
         self.log = log
         self.holding = holding
         self.rebind = rebind
@@ -36,13 +41,19 @@ actor Reload {
         do {
             let sources = try reading()
             let configuration = try ServeConfiguration(sources, rebind: rebind)
-            let level = try sources.value(Settings.logLevel) ?? .notice
+            let logging = try ProcessLog.Choice(sources)
             let changed = ServeSetting.all.filter { setting in
                 holding.texts(setting) != sources.texts(setting)
             }.map(\.name)
-            if changed.contains(Settings.logLevel.name) { log.level = level }
-            if changed.contains(Settings.sync.name) { await apply(configuration.sync) }
             if changed.contains(Settings.policy.name) { try await apply(configuration.policies) }
+            if changed.contains(Settings.sync.name) {
+                await apply { $0.triggers = configuration.sync.triggers }
+            }
+            if changed.contains(Settings.parallelism.name) {
+                await apply { $0.parallelism = configuration.parallelism }
+            }
+            rules.replace(with: configuration.rules)
+            log.choice = logging
             holding = sources
             tell(changed)
         } catch {
@@ -50,10 +61,10 @@ actor Reload {
         }
     }
 
-    private func apply(_ choice: SyncChoice) async {
+    private func apply(_ change: (inout SyncSettings) -> Void) async {
         for home in homes.all {
             var settings = await home.engine.settings
-            settings.triggers = choice.triggers
+            change(&settings)
             await home.engine.update(settings)
         }
     }

@@ -3,9 +3,19 @@ import HTTPTypes
 
 /// Looks at the head of every request before anything touches the store or the backend.
 struct Guard: Sendable {
-    let rules: GuardRules
+    /// What requests are compared with; a reload replaces it.
+    let held: HeldRules
     let access: OperatorAccess
     let capabilities: Capabilities
+
+    /// Makes a guard.
+    init(rules: GuardRules, access: OperatorAccess, capabilities: Capabilities) {
+        held = HeldRules(rules)
+        self.access = access
+        self.capabilities = capabilities
+    }
+
+    var rules: GuardRules { held.now }
 
     /// Judges `request`, in this order:
     /// 1. the connection came in on this machine's own address, or on the Unix socket;

@@ -101,7 +101,7 @@ final class Homes: Sendable {
         let identity = renewed ?? Identity(token, userID: userID)
         let isNew = self.home(identity.key) == nil
         let home = try await open(identity)
-        if isNew { await adoptPolicies(home) }
+        if isNew { await adoptSettings(home) }
         let failure = await inSlowLane { [tokens] () -> FileFailure? in
             do throws(FileFailure) {
                 try tokens.learn(token, of: identity)
@@ -131,8 +131,10 @@ final class Homes: Sendable {
         return try result.get()
     }
 
-    /// A new store begins with what the operator said of the anonymous one's tables.
-    private func adoptPolicies(_ home: Home) async {
+    /// A new home begins with what the operator said of the anonymous one: how it syncs, and how its
+    /// tables are treated.
+    private func adoptSettings(_ home: Home) async {
+        await home.engine.update(await nobody.engine.settings)
         for table in (try? await nobody.store.tables()) ?? [] where !table.isPublic {
             let policies = TablePolicies(of: table)
             guard policies != .standard, let name = TableName(table.name) else { continue }

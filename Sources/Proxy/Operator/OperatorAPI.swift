@@ -10,13 +10,20 @@ struct OperatorAPI: Sendable {
     let access: OperatorAccess
     let capabilities: Capabilities
     let rejections: RejectionLog
-    /// What a start should make the operator think about.
-    let warnings: [String]
+    /// What the guard goes by now.
+    let rules: HeldRules
+    /// How many people can log in to this machine.
+    let loginUsers: Int
     let feed: EventFeed
     let work: BackgroundWork
     let slowLane: SlowLane
     let startedAt: Instant
     let now: @Sendable () -> Instant
+
+    /// What the settings should make the operator think about.
+    var warnings: [String] {
+        [rules.now.tablesAccess.warning(loginUsers: loginUsers)].compactMap { $0 }
+    }
 
     /// Answers a request that the guard let through.
     func handle(_ request: Request, _ path: TargetPath) -> Answer {

@@ -5,8 +5,15 @@ import TablesProtocol
 /// The log of this process, on standard error: a line for each event, as text or as JSON. Messages
 /// are constant; what differs is metadata. Contents of rows and tokens are never logged.
 final class ProcessLog: Sendable {
-    private let isJSON: Bool
-    private let shown: Mutex<Logger.Level>
+    /// How it is written; it can be changed while the process runs.
+    struct Choice: Sendable, Hashable {
+        /// JSON instead of text.
+        var isJSON: Bool
+        /// The least that is written.
+        var level: Logger.Level
+    }
+
+    private let state: Mutex<Choice>
     private let write: @Sendable (String) -> Void
 
     /// Makes a log.
@@ -15,27 +22,26 @@ final class ProcessLog: Sendable {
         isJSON: Bool, level: Logger.Level,
         write: @escaping @Sendable (String) -> Void = ThisProcess.say
     ) {
-        self.isJSON = isJSON
         self.write = write
-        shown = Mutex(level)
+        state = Mutex(Choice(isJSON: isJSON, level: level))
     }
 
     /// The log as the sources say it.
     convenience init(_ sources: Sources) throws(StartProblem) {
-        do {
-            let format = try sources.value(Settings.logFormat) ?? .auto
-            self.init(
-                isJSON: format == .json || (format == .auto && !ThisProcess.isInteractive),
-                level: try sources.value(Settings.logLevel) ?? .notice)
-        } catch {
-            throw error.startProblem
-        }
+        let choice = try Choice(sources)
+        self.init(isJSON: choice.isJSON, level: choice.level)
     }
 
-    /// The least that is written; it can be changed while the process runs.
+    /// How it is written from the next line on.
+    var choice: Choice {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+
+    /// The least that is written.
     var level: Logger.Level {
-        get { shown.withLock { $0 } }
-        set { shown.withLock { $0 = newValue } }
+        get { state.withLock { $0.level } }
+        set { state.withLock { $0.level = newValue } }
     }
 
     /// A logger that writes here.
@@ -44,7 +50,7 @@ final class ProcessLog: Sendable {
     /// One line.
     func line(_ event: LogEvent, metadata: Logger.Metadata, at time: Instant) -> String {
         let sorted = metadata.sorted { $0.key < $1.key }
-        if isJSON {
+        if choice.isJSON {
             let members: [JSONValue.Member] = [
                 .init("time", .string(time.text)), .init("level", .string(event.level.rawValue)),
                 .init("message", .string("\(event.message)")),
@@ -74,6 +80,19 @@ final class ProcessLog: Sendable {
         func log(event: LogEvent) {
             let all = metadata.merging(event.metadata ?? [:]) { $1 }
             log.write(log.line(event, metadata: all, at: ThisProcess.now))
+        }
+    }
+}
+
+extension ProcessLog.Choice {
+    /// As the sources say it.
+    init(_ sources: Sources) throws(StartProblem) {
+        do {
+            let format = try sources.value(Settings.logFormat) ?? .auto
+            isJSON = format == .json || (format == .auto && !ThisProcess.isInteractive)
+            level = try sources.value(Settings.logLevel) ?? .notice
+        } catch {
+            throw error.startProblem
         }
     }
 }
