@@ -92,7 +92,7 @@ export function historyView(main) {
         h("div", { class: "line" },
           h("span", {}, h("span", { class: `tag ${entry.kind}` }, words.historyKind[entry.kind] ?? entry.kind), " ", title && h("strong", {}, title, ": "), entry.summary),
           entry.undoable && !entry.undoneBy && h("button", { type: "button", class: "small", "aria-label": `${words.undo}: ${entry.summary} ${title ?? ""}`, onclick: () => undo(entry) }, words.undo)),
-        h("div", { class: "quiet-text" }, [time(entry.at), entry.client ?? words.actor[entry.actor] ?? entry.actor, entry.table, entry.undoneBy && words.wasUndone].filter(Boolean).join(" · ")),
+        h("div", { class: "quiet-text" }, [time(entry.at), entry.client ?? words.actor[entry.actor] ?? entry.actor, entry.imported && words.imported, entry.table, entry.undoneBy && words.wasUndone].filter(Boolean).join(" · ")),
         changes(entry));
     };
     update(first);

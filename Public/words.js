@@ -364,6 +364,7 @@ export const words = {
   noHistory: "Nothing happened yet.",
   undone: "Undone.",
   actor: { client: "a client", person: "you", engine: "Understudy" },
+  imported: "imported",
 };
 
 export const accessWords = {

@@ -2,8 +2,8 @@
 enum Limits {
     /// The largest body of a request to `/tables`.
     static let tablesBodyBytes = 1 << 20
-    /// The largest body of a request to the operator API.
-    static let operatorBodyBytes = 1 << 20
+    /// The largest body of a request to the operator API: an imported entry of history has two rows.
+    static let operatorBodyBytes = 4 << 20
     /// The largest body that is passed through to the backend, and the largest answer to it.
     static let passedBodyBytes = 100 << 20
     /// Connections to the backend for what is passed through; syncing has its own.
@@ -69,8 +69,10 @@ enum Limits {
     static let offlineSecondsMax: Int64 = 315_360_000
     /// The furthest back that samples go, in seconds.
     static let sampleSecondsMax = 7 * 24 * 3600
-    /// The most operations of one request that brings in operations of an export.
+    /// The most elements of each list of one request that brings in an export.
     static let importedOperations = 500
+    /// Bytes of one such request, unless a single element is larger.
+    static let importedBytes = 1 << 20
     /// Clocks that differ by more seconds than this are worth a warning.
     static let clockSkewSeconds: Int64 = 60
     /// Free bytes of the disk under which there is a warning.

@@ -1,5 +1,8 @@
 """Schemathesis asks every operation of the document with generated requests, good and bad."""
 
+import json
+import re
+
 import hypothesis
 import pytest
 import schemathesis
@@ -50,3 +53,16 @@ def test_answers_are_as_the_document_says(case, proxy):
             checks.response_schema_conformance,
         ],
     )
+
+
+def test_every_code_of_a_problem_is_in_the_document():
+    source = ROOT / "Sources/Proxy"
+    document = json.loads((source / "Operator/openapi.json").read_text())
+    told = set(document["components"]["schemas"]["Problem"]["properties"]["code"]["enum"])
+    said = set()
+    for path in source.rglob("*.swift"):
+        said |= set(re.findall(r'code: (?:String = )?"([a-z-]+)"', path.read_text()))
+    reasons = (source / "Guard/Refusal.swift").read_text().partition("var status")[0]
+    for name, word in re.findall(r"^ +case (\w+)(?: = \"([a-z-]+)\")?$", reasons, re.M):
+        said.add(word or name)
+    assert said == told

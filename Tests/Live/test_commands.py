@@ -5,7 +5,29 @@ import stat
 import subprocess
 
 import pytest
+import requests
+from programs import ROOT
 
+# By which command a person does what an operation of the operator API does; None for what is not an
+# action or view of the dashboard but its way in, its stream, or part of another command.
+COMMAND_OF = {
+    "dashboard": "open", "dashboardFile": None, "livez": None, "readyz": "doctor",
+    "metrics": "support", "openapi": None, "session": None, "signIn": None, "signOut": None,
+    "events": None, "samples": None,
+    "sessions": "sessions list", "revokeSession": "sessions revoke", "access": "access list",
+    "addAccess": "access add", "revokeAccess": "access revoke", "makeLink": "open",
+    "status": "status", "setMode": "offline", "settings": "settings show",
+    "changeSettings": "settings set", "rejections": "rejections", "sync": "sync", "push": "push",
+    "runs": "runs list", "run": "runs list", "cancelRun": "runs cancel", "tables": "tables list",
+    "changeTable": "tables set", "tableItems": "export", "pullTable": "pull",
+    "purgeTable": "purge", "operations": "queue list", "operationGroups": "queue groups",
+    "retryOperations": "queue retry", "discardOperations": "queue discard",
+    "operation": "queue show", "editOperation": "queue edit", "retryOperation": "queue retry",
+    "discardOperation": "queue discard", "importChanges": "import", "conflicts": "conflicts list",
+    "resolveConflicts": "conflicts resolve-all", "conflict": "conflicts show",
+    "resolveConflict": "conflicts resolve", "history": "history", "undoDecisions": "history",
+    "undo": "history",
+}
 # Commands that stay, or whose output is a file of its own kind.
 WITHOUT_JSON = {"demo", "serve", "backend", "config init", "export", "support"}
 OPEN_STATES = {"queued", "waiting", "sending", "unknown", "conflict", "quarantined"}
@@ -36,6 +58,22 @@ def test_every_command_explains_itself(person, program):
             assert argument.get("abstract"), f"{words} {argument['valueName']}"
         if " ".join(words) not in WITHOUT_JSON:
             assert "--json" in told, words
+            # The shape stands in the help, or the help says where.
+            assert "JSON: " in command["discussion"].replace("\n", " "), words
+
+
+def test_every_action_of_the_dashboard_has_its_command(program):
+    document = json.loads((ROOT / "Sources/Proxy/Operator/openapi.json").read_text())
+    operations = {
+        operation["operationId"]: operation
+        for path in document["paths"].values()
+        for operation in path.values()
+        if isinstance(operation, dict) and "operationId" in operation
+    }
+    missing = set(operations) - set(COMMAND_OF)
+    assert not missing, f"say by which command a person does this: {missing}"
+    there = {" ".join(words) for words, _ in commands(program)}
+    assert {words for words in COMMAND_OF.values() if words} <= there
 
 
 def test_without_an_understudy_and_without_a_store_the_exit_code_is_6(person):
@@ -131,6 +169,17 @@ def test_exit_codes_say_what_waits_for_a_person(world):
     assert person.json("conflicts", "show", conflict["id"])["mine"]["text"] == "mine"
     assert person.json("conflicts", "resolve", conflict["id"], "mine")["operation"]
     person.run("sync", expect=0)
+    refuse_inserts(world, True)
+    world.insert({"text": "not wanted"})
+    person.run("sync", expect=5)
+    assert person.json("status", expect=5)["queue"]["quarantined"] == 1
+    groups = person.json("queue", "groups")["items"]
+    assert [(one["state"], one["count"]) for one in groups] == [("quarantined", 1)]
+    listed = person.json("queue", "list", "--reason", groups[0]["reason"])
+    assert listed["total"] == 1
+    refuse_inserts(world, False)
+    person.run("queue", "retry", "--all", "--reason", groups[0]["reason"])
+    person.run("sync", expect=0)
     world.insert({"text": "waits"})
     world.stop(world.backend)
     person.run("sync", expect=3)
@@ -138,6 +187,42 @@ def test_exit_codes_say_what_waits_for_a_person(world):
     world.stop(world.proxy)
     queue = person.json("status", expect=6)["queue"]
     assert queue["queued"] + queue["waiting"] == 1, queue
+
+
+def refuse_inserts(world, yes):
+    rules = [{"kind": "status", "status": 400, "methods": ["POST"]}] if yes else []
+    answer = requests.put(f"{world.backend_url}/-/faults", json={"rules": rules}, timeout=5)
+    assert answer.status_code < 300, answer.text
+
+
+def test_many_decisions_are_made_and_taken_back_at_once(world):
+    person = world.person
+    world.start_backend("--samples")
+    world.start_proxy()
+    person.run("sync")
+    ids = [json.loads(line)["item"]["id"]
+           for line in person.run("export", "--only", "rows").stdout.splitlines()
+           if '"type":"item"' in line][:3]
+    for id in ids:
+        world.update(id, {"text": "mine"})
+        world.update(id, {"text": "theirs"}, world.backend_url)
+    person.run("sync", expect=4)
+    page = person.json("conflicts", "list", "--limit", 2)
+    assert page["total"] == 3 and len(page["items"]) == 2
+    rest = person.json("conflicts", "list", "--limit", 2, "--after", page["next"])
+    assert rest["next"] is None and len(rest["items"]) == 1
+    conflicts = [one["id"] for one in page["items"] + rest["items"]]
+    assert person.json("conflicts", "resolve-all", "server", "--dry-run") == {
+        "matched": 3, "changed": 0, "refused": 0, "dryRun": True,
+    }
+    assert "--yes" in person.run("conflicts", "resolve-all", "server", expect=2).stderr
+    assert person.json("conflicts")["total"] == 3
+    assert person.json("conflicts", "resolve-all", "server", "--yes")["changed"] == 3
+    assert person.json("conflicts")["total"] == 0
+    assert person.json("history", "--undo-decisions", *conflicts)["changed"] == 3
+    # What was mine is back, as changes with the server's rows as their base.
+    assert person.json("queue", "list", "--state", "queued,conflict")["total"] == 3
+    assert person.run("conflicts", "resolve-all", "sideways", "--yes", expect=1).stderr
 
 
 def first_id(person):
@@ -190,11 +275,35 @@ def test_an_export_comes_back_as_operations_and_a_second_import_changes_nothing(
         (other.person.home / "torn.jsonl").write_text("\n".join(text.splitlines()[:-1]) + "\n")
         other.start_proxy()
         assert "no whole export" in other.person.run("import", "torn.jsonl", expect=1).stderr
-        assert other.person.json("import", "all.jsonl", "--rows", "--dry-run")["changes"] == 15
+        plan = other.person.json("import", "all.jsonl", "--rows", "--dry-run")
+        assert plan == {"changes": 15, "history": 2}
         first = other.person.json("import", "all.jsonl", "--rows")
-        assert (first["written"], first["refused"]) == (14, 0), first
+        assert (first["written"], first["present"], first["refused"]) == (13, 2, 0), first
+        assert (first["historyAdded"], first["historyPresent"]) == (2, 0)
+        assert other.person.json("queue")["total"] == 13
+        history = other.person.json("history", "--limit", 500)
         again = other.person.json("import", "all.jsonl", "--rows")
-        assert again["present"] == 14, again
+        assert (again["written"], again["present"]) == (0, 15), again
+        assert (again["historyAdded"], again["historyPresent"]) == (0, 2), again
+        assert other.person.json("history", "--limit", 500) == history
+        # What happened elsewhere stands last, as it was, but for what only that store can do.
+        theirs = [one for one in history["items"] if one["imported"]]
+        assert theirs == history["items"][-2:]
+        known = ("at", "kind", "actor", "client", "table", "itemId", "operationId", "before",
+                 "after", "summary")
+        was = [json.loads(line) for line in text.splitlines() if '"type":"history"' in line]
+        assert [[one[name] for name in known] for one in theirs] == [
+            [one[name] for name in known] for one in was
+        ]
+        assert not any(one["undoable"] for one in theirs)
+        refused = other.person.run("history", f"--undo={theirs[0]['id']}", expect=1)
+        assert "cannot be undone" in refused.stderr
+        # The same into the store that it came from: nothing is marked twice.
+        assert person.json("import", "all.jsonl")["historyPresent"] == 2
+        # An export of an import keeps what it is.
+        other.person.run("export", "--output", "again.jsonl", "--only", "history")
+        lines = (other.person.home / "again.jsonl").read_text().splitlines()
+        assert sum('"imported":true' in line for line in lines) == 2
         rows = other.person.run("export", "--only", "rows").stdout
         assert '"a\'1"' in rows and '"changed"' in rows
     finally:

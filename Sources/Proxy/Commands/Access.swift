@@ -13,7 +13,9 @@ struct Access: AsyncParsableCommand {
 
     /// `understudy access list`.
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "The addresses that there are.")
+        static let configuration = CommandConfiguration(
+            abstract: "The addresses that there are.",
+            discussion: "JSON: {items: [{name, madeAt, lastUsedAt}], next, total}.")
 
         @OptionGroup var options: ClientOptions
 
@@ -35,7 +37,8 @@ struct Access: AsyncParsableCommand {
     /// `understudy access add`.
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make an address. It is shown this once.")
+            abstract: "Make an address. It is shown this once.",
+            discussion: "JSON: {name, url, madeAt}.")
 
         @Argument(help: "What to call the client, such as phone.")
         var name: String
@@ -52,7 +55,7 @@ struct Access: AsyncParsableCommand {
     /// `understudy access revoke`.
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make an address useless, at once.")
+            abstract: "Make an address useless, at once.", discussion: "JSON: {}.")
 
         @Argument(help: "The name that the address was given.")
         var name: String

@@ -5,11 +5,13 @@ import TablesProtocol
 struct Conflicts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Changes of two sides to the same item, and whose to keep.",
-        subcommands: [List.self, Show.self, Resolve.self], defaultSubcommand: List.self)
+        subcommands: [List.self, Show.self, Resolve.self, ConflictsResolveAll.self],
+        defaultSubcommand: List.self)
 
     /// `conflicts list`.
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List open conflicts.")
+        static let configuration = CommandConfiguration(
+            abstract: "List open conflicts.", discussion: "JSON: {items: [conflict], next, total}.")
 
         @OptionGroup var page: PageOptions
         @OptionGroup var options: ClientOptions
@@ -24,7 +26,9 @@ struct Conflicts: AsyncParsableCommand {
 
     /// `conflicts show ID`.
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "One conflict, field by field.")
+        static let configuration = CommandConfiguration(
+            abstract: "One conflict, field by field.",
+            discussion: "JSON: {id, table, itemId, revision, base, mine, server, fields, …}.")
 
         @Argument(help: "Its id.")
         var id: String
@@ -40,7 +44,9 @@ struct Conflicts: AsyncParsableCommand {
 
     /// `conflicts resolve ID CHOICE`.
     struct Resolve: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Decide a conflict.")
+        static let configuration = CommandConfiguration(
+            abstract: "Decide a conflict.",
+            discussion: "JSON: {operation}, what is left to send; null when nothing is.")
 
         @Argument(help: "Its id.")
         var id: String

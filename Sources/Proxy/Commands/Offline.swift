@@ -4,7 +4,8 @@ import TablesProtocol
 /// `understudy offline`.
 struct Offline: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send nothing to the backend until told otherwise.")
+        abstract: "Send nothing to the backend until told otherwise.",
+        discussion: "JSON: {mode, until}.")
 
     @Option(
         name: .customLong("for"),

@@ -4,7 +4,7 @@ import TablesProtocol
 /// `understudy online`.
 struct Online: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Talk to the backend again.")
+        abstract: "Talk to the backend again.", discussion: "JSON: {mode, until}.")
 
     @OptionGroup var options: ClientOptions
 

@@ -4,7 +4,8 @@ import TablesProtocol
 /// `understudy open`.
 struct Open: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Open the dashboard, signed in by a link that is good once, for 30 minutes.")
+        abstract: "Open the dashboard, signed in by a link that is good once, for 30 minutes.",
+        discussion: "JSON: {url, expiresAt}.")
 
     @Flag(help: "Only print the link.")
     var printOnly = false

@@ -3,7 +3,9 @@ import TablesProtocol
 
 /// `understudy paths`.
 struct Paths: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Where everything is kept.")
+    static let configuration = CommandConfiguration(
+        abstract: "Where everything is kept.",
+        discussion: "JSON: {config, data, stores, token, lock}.")
 
     @OptionGroup var options: ClientOptions
 

@@ -3,7 +3,13 @@ import TablesProtocol
 
 /// `understudy pull TABLE`.
 struct Pull: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Pull one table.")
+    static let configuration = CommandConfiguration(
+        abstract: "Pull one table.",
+        discussion: """
+            Ends with 3 when the backend cannot be reached, 4 with conflicts, 5 with quarantined \
+            operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
+            /-/openapi.json.
+            """)
 
     @Argument(help: "The table.")
     var table: String

@@ -4,7 +4,8 @@ import TablesProtocol
 /// `understudy purge TABLE`.
 struct Purge: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Remove pulled rows of a table from the store; the backend keeps them.")
+        abstract: "Remove pulled rows of a table from the store; the backend keeps them.",
+        discussion: "JSON: {purged, discarded}.")
 
     @Argument(help: "The table.")
     var table: String

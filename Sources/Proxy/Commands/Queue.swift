@@ -9,7 +9,8 @@ struct Queue: AsyncParsableCommand {
             They also work while no Understudy runs, on what the store holds.
             """,
         subcommands: [
-            QueueList.self, QueueShow.self, QueueEdit.self, QueueRetry.self, QueueDiscard.self,
+            QueueList.self, QueueGroups.self, QueueShow.self, QueueEdit.self,
+            QueueRetry.self, QueueDiscard.self,
         ], defaultSubcommand: QueueList.self)
 
     /// Does something with an operation as it is now.

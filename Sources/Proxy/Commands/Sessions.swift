@@ -9,7 +9,11 @@ struct Sessions: AsyncParsableCommand {
 
     /// `understudy sessions list`.
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Who is signed in.")
+        static let configuration = CommandConfiguration(
+            abstract: "Who is signed in.",
+            discussion: """
+                JSON: {items: [{id, browser, startedAt, expiresAt, isCurrent}], next, total}.
+                """)
 
         @OptionGroup var options: ClientOptions
 
@@ -29,7 +33,8 @@ struct Sessions: AsyncParsableCommand {
 
     /// `understudy sessions revoke`.
     struct Revoke: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Sign a browser out.")
+        static let configuration = CommandConfiguration(
+            abstract: "Sign a browser out.", discussion: "JSON: {}.")
 
         @Argument(help: "The session, as `understudy sessions` names it.")
         var id: String

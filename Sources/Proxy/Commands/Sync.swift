@@ -4,7 +4,12 @@ import TablesProtocol
 /// `understudy sync`.
 struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Push what is queued, then pull all tables.")
+        abstract: "Push what is queued, then pull all tables.",
+        discussion: """
+            Ends with 3 when the backend cannot be reached, 4 with conflicts, 5 with quarantined \
+            operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
+            /-/openapi.json.
+            """)
 
     @OptionGroup var options: ClientOptions
 

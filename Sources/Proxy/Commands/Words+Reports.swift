@@ -13,16 +13,28 @@ extension Words {
         ]
     }
 
+    /// Operations by state and reason.
+    static func groups(_ list: JSONValue) -> [String] {
+        let lines = (list["items"]?.array ?? []).map { group in
+            "\(group["count"]?.integer ?? 0) \(group["state"]?.string ?? "")  "
+                + "since \(group["since"]?.string ?? "")  \(group["reason"]?.string ?? "")"
+        }
+        return lines.isEmpty ? ["No operations."] : lines
+    }
+
     /// What an import did.
     static func imported(_ result: JSONValue) -> [String] {
         func count(_ name: String) -> Int64 { result[name]?.integer ?? 0 }
         var lines = [
             "\(count("written")) changes made, \(count("present")) there already, "
-                + "\(count("missing")) of items that are gone, \(count("refused")) refused."
+                + "\(count("missing")) of items that are gone, \(count("refused")) refused.",
+            "\(count("historyAdded")) entries of history brought in, "
+                + "\(count("historyPresent")) there already.",
         ]
         for problem in result["problems"]?.array ?? [] {
             let index = problem["index"]?.integer ?? 0
-            lines.append("  change \(index + 1): \(problem["detail"]?.string ?? "")")
+            let what = problem["list"]?.string == "history" ? "entry" : "change"
+            lines.append("  \(what) \(index + 1): \(problem["detail"]?.string ?? "")")
         }
         return lines
     }

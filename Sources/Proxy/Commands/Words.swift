@@ -132,6 +132,7 @@ enum Words {
         let lines = (page["items"]?.array ?? []).map { entry in
             "\(text(entry["id"]))  \(text(entry["at"]))  \(text(entry["client"] == .null ? entry["actor"] : entry["client"]))  "
                 + text(entry["summary"])
+                + (entry["imported"]?.bool == true ? "  (imported)" : "")
         }
         return lines.isEmpty ? ["Nothing happened yet."] : lines + more(page)
     }

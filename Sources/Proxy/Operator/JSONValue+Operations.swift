@@ -76,6 +76,7 @@ extension JSONValue {
             ("id", .number(entry.id)), ("identity", .string(identity)), ("at", .time(entry.at)),
             ("kind", .string(entry.kind.rawValue)), ("actor", .string(entry.actor.kind)),
             ("client", .text(entry.actor.clientName)),
+            ("imported", .bool(entry.actor.isElsewhere)),
             ("table", .text(entry.table)), ("itemId", .text(entry.itemID)),
             ("operationId", .text(entry.operationID)), ("title", .text(entry.title)),
             ("before", .row(entry.before)),

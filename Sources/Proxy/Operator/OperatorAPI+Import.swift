@@ -2,25 +2,49 @@ import HTTPMessage
 import SyncCore
 import TablesProtocol
 
-// Changes that another store's export holds, made here as new operations.
+// What another store's export holds: its changes, made here as new operations, and its history.
 extension OperatorAPI {
     func importChanges(_ call: OperatorCall) async throws(Problem) -> Response {
         let home = try home(call)
-        guard let changes = try call.body()["changes"]?.array,
-            changes.count <= Limits.importedOperations
-        else {
-            throw .invalid(
-                "changes must be a list of at most \(Limits.importedOperations) changes.")
+        let body = try call.body()
+        let changes = try Self.list("changes", body)
+        let history = try Self.list("history", body)
+        if changes == nil, history == nil {
+            throw .invalid("Say changes, history or both; each is a list.")
         }
         var report = ImportReport()
-        for (index, change) in changes.enumerated() {
+        for (index, change) in (changes ?? []).enumerated() {
             do throws(Problem) {
-                report.note(await home.store.submit(try Self.write(change)), index)
+                report.note(try await Self.submit(try Self.write(change), to: home.store), index)
             } catch {
-                report.refuse(index, error.detail)
+                report.refuse(.changes, index, error.detail)
             }
         }
+        try await importHistory(history ?? [], into: home.store, &report)
         return .json(report.json)
+    }
+
+    /// Makes a change, unless it was made: an update that says what is here says nothing.
+    private static func submit(
+        _ write: LocalWrite, to store: Store
+    ) async throws(Problem) -> WriteOutcome? {
+        if case .update(let id, let columns) = write.action {
+            do {
+                if try await store.has(columns, in: write.table, id) { return nil }
+            } catch {
+                throw .unavailable(error.description)
+            }
+        }
+        return await store.submit(write)
+    }
+
+    private static func list(_ name: String, _ body: JSONValue) throws(Problem) -> [JSONValue]? {
+        guard let value = body[name] else { return nil }
+        guard let list = value.array, list.count <= Limits.importedOperations else {
+            throw .invalid(
+                "\(name) must be a list of at most \(Limits.importedOperations) elements.")
+        }
+        return list
     }
 
     private static func write(_ change: JSONValue) throws(Problem) -> LocalWrite {
@@ -61,40 +85,5 @@ extension OperatorAPI {
             return id
         default: throw .invalid("itemId must be a string.")
         }
-    }
-}
-
-/// What became of imported changes.
-private struct ImportReport {
-    private var written = 0
-    private var present = 0
-    private var missing = 0
-    private var problems: [JSONValue] = []
-
-    mutating func note(_ outcome: WriteOutcome, _ index: Int) {
-        switch outcome {
-        case .inserted, .updated, .deleted, .undeleted: written += 1
-        case .alreadyExists: present += 1
-        case .missing, .gone: missing += 1
-        case .preconditionFailed, .versionConflict: refuse(index, "Its version is another one.")
-        case .unknownWhilePartial:
-            refuse(index, "Its table was not pulled yet; sync first, then import again.")
-        case .tableNotAllowed: refuse(index, "Its table is not one of those that are allowed.")
-        case .invalid(let sentence), .failed(let sentence): refuse(index, sentence)
-        case .storageFull: refuse(index, "The disk is full.")
-        case .readOnly: refuse(index, "The store cannot be written.")
-        case .busy: refuse(index, "Too many writes wait; try again.")
-        }
-    }
-
-    mutating func refuse(_ index: Int, _ detail: String) {
-        problems.append(.members(("index", .number(index)), ("detail", .string(detail))))
-    }
-
-    var json: JSONValue {
-        .members(
-            ("written", .number(written)), ("present", .number(present)),
-            ("missing", .number(missing)), ("refused", .number(problems.count)),
-            ("problems", .array(problems)))
     }
 }

@@ -1,5 +1,5 @@
 /// Who did something.
-public enum Actor: RawRepresentable, Sendable, Hashable {
+public indirect enum Actor: RawRepresentable, Sendable, Hashable {
     /// An app through `/tables`.
     case client
     /// An app through an address of its own, by the address's name.
@@ -8,6 +8,8 @@ public enum Actor: RawRepresentable, Sendable, Hashable {
     case person
     /// The engine: an answer of the backend, or a policy.
     case engine
+    /// One of the others, in another store: the entry came with an import.
+    case elsewhere(Actor)
 
     /// Reads an actor as it is kept.
     public init?(rawValue: String) {
@@ -16,6 +18,12 @@ public enum Actor: RawRepresentable, Sendable, Hashable {
         case "person": self = .person
         case "engine": self = .engine
         default:
+            if rawValue.hasPrefix(Self.elsewherePrefix) {
+                let there = String(rawValue.dropFirst(Self.elsewherePrefix.count))
+                guard let actor = Actor(rawValue: there), !actor.isElsewhere else { return nil }
+                self = .elsewhere(actor)
+                return
+            }
             guard rawValue.hasPrefix(Self.namePrefix) else { return nil }
             self = .namedClient(String(rawValue.dropFirst(Self.namePrefix.count)))
         }
@@ -28,18 +36,33 @@ public enum Actor: RawRepresentable, Sendable, Hashable {
         case .namedClient(let name): Self.namePrefix + name
         case .person: "person"
         case .engine: "engine"
+        case .elsewhere(let actor): Self.elsewherePrefix + actor.rawValue
         }
     }
 
-    /// The kind of actor, without a name: `client`, `person` or `engine`.
+    /// The kind of actor, without a name and a place: `client`, `person` or `engine`.
     public var kind: String {
-        if case .namedClient = self { Actor.client.rawValue } else { rawValue }
+        switch self {
+        case .client, .namedClient: Actor.client.rawValue
+        case .person, .engine: rawValue
+        case .elsewhere(let actor): actor.kind
+        }
     }
 
     /// The name of the address that a client used; nil for a plain address and for others.
     public var clientName: String? {
-        if case .namedClient(let name) = self { name } else { nil }
+        switch self {
+        case .namedClient(let name): name
+        case .elsewhere(let actor): actor.clientName
+        case .client, .person, .engine: nil
+        }
+    }
+
+    /// Whether it was in another store.
+    public var isElsewhere: Bool {
+        if case .elsewhere = self { true } else { false }
     }
 
     private static let namePrefix = "client:"
+    private static let elsewherePrefix = "elsewhere:"
 }
