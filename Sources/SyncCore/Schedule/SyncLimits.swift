@@ -30,6 +30,8 @@ public enum SyncLimits {
     public static let requestTimeBoundsMilliseconds = [
         5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000,
     ]
+    /// How old the single results of a push under way may be that are shown, in milliseconds.
+    static let resultsMilliseconds: Int64 = 100
     /// Operations that a push looks up at once.
     static let lookAhead = 64
     /// Requests that one operation's turn makes at most: read back, send, send merged.
