@@ -56,7 +56,7 @@ sanitize: ## the rooms with C in them under the thread and the address sanitizer
 	@ASAN_OPTIONS="detect_leaks=0" \
 		swift test --no-parallel --sanitize=address --scratch-path .build/address --filter '$(SANITIZED)'
 
-SANITIZED ?= HTTPServerTests|HTTPClientTests|FuzzTests
+SANITIZED ?= HTTPServerTests|HTTPClientTests|FuzzTests|SyncCoreTests|ProxyTests
 
 format: ## put every Swift file into the project's format
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests \

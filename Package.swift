@@ -17,6 +17,7 @@ let settings: [SwiftSetting] = [
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -26,6 +27,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -56,7 +58,7 @@ let package = Package(
             name: "Proxy",
             dependencies: [
                 "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore",
-                "ReferenceBackend", httpTypes, logging,
+                "ReferenceBackend", httpTypes, logging, crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -100,7 +102,7 @@ let package = Package(
             name: "ProxyTests",
             dependencies: [
                 "Proxy", "TestSupport", "HTTPMessage", "HTTPServer", "HTTPClient", "TablesProtocol",
-                "SyncCore", "ReferenceBackend", httpTypes, logging,
+                "SyncCore", "ReferenceBackend", httpTypes, logging, crypto,
             ],
             exclude: ["Captures"], swiftSettings: settings),
         .testTarget(

@@ -10,6 +10,10 @@ final class ConnectionNote: Sendable {
     /// Since which second of the system's uptime the next request is read; 0 while one is answered.
     private let readingSince = Atomic<Int>(ConnectionNote.now)
 
+    /// Since which second the client has left its answer unread, and how many bytes it had taken then.
+    /// Looked at only while there is no room for a newcomer.
+    private let unread = Mutex<(since: Int, taken: UInt64)?>(nil)
+
     /// Whether the line of a request was ever read.
     private let hasRequest = Atomic<Bool>(false)
 
@@ -33,13 +37,38 @@ final class ConnectionNote: Sendable {
     /// Whether bytes came that never became a request. The socket must be open.
     var spokeWithoutRequest: Bool {
         if hasRequest.load(ordering: .relaxed) { return false }
-        // The kernel's `struct tcp_info`, which only grows at its end; the bytes received stand after
-        // 8 single bytes, 24 words and 3 double words. A FIN counts as one of them.
+        // A FIN counts as one of the bytes.
+        return counts.map { $0.received > 1 } ?? false
+    }
+
+    /// The bytes that the other side has taken and sent; nil for a Unix socket.
+    private var counts: (taken: UInt64, received: UInt64)? {
+        // The kernel's `struct tcp_info`, which only grows at its end; the bytes acknowledged and
+        // received stand after 8 single bytes, 24 words and 2 double words.
         var info = [UInt64](repeating: 0, count: 32)
         var size = socklen_t(info.count * 8)
         let result = unsafe getsockopt(
             descriptor, CInt(IPPROTO_TCP), TCP_INFO, &info, &size)
-        return result == 0 && size >= 17 * 8 && info[16] > 1
+        return result == 0 && size >= 17 * 8 ? (info[15], info[16]) : nil
+    }
+
+    /// Since when the client has left its answer unread; nil when it reads, or nothing waits for it.
+    /// The socket must be open.
+    ///
+    /// 1. As long as more can be written, nothing waits.
+    /// 2. Otherwise the client has to take some bytes; with so many, the time begins anew.
+    func unreadSince(slowestBytes: UInt64) -> Int? {
+        var member = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        let isWritable = unsafe poll(&member, 1, 0) > 0
+        return unread.withLock { unread in
+            guard !isWritable, let taken = counts?.taken else {
+                unread = nil
+                return nil
+            }
+            if let before = unread, taken < before.taken + slowestBytes { return before.since }
+            unread = (Self.now, taken)
+            return unread?.since
+        }
     }
 
     /// Notes that a request has arrived whole.

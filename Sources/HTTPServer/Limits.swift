@@ -1,11 +1,15 @@
 /// Every bound of the server, in one place. A body's bound comes from the handler's admission.
 public struct Limits: Sendable, Hashable {
     /// Connections open at once over all addresses. For one more, the connection that has waited
-    /// longest for a whole request is closed; where none has waited for ``spareSeconds``, the newcomer
-    /// waits in the kernel's queue.
+    /// longest for a whole request is closed, or else those whose clients leave their answers unread;
+    /// where none has for ``spareSeconds``, the newcomer waits in the kernel's queue.
     public var connections = 128
-    /// Seconds that a connection may wait for a whole request without being closed for a newcomer.
+    /// Seconds that a connection may wait for a whole request, or its answer to be read, without being
+    /// closed for a newcomer.
     public var spareSeconds = 2
+    /// Bytes of its answer that a client must take in so many seconds, when more of it waits, to keep
+    /// its connection from a newcomer.
+    public var spareBytes = 64 * 1024
     /// Connections open at once from one client address; 0 is no such limit.
     public var connectionsPerAddress = 0
     /// Bytes of a request's target; a longer one is answered 414.

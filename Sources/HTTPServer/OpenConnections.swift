@@ -12,11 +12,14 @@ final class OpenConnections: Sendable {
         _ = notes.withLock { $0.removeValue(forKey: ObjectIdentifier(note)) }
     }
 
-    /// Makes room for a newcomer, of connections that wait for a whole request:
-    /// 1. cut those that their clients have left; libmicrohttpd does not see an end that came together
-    ///    with the last bytes before its idle time is over;
-    /// 2. where there are none, cut the one that has waited longest, if that is at least `seconds`.
-    func makeRoom(seconds: Int) {
+    /// Makes room for a newcomer:
+    /// 1. of connections that wait for a whole request, cut those that their clients have left;
+    ///    libmicrohttpd does not see an end that came together with the last bytes before its idle
+    ///    time is over;
+    /// 2. where there are none, cut the one that has waited longest, if that is at least `seconds`;
+    /// 3. where there is none either, cut those whose clients have left their answers unread for
+    ///    `seconds`: they took fewer than `slowestBytes` meanwhile.
+    func makeRoom(seconds: Int, slowestBytes: UInt64) {
         let latest = ConnectionNote.now - seconds
         notes.withLock { notes in
             let waiting = notes.values.compactMap { note in
@@ -24,10 +27,16 @@ final class OpenConnections: Sendable {
             }
             let left = waiting.filter(\.note.isLeft)
             for one in left { one.note.cut() }
-            guard left.isEmpty, let longest = waiting.min(by: { $0.since < $1.since }),
-                longest.since <= latest
-            else { return }
-            longest.note.cut()
+            if !left.isEmpty { return }
+            if let longest = waiting.min(by: { $0.since < $1.since }), longest.since <= latest {
+                longest.note.cut()
+                return
+            }
+            for note in notes.values where note.waitingSince == nil {
+                if let since = note.unreadSince(slowestBytes: slowestBytes), since <= latest {
+                    note.cut()
+                }
+            }
         }
     }
 

@@ -6,13 +6,16 @@ import TablesProtocol
 extension Composition {
     /// Opens the homes of all who are known already.
     func makeHomes(
-        _ transport: any HTTPTransport, key: ApplicationKey, workers: Int, slowLane: SlowLane,
-        feed: EventFeed, work: BackgroundWork
+        _ transport: any HTTPTransport, key: ApplicationKey, signIns: RememberedSignIns?,
+        workers: Int, slowLane: SlowLane, feed: EventFeed, work: BackgroundWork
     ) async throws(StartProblem) -> Homes {
-        let nobody = try home(Homes.anonymous, transport, key, workers: workers)
+        func home(_ identity: String) throws(StartProblem) -> Home {
+            try makeHome(identity, transport, key, signIns, slowLane, workers: workers)
+        }
+        let nobody = try home(Homes.anonymous)
         var others: [Home] = []
         for identity in configuration.folder.identities {
-            others.append(try home(identity.key, transport, key, workers: workers))
+            others.append(try home(identity.key))
         }
         for home in [nobody] + others {
             if configuration.rebind { try await rebind(home) }
@@ -24,7 +27,7 @@ extension Composition {
         return Homes(
             nobody: nobody, others: others, tokens: tokens, slowLane: slowLane,
             build: { identity throws(StartProblem) in
-                try home(identity.key, transport, key, workers: workers)
+                try makeHome(identity.key, transport, key, signIns, slowLane, workers: workers)
             },
             opened: { home in
                 watch(home, feed: feed, work: work)
@@ -32,8 +35,9 @@ extension Composition {
             })
     }
 
-    private func home(
-        _ identity: String, _ transport: any HTTPTransport, _ key: ApplicationKey, workers: Int
+    private func makeHome(
+        _ identity: String, _ transport: any HTTPTransport, _ key: ApplicationKey,
+        _ signIns: RememberedSignIns?, _ slowLane: SlowLane, workers: Int
     ) throws(StartProblem) -> Home {
         let store: Store
         do {
@@ -49,7 +53,8 @@ extension Composition {
         } catch {
             throw StartProblem("\(error)")
         }
-        let signIn = identity == Homes.anonymous ? nil : SignIn()
+        let signIn =
+            identity == Homes.anonymous ? nil : SignIn(identity, signIns, slowLane: slowLane)
         let engine = SyncEngine(
             store: store, transport: transport,
             backend: BackendConfiguration(

@@ -27,7 +27,8 @@ struct Composition {
         let transport = try makeTransport()
         let passing = try makeTransport(connections: Limits.passedConnections)
         let house = try await assemble(
-            transport, passing: passing, workers: ServerConfiguration.cores)
+            transport, passing: passing, workers: ServerConfiguration.cores,
+            remembered: openSignIns())
         let server = Server(
             ServerConfiguration(
                 addresses: addresses, unixSockets: configuration.socket.map { [$0] } ?? [],
@@ -51,16 +52,18 @@ struct Composition {
     ///   - passing: leads there for what clients have passed through, so that slow ones do not hold
     ///     up syncing; nil for the same way.
     ///   - workers: threads that will call the routes, each with a reader of its own.
+    ///   - remembered: the sign-ins of earlier starts; without any, tokens are in memory only.
     func assemble(
-        _ transport: any HTTPTransport, passing: (any HTTPTransport)? = nil, workers: Int
+        _ transport: any HTTPTransport, passing: (any HTTPTransport)? = nil, workers: Int,
+        remembered: RememberedSignIns.Opening = RememberedSignIns.Opening()
     ) async throws(StartProblem) -> House {
         let slowLane = SlowLane(worker: workers)
         let work = BackgroundWork()
         let feed = EventFeed()
         let applicationKey = ApplicationKey(configured: configuration.applicationKey)
         let homes = try await makeHomes(
-            transport, key: applicationKey, workers: workers + 1, slowLane: slowLane, feed: feed,
-            work: work)
+            transport, key: applicationKey, signIns: remembered.signIns, workers: workers + 1,
+            slowLane: slowLane, feed: feed, work: work)
         let access = try makeAccess()
         let capabilities = makeCapabilities()
         let rejections = RejectionLog(now: clock.now)
@@ -68,7 +71,8 @@ struct Composition {
             rules: configuration.rules, access: access, capabilities: capabilities)
         let operatorAPI = OperatorAPI(
             homes: homes, access: access, capabilities: capabilities, rejections: rejections,
-            rules: gate.held, loginUsers: LoginUsers.count, feed: feed, work: work,
+            rules: gate.held, loginUsers: LoginUsers.count,
+            startWarnings: [remembered.warning].compactMap { $0 }, feed: feed, work: work,
             slowLane: slowLane, startedAt: clock.now(), now: clock.now)
         let passThrough = PassThrough(
             backend: configuration.backend, transport: passing ?? transport, homes: homes,
@@ -85,6 +89,21 @@ struct Composition {
             gate: gate, rejections: rejections, tables: tables, operatorAPI: operatorAPI,
             passThrough: passThrough)
         return House(routes: routes, homes: homes, access: access, work: work, feed: feed)
+    }
+
+    /// The remembered sign-ins; what an earlier start remembered goes when the option does.
+    func openSignIns() -> RememberedSignIns.Opening {
+        let folder = configuration.folder
+        guard configuration.remembersSignIn else {
+            folder.forgetSignIns()
+            return RememberedSignIns.Opening()
+        }
+        return RememberedSignIns.open(
+            folder.signInsFile,
+            secret: SealSecret(
+                credential: configuration.sealCredential, file: folder.signInsKeyFile),
+            backend: configuration.backend.description,
+            identities: Set(folder.identities.map(\.key)), log: log, random: ThisProcess.secret)
     }
 
     private func makeTransport(connections: Int = 8) throws(StartProblem) -> CurlTransport {

@@ -8,6 +8,10 @@ enum Limits {
     static let passedBodyBytes = 100 << 20
     /// Connections to the backend for what is passed through; syncing has its own.
     static let passedConnections = 16
+    /// Requests of clients that wait for the backend's answer at once. With ``eventStreams`` and
+    /// ``passedConnections`` they are fewer than the server's connections, so that a backend which does
+    /// not answer leaves room for those who need it not.
+    static let requestsAtBackend = 64
     /// What is kept of a refused Host or Origin.
     static let refusalDetailCharacters = 200
     /// How long a one-time link is good.
@@ -53,6 +57,8 @@ enum Limits {
     /// Milliseconds after which a list does not wait any longer for a table's first pull, but is
     /// asked of the backend.
     static let forwardAfterMilliseconds = 1000
+    /// The shortest secret that sign-ins may be sealed with, in bytes.
+    static let sealSecretBytes = 32
     /// Fingerprints of tokens that are kept; the oldest goes first.
     static let knownTokens = 2000
     /// Tokens whose owners are known without hashing them.

@@ -128,3 +128,38 @@ def test_every_view_can_be_used_at_four_times_the_size(start, dashboard):
     page.open("todos")
     page.page.get_by_label("Complete “one”").check()
     expect(page.todo("one")).to_have_class("done")
+
+
+SCRIPT = "<img src=x onerror=\"window.owned=1\"><script>window.owned=1</script><svg onload=\"window.owned=1\">"
+
+
+def test_script_in_rows_conflicts_errors_and_searches_is_text_in_every_view(start, dashboard):
+    backend = start.backend("--faults")
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    proxy.insert({"id": "c", "text": SCRIPT, SCRIPT[:40]: SCRIPT})
+    proxy.sync()
+    proxy.update("c", {"text": SCRIPT + "mine"})
+    backend.update("c", {"text": SCRIPT + "theirs"})
+    proxy.insert({"id": SCRIPT.replace("/", "-").replace("\"", "'"), "text": "an id"})
+    proxy.request("GET", "/tables/todoitem", headers={"Origin": "https://" + SCRIPT})
+    requests.get(proxy.url + "/tables/todoitem", headers={"Host": SCRIPT}, timeout=10)
+    proxy.sync()
+    proxy.insert({"text": SCRIPT + "queued"})
+    page = dashboard(proxy)
+    assert "link=" not in page.page.url  # What signs in does not stay in the address.
+    for view in ("todos", "conflicts", "queue", "tables", "history", "status", "queue?q=" + SCRIPT):
+        page.open(view)
+        expect(page.page.locator("main h1")).to_have_count(1)
+        if view in ("todos", "conflicts", "queue", "history"):
+            expect(page.page.locator("main").get_by_text("<img src=x").first).to_be_visible()
+        assert page.page.evaluate("window.owned") is None, view
+
+
+def test_nothing_tells_another_site_where_the_page_is(start):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    for file in (ROOT / "Public").iterdir():
+        fields = requests.get(f"{proxy.url}/-/{file.name}", timeout=10).headers
+        assert fields["Referrer-Policy"] == "no-referrer"
+        assert fields["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert fields["X-Content-Type-Options"] == "nosniff"
+        assert "frame-ancestors 'none'" in fields["Content-Security-Policy"]

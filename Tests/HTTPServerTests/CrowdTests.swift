@@ -69,6 +69,46 @@ import Testing
         #expect(slow.answer() == nil)
     }
 
+    @Test func `readers that do not read on any connection keep nobody out`() throws {
+        let body = [UInt8](repeating: 0x61, count: 32 << 20)
+        let server = try RunningServer(
+            limits: Self.limits(connections: 4),
+            TestHandler { request in
+                .now(request.path == "/big" ? Response(status: .ok, body: body) : .text("small"))
+            })
+        let slow = (0..<4).map { _ in server.client() }
+        for client in slow { client.send("GET /big HTTP/1.1\r\nHost: h\r\n\r\n") }
+        for _ in 0..<3 {
+            let other = server.client()
+            other.send(Self.get)
+            #expect(other.answer()?.text == "small")
+        }
+    }
+
+    @Test func `streams that are idle because nothing is written keep their connections`() throws {
+        let stream = ByteStream()
+        let server = try RunningServer(
+            limits: Self.limits(connections: 2),
+            TestHandler { request in
+                .now(
+                    request.path == "/events"
+                        ? Response(head: HTTPResponse(status: .ok), stream: stream)
+                        : .text("small"))
+            })
+        let listening = server.client()
+        listening.send("GET /events HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(listening.head()?.status == 200)
+        stream.write(Array("one".utf8))
+        #expect(listening.chunk() == Array("one".utf8))
+        for _ in 0..<3 {
+            let other = server.client()
+            other.send(Self.get)
+            #expect(other.answer()?.text == "small")
+        }
+        stream.write(Array("two".utf8))
+        #expect(listening.chunk() == Array("two".utf8))
+    }
+
     @Test func `clients that leave in mid-request hold nobody up`() throws {
         var limits = Self.limits(connections: 8)
         limits.spareSeconds = 30

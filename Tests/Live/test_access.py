@@ -4,10 +4,13 @@ import json
 import os
 import re
 import socket
+import subprocess
+import sys
+import tempfile
 
 import pytest
 import requests
-from programs import ZUMO, Tables, wait_until
+from programs import ZUMO, Proxy, Tables, wait_until
 
 
 def add(proxy, name):
@@ -136,6 +139,32 @@ def test_a_unix_socket_for_this_user_alone(start, tmp_path):
     assert ask_socket(path, raw).startswith(b"HTTP/1.1 200")
     proxy.stop()
     assert not path.exists()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+def test_another_user_gets_neither_in_by_the_socket_nor_at_the_files(start):
+    with tempfile.TemporaryDirectory(prefix="understudy-") as folder:
+        os.chmod(folder, 0o755)
+        backend = start.backend()
+        proxy = Proxy(f"{folder}/data", backend.url, ["--tables-access", "capability", "--socket", f"{folder}/s"])
+        proxy.start()
+        try:
+            attempts = [
+                f"import socket; socket.socket(socket.AF_UNIX).connect('{folder}/s')",
+                f"open('{folder}/data/operator.token')",
+                f"import os; os.listdir('{folder}/data')",
+                f"open('{folder}/data/stores/anonymous/store.sqlite', 'rb')",
+            ]
+            for attempt in attempts:
+                mine = subprocess.run([sys.executable, "-c", attempt], capture_output=True, text=True)
+                assert mine.returncode == 0, mine.stderr
+                theirs = subprocess.run(
+                    ["/usr/bin/python3", "-c", attempt], capture_output=True, text=True, user=65534, group=65534,
+                    extra_groups=[],
+                )
+                assert "PermissionError" in theirs.stderr, (attempt, theirs.stderr)
+        finally:
+            proxy.program.kill()
 
 
 class Browser:

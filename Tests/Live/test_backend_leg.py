@@ -21,6 +21,17 @@ def tls(certificate, key, client_authority=None, highest=None):
     return context
 
 
+WEAK_SYSTEM = """openssl_conf = all
+[all]
+ssl_conf = ssl
+[ssl]
+system_default = weak
+[weak]
+MinProtocol = TLSv1
+CipherString = ALL:@SECLEVEL=0
+"""
+
+
 @pytest.fixture
 def servers():
     """Starts backends that are stopped at the end."""
@@ -57,6 +68,12 @@ def test_a_backend_that_cannot_prove_itself_gets_nothing(start, servers, tmp_pat
     backend = servers(context=tls(*pair, highest=highest))
     trusts = [] if trouble == "unknown authority" else ["--backend-ca", pair[0]]
     proxy = start.proxy(backend.url, *trusts, "--sync", "manual")
+    if trouble == "TLS 1.1":  # Where the system would allow it.
+        weak = tmp_path / "openssl.cnf"
+        weak.write_text(WEAK_SYSTEM)
+        proxy.stop()
+        proxy.environment = {"OPENSSL_CONF": str(weak)}
+        proxy.start()
     item = proxy.insert({"text": "stays here"})
     assert run(proxy)["state"] == "offline"
     assert backend.requests == []

@@ -21,14 +21,14 @@ def proxy(tmp_path_factory):
     one.program.kill()
 
 
-def served(proxy):
+def served(proxy, seconds=8):
     """Another client reads, writes and sees the state, promptly."""
     began = time.monotonic()
-    assert requests.get(proxy.url + "/tables/todoitem/small", headers=ZUMO, timeout=10).status_code == 200
-    answer = requests.post(proxy.url + "/tables/todoitem", json={"text": "y"}, headers=ZUMO, timeout=10)
-    assert answer.status_code == 201
+    url, options = proxy.url + "/tables/todoitem", {"headers": ZUMO, "timeout": 2 * seconds}
+    assert requests.get(url + "/small", **options).status_code == 200
+    assert requests.post(url, json={"text": "y"}, **options).status_code == 201
     assert requests.get(proxy.url + "/-/readyz", timeout=10).status_code == 200
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < seconds
 
 
 def status_of(proxy, raw):
@@ -99,14 +99,15 @@ def test_connections_of_slow_readers(proxy):
         proxy.request("PUT", f"/tables/big/b{number}", json={"text": text})
         proxy.request("POST", "/tables/big", json={"id": f"b{number}", "text": text})
     with ExitStack() as stack:
-        for _ in range(60):
+        for _ in range(160):  # More than there are connections.
             wire = socket.socket()
             stack.enter_context(wire)
             wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             wire.settimeout(5)
             wire.connect(("127.0.0.1", proxy.port))
             wire.sendall(head(proxy, "GET /tables/big HTTP/1.1", "ZUMO-API-VERSION: 2.0.0"))
-        served(proxy)
+        # The lists have to be made first. Nobody else would be served for a minute otherwise.
+        served(proxy, seconds=25)
 
 
 def test_depth_of_a_query(proxy):
@@ -150,6 +151,24 @@ def test_event_streams(proxy):
     served(proxy)
     for one in streams:
         one.close()
+
+
+def test_requests_that_wait_for_a_backend_that_does_not_answer(start):
+    hung = socket.create_server(("127.0.0.1", 0), backlog=500)
+    proxy = start.proxy(f"http://127.0.0.1:{hung.getsockname()[1]}", "--sync", "manual")
+    proxy.insert({"id": "small", "text": "x"})
+    with ExitStack() as stack:
+        wires = []
+        for number in range(200):  # More than there are connections.
+            wire = stack.enter_context(socket.create_connection(("127.0.0.1", proxy.port), timeout=20))
+            fields = ["X-ZUMO-AUTH: nobody's"] if number % 2 else []
+            line = "GET /tables/other HTTP/1.1" if number % 2 else "GET /api/x HTTP/1.1"
+            wire.sendall(head(proxy, line, "ZUMO-API-VERSION: 2.0.0", *fields))
+            wires.append(wire)
+        served(proxy)
+        refused = wires[199].recv(65536)
+        assert refused.startswith(b"HTTP/1.1 503") and b"Retry-After" in refused
+    hung.close()
 
 
 def test_disk_budget(start):

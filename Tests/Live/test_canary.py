@@ -5,7 +5,7 @@ import json
 
 import pytest
 import requests
-from programs import ROOT, ZUMO, Tables
+from programs import ROOT, sign_in
 
 CONTENT = "canary-content-51c7"
 
@@ -20,25 +20,14 @@ def operator_paths():
     ]
 
 
-def sign_in(server, name):
-    """Logs in as an SDK does, and returns a client with the token."""
-    body = {"access_token": name}
-    answer = requests.post(server.url + "/.auth/login/facebook", json=body, headers=ZUMO, timeout=10)
-    assert answer.status_code == 200, answer.text
-    client = Tables(server.url)
-    client.token = answer.json()["authenticationToken"]
-    client.session.headers["X-ZUMO-AUTH"] = client.token
-    return client
-
-
-@pytest.fixture
-def world(start):
+@pytest.fixture(params=[[], ["--remember-sign-in"]], ids=["in memory", "remembered"])
+def world(start, request):
     backend = start.backend("--sign-in", "todoitem", "--faults")
-    proxy = start.proxy(backend.url)
+    proxy = start.proxy(backend.url, *request.param)
     return backend, proxy
 
 
-def test_after_a_full_run_no_token_and_no_content_is_where_it_does_not_belong(world):
+def test_after_a_full_run_no_token_and_no_content_is_where_it_does_not_belong(world, tmp_path):
     backend, proxy = world
     ana = sign_in(proxy, "ana")
     # Everything that writes: a push, a conflict, a refusal, a failure, offline, a restart.
@@ -78,6 +67,11 @@ def test_after_a_full_run_no_token_and_no_content_is_where_it_does_not_belong(wo
     for path in ("/-/metrics", "/-/readyz", "/-/livez", "/-/", "/-/openapi.json"):
         answer = requests.get(proxy.url + path, timeout=10)
         answers[path] = answer.text + str(answer.headers)
+    for command, file in (("backup", "backup"), ("support", "bundle.json"), ("export", "export.jsonl")):
+        out = [tmp_path / file] if command == "backup" else ["--output", tmp_path / file]
+        done = proxy.command(command, *out)
+        assert done.returncode == 0, done.stderr
+        answers[command] = done.stdout + done.stderr
     commands = ("status", "queue", "conflicts", "history", "paths", "access", "sessions")
     for command in commands:
         done = proxy.command(command)
@@ -100,14 +94,17 @@ def test_after_a_full_run_no_token_and_no_content_is_where_it_does_not_belong(wo
             assert CONTENT not in answer, name
     assert any(CONTENT in answer for answer in answers.values())
 
-    files = [path for path in proxy.folder.rglob("*") if path.is_file()]
-    assert files
+    kept = [tmp_path / "backup", tmp_path / "bundle.json", tmp_path / "export.jsonl"]
+    files = [path for one in [proxy.folder, *kept] for path in [one, *one.rglob("*")] if path.is_file()]
+    assert {"operator.token", "manifest.json", "bundle.json", "export.jsonl"} <= {path.name for path in files}
+    if "--remember-sign-in" in proxy.arguments:
+        assert (proxy.folder / "sign-ins").stat().st_size > len(ana.token)
     for path in files:
         data = path.read_bytes()
         assert ana.token.encode() not in data and signature.encode() not in data, path
         if path.name != "operator.token":
             assert operator_token.encode() not in data, path
-        if not path.name.startswith("store.sqlite"):
+        if not path.name.startswith(("store.sqlite", "export.jsonl")):
             assert CONTENT.encode() not in data, path
     assert any(CONTENT.encode() in path.read_bytes() for path in files)
     assert ana.token not in output and signature not in output and CONTENT not in output

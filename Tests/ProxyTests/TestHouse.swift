@@ -38,8 +38,9 @@ struct TestHouse {
                     "sync": [sync.rawValue], "table": tables, "allow-plain-http": ["yes"],
                     "allow-origin": ["http://app.example", "null", "file://"],
                 ].merging(flags) { $1 }, environment: { _ in nil }), rebind: false)
-        let house = try await Composition(configuration, log: Logger(label: "test"))
-            .assemble(transport, workers: 1)
+        let composition = Composition(configuration, log: Logger(label: "test"))
+        let house = try await composition.assemble(
+            transport, workers: 1, remembered: composition.openSignIns())
         let test = TestHouse(
             house: house, backend: backend, transport: transport, folder: folder)
         try await withThrowingDiscardingTaskGroup { group in

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPMessage
 import HTTPTypes
 import Testing
 
@@ -138,11 +139,11 @@ import Testing
             ]
             let path = source.text(pieces, upTo: 8)
             if let found = try? TablePath(path[...]), let id = found.id {
-                let encoded = "/tables/\(found.table.text)/\(PercentEncoding.encode(id.text))"
+                let encoded = "/tables/\(found.table.text)/\(PercentCoding.encode(id.text))"
                 #expect(try TablePath(encoded[...]).id == id, "\(seed): \(path)")
             }
             let text = source.text(pieces, upTo: 4)
-            #expect(PercentEncoding.decode(PercentEncoding.encode(text)[...]) == text, seed)
+            #expect(PercentCoding.decode(PercentCoding.encode(text)[...]) == text, seed)
         }
     }
 }

@@ -15,6 +15,9 @@ struct AccessOptions: ParsableArguments {
             """, valueName: "access"))
     var tablesAccess: String?
 
+    @Flag(help: "Keep users' tokens, sealed, so that their queues go on after a restart.")
+    var rememberSignIn = false
+
     @Option(
         help: ArgumentHelp(
             """
@@ -29,6 +32,7 @@ struct AccessOptions: ParsableArguments {
         [
             Settings.socket.name: socket.map { [$0] } ?? [],
             Settings.tablesAccess.name: tablesAccess.map { [$0] } ?? [],
+            Settings.rememberSignIn.name: rememberSignIn ? ["yes"] : [],
             Settings.diskBudget.name: diskBudget.map { [$0] } ?? [],
         ]
     }

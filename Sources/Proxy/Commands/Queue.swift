@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPMessage
 import TablesProtocol
 
 /// `understudy queue …`. Each subcommand has a file of its own.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPMessage
 
 /// `understudy queue show ID`.
 struct QueueShow: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPMessage
 
 /// `understudy runs cancel ID`.
 struct RunsCancel: AsyncParsableCommand {

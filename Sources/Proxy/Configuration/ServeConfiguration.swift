@@ -26,6 +26,10 @@ struct ServeConfiguration: Sendable {
     var rules: GuardRules
     /// A Unix socket to listen on as well.
     var socket: String?
+    /// Whether users' tokens are kept, sealed, over a restart.
+    var remembersSignIn: Bool
+    /// Where the service manager would put the secret for that; nil without a service manager.
+    var sealCredential: String?
     /// How large each store may grow, in bytes; nil for as large as the disk.
     var diskBudgetBytes: Int?
     /// How the backend is reached.
@@ -81,6 +85,10 @@ struct ServeConfiguration: Sendable {
                 allowedOrigins: Set(try sources.list(Settings.allowOrigin)),
                 tablesAccess: try sources.value(Settings.tablesAccess) ?? .open)
             socket = try sources.value(Settings.socket)
+            remembersSignIn = try sources.value(Settings.rememberSignIn) ?? false
+            sealCredential = sources.environment("CREDENTIALS_DIRECTORY").map {
+                "\($0)/\(SealSecret.credentialName)"
+            }
             diskBudgetBytes = try sources.value(Settings.diskBudget)
             leg = try BackendLeg(sources)
             self.rebind = rebind

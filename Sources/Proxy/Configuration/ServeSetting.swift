@@ -80,6 +80,10 @@ struct ServeSetting: Sendable {
             standard: "understudy in $XDG_DATA_HOME or ~/.local/share",
             example: "/home/me/.local/share/understudy"),
         ServeSetting(
+            Settings.rememberSignIn,
+            "Whether users' tokens are kept, sealed, so that their queues go on after a restart.",
+            standard: "no; they are in memory only", example: "no"),
+        ServeSetting(
             Settings.diskBudget, "How large the store of each identity may grow.",
             standard: "as large as the disk", example: "4G"),
         ServeSetting(

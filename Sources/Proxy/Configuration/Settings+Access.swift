@@ -21,6 +21,10 @@ extension Settings {
         name: "allow-plain-http", allowed: "yes or no"
     ) { ["yes": true, "no": false][$0] }
 
+    static let rememberSignIn = Setting<Bool>(
+        name: "remember-sign-in", allowed: "yes or no"
+    ) { ["yes": true, "no": false][$0] }
+
     static let diskBudget = Setting<Int>(
         name: "disk-budget", allowed: "a size from 10M up, such as 500M or 4G"
     ) { size($0) }

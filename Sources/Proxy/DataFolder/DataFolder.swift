@@ -48,6 +48,7 @@ struct DataFolder: Sendable, Hashable {
             throw StartProblem("\(error)")
         }
         Files.remove(tokensFile)
+        forgetSignIns()
         for ending in ["", "-wal", "-shm"] { Files.remove("\(path)/backend.sqlite\(ending)") }
     }
 
@@ -82,6 +83,18 @@ struct DataFolder: Sendable, Hashable {
 
     /// Which tokens are whose, by fingerprint.
     var tokensFile: String { "\(path)/tokens" }
+
+    /// The sign-ins that are remembered, sealed.
+    var signInsFile: String { "\(path)/sign-ins" }
+
+    /// What they are sealed with, where the service manager has no credential for it.
+    var signInsKeyFile: String { "\(path)/sign-ins.key" }
+
+    /// Removes the remembered sign-ins, and the key with which a copy of them could be read.
+    func forgetSignIns() {
+        Files.remove(signInsFile)
+        Files.remove(signInsKeyFile)
+    }
 
     /// The operator token, made at the first start.
     func operatorToken(secret: () -> String) throws(StartProblem) -> String {

@@ -16,8 +16,11 @@ struct Home: Sendable {
 extension Home {
     /// Shows on the board how the engine sees the backend.
     func refreshBoard() async {
+        let credential = signIn?.credential ?? .none
+        let status = await engine.backendStatus
+        signIn?.found(credential, status)
         board.show(
-            await engine.backendStatus, mode: await engine.mode, await engine.settings,
+            status, mode: await engine.mode, await engine.settings,
             generation: await engine.knownGeneration)
     }
 

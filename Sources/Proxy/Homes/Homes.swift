@@ -112,7 +112,18 @@ final class Homes: Sendable {
         }
         if let failure { throw StartProblem("\(failure)") }
         home.signedIn(token, isFresh: true)
+        // Where sign-ins are remembered, this one is before its client hears of it.
+        await inSlowLane {}
         return home
+    }
+
+    /// Takes in that a user has signed out: the token names nobody any more, and what waits in its
+    /// owner's queue waits for a sign-in. Whoever comes with it is asked about again.
+    func signedOut(_ token: Token) async {
+        guard let owner = tokens.owner(of: token) else { return }
+        await inSlowLane { [tokens] in try? tokens.forget(token) }
+        home(owner.key)?.signIn?.drop(token)
+        await inSlowLane {}
     }
 
     /// The home of an identity, made when there is none. One at a time: a store has one owner.

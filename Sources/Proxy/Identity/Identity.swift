@@ -1,3 +1,4 @@
+import Crypto
 import TablesProtocol
 
 /// Somebody whom the backend knows: whose rows and operations a store holds.

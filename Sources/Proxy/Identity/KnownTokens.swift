@@ -65,6 +65,20 @@ final class KnownTokens: Sendable {
         if let bytes { try Files.write(file, bytes) }
     }
 
+    /// Forgets a token.
+    /// - Throws: the reason when that cannot be kept; it is forgotten all the same until the process
+    ///   ends.
+    func forget(_ token: Token) throws(FileFailure) {
+        let fingerprint = token.fingerprint
+        let bytes = state.withLock { state in
+            state.recent[token.text] = nil
+            state.byFingerprint[fingerprint] = nil
+            state.owners.removeAll { $0.fingerprint == fingerprint }
+            return Array(text(state).utf8)
+        }
+        try Files.write(file, bytes)
+    }
+
     private func text(_ state: State) -> String {
         let tokens = state.owners.map { owner in
             JSONValue.members(

@@ -21,6 +21,13 @@ struct LoginAnswer: Sendable, Hashable {
         }
     }
 
+    /// Whether the answer to a request says that its user has signed out: `/.auth/logout`, where the
+    /// backend does not refuse it.
+    static func isSignOut(_ request: Request, _ response: Response) -> Bool {
+        (200..<400).contains(response.head.status.code)
+            && request.path.split(separator: "/").map { $0.lowercased() } == [".auth", "logout"]
+    }
+
     /// Reads a token out of a login's answer; nil when there is none.
     init?(_ response: Response) {
         let json: JSONValue?

@@ -14,6 +14,8 @@ struct OperatorAPI: Sendable {
     let rules: HeldRules
     /// How many people can log in to this machine.
     let loginUsers: Int
+    /// What was amiss at the start and stays so until the next one.
+    let startWarnings: [String]
     let feed: EventFeed
     let work: BackgroundWork
     let slowLane: SlowLane
@@ -22,7 +24,7 @@ struct OperatorAPI: Sendable {
 
     /// What the settings should make the operator think about.
     var warnings: [String] {
-        [rules.now.tablesAccess.warning(loginUsers: loginUsers)].compactMap { $0 }
+        startWarnings + [rules.now.tablesAccess.warning(loginUsers: loginUsers)].compactMap { $0 }
     }
 
     /// Answers a request that the guard let through.

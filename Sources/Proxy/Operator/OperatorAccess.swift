@@ -1,3 +1,4 @@
+import Crypto
 import HTTPMessage
 import HTTPTypes
 import Synchronization

@@ -13,14 +13,24 @@ struct PassThrough: Sendable {
     let applicationKey: ApplicationKey
     let defaultGeneration: Generation
     let work: BackgroundWork
+    /// The places for clients that wait for the backend.
+    let places = Places(Limits.requestsAtBackend)
 
     /// Answers a request that the guard let through.
     /// - Parameter base: the client's capability address; empty for the plain one.
     func handle(_ request: Request, base: String = "") -> Answer {
         .later { reply in
-            work.start { reply(await response(to: request, base)) }
+            guard places.take() else { return reply(unreachable(request, Self.crowded)) }
+            work.start {
+                let response = await response(to: request, base)
+                places.giveBack()
+                reply(response)
+            }
         }
     }
+
+    /// Why a client is sent away.
+    static let crowded = "Too many requests wait for the backend."
 
     private func response(to request: Request, _ base: String) async -> Response {
         guard !homes.nobody.board.isSwitchedOff else {
@@ -37,6 +47,7 @@ struct PassThrough: Sendable {
                 if let login = LoginAnswer(response) { await signIn(login, request) }
             } else {
                 response = try await transport.open(outgoing(request, target))
+                if LoginAnswer.isSignOut(request, response) { await signOut(request) }
             }
             for home in homes.all { home.engine.nudge(.reachable) }
             return incoming(response, request, base)
@@ -58,6 +69,13 @@ struct PassThrough: Sendable {
         let earlier = Token(request.head.headerFields, generation: generation(request))
         _ = try? await homes.vouched(
             for: login.token, userID: login.userID, renewing: earlier)
+    }
+
+    private func signOut(_ request: Request) async {
+        guard let token = Token(request.head.headerFields, generation: generation(request)) else {
+            return
+        }
+        await homes.signedOut(token)
     }
 
     private func generation(_ request: Request) -> Generation {

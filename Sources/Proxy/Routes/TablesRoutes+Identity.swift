@@ -18,10 +18,12 @@ extension TablesRoutes {
     ) -> Answer {
         guard homes.nobody.board.mayAsk else { return .now(refused(call)) }
         return .later { reply in
+            guard passThrough.places.take() else { return reply(crowded(call)) }
             work.start {
                 let generation = homes.backendGeneration
                 let verdict = await voucher.verdict(
                     token, call.table, client: call.generation, backend: generation)
+                passThrough.places.giveBack()
                 switch verdict {
                 case .refused, .unreachable: reply(refused(call))
                 case .unproven where generation != nil && generation != call.generation:
@@ -50,6 +52,12 @@ extension TablesRoutes {
                     error: .unavailable(
                         "\(error)", retryAfterSeconds: Limits.retryAfterSeconds)))
         }
+    }
+
+    private func crowded(_ call: TableCall) -> Response {
+        TablesAnswer(to: call).render(
+            error: .unavailable(
+                PassThrough.crowded, retryAfterSeconds: Limits.retryAfterSeconds))
     }
 
     private func strange(_ call: TableCall) -> Response {

@@ -4,10 +4,11 @@ import HTTPTypes
 import TablesProtocol
 
 // Client-flow login: `POST /login/{provider}` (first generation) or `POST /.auth/login/{provider}`
-// (later) with the provider's token, and `GET /.auth/refresh` with this backend's own. Whoever sends
-// the access token `ana` to `facebook` is the user `facebook:ana`: nobody is asked for a password.
+// (later) with the provider's token; `GET /.auth/refresh` and `GET /.auth/logout` with this backend's
+// own. Whoever sends the access token `ana` to `facebook` is the user `facebook:ana`: nobody is asked
+// for a password.
 extension ReferenceBackend {
-    /// Answers a login or a refresh; nil for everything else.
+    /// Answers a login, a refresh or a logout; nil for everything else.
     func loginAnswer(_ call: Call) -> Response? {
         let parts = call.request.path.split(separator: "/").map {
             Percent.decode($0, plusIsSpace: false)
@@ -18,8 +19,21 @@ extension ReferenceBackend {
         case (.post, ".auth", 3) where parts[1] == "login" && !isFirst:
             return login(call, provider: parts[2])
         case (.get, ".auth", 2) where parts[1] == "refresh" && !isFirst: return refresh(call)
+        case (.get, ".auth", 2) where parts[1] == "logout" && !isFirst: return logout(call)
         default: return nil
         }
+    }
+
+    /// Takes the token back, and leads on as App Service does, whether there was one or not.
+    private func logout(_ call: Call) -> Response {
+        if let token = call.token(.mobileApps) ?? call.token(.datasync) {
+            do {
+                try database.write { try Logins.remove($0, token: token) }
+            } catch {
+                return Response(status: .internalServerError)
+            }
+        }
+        return Response(status: .found, headerFields: [.location: "/.auth/logout/complete"])
     }
 
     private func login(_ call: Call, provider: String) -> Response {

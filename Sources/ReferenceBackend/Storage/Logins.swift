@@ -15,6 +15,11 @@ enum Logins {
             database, sql: "SELECT user_id FROM logins WHERE token = ?", arguments: [token])
     }
 
+    /// Takes a token back.
+    static func remove(_ database: Database, token: String) throws {
+        try database.execute(sql: "DELETE FROM logins WHERE token = ?", arguments: [token])
+    }
+
     /// Takes all tokens back, as if their time had passed.
     static func removeAll(_ database: Database) throws {
         try database.execute(sql: "DELETE FROM logins")

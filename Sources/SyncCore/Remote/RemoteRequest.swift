@@ -31,7 +31,7 @@ extension RemoteRequest {
         var pairs = shape.pairs + operation.parameters.map(\.raw)
         if generation == .mobileServices { pairs.append("__systemproperties=*") }
         var target = "/tables/\(operation.table.text)"
-        if shape.hasID { target += "/\(Percent.encode(operation.itemID.text))" }
+        if shape.hasID { target += "/\(PercentCoding.encode(operation.itemID.text))" }
         if !pairs.isEmpty { target += "?" + pairs.joined(separator: "&") }
         var request = RemoteRequest(method: shape.method, target: target, body: shape.body)
         request.fields.set("Idempotency-Key", operation.id)

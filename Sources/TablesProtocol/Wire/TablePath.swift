@@ -1,3 +1,5 @@
+import HTTPMessage
+
 /// The path of a request on `/tables`: split at the raw slashes first, each segment decoded once.
 public struct TablePath: Sendable, Hashable {
     /// The table.
@@ -11,7 +13,7 @@ public struct TablePath: Sendable, Hashable {
     public static func isTables(_ path: Substring) -> Bool {
         guard path.utf8.first == UInt8(ascii: "/") else { return false }
         let first = path.utf8.dropFirst().prefix { $0 != UInt8(ascii: "/") }
-        return PercentEncoding.decode(Substring(first))?.lowercased() == "tables"
+        return PercentCoding.decode(Substring(first), allowsNUL: false)?.lowercased() == "tables"
     }
 
     /// Reads `/tables/NAME` and `/tables/NAME/ID`, with or without a trailing slash.
@@ -36,7 +38,7 @@ public struct TablePath: Sendable, Hashable {
     }
 
     private static func decode(_ segment: Substring) throws(TablesError) -> String {
-        guard let text = PercentEncoding.decode(segment) else {
+        guard let text = PercentCoding.decode(segment, allowsNUL: false) else {
             throw .badRequest("The path is not percent-encoded UTF-8.")
         }
         return text

@@ -85,5 +85,5 @@ extension CallOrigin {
     var url: String { "\(scheme)://\(authority)\(tablePath)" }
 
     /// The address of an item of the table.
-    func location(of id: ItemID) -> String { "\(url)/\(PercentEncoding.encode(id.text))" }
+    func location(of id: ItemID) -> String { "\(url)/\(PercentCoding.encode(id.text))" }
 }

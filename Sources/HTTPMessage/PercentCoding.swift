@@ -1,0 +1,65 @@
+/// Percent-encoding of request targets (RFC 3986), for paths and query values.
+public enum PercentCoding {
+    /// Decodes `%xx` once; nil when an escape is broken or the bytes are not UTF-8.
+    /// - Parameters:
+    ///   - plusIsSpace: true for query values (the form rule); in a path `+` is a plus sign.
+    ///   - allowsNUL: false where `%00` makes the text no text at all, as in the path of a table.
+    public static func decode(
+        _ text: Substring, plusIsSpace: Bool = false, allowsNUL: Bool = true
+    ) -> String? {
+        let isPlain = !text.utf8.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }
+        if isPlain { return String(text) }
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                guard let high = rest.popFirst().flatMap(value),
+                    let low = rest.popFirst().flatMap(value), allowsNUL || high | low != 0
+                else { return nil }
+                bytes.append(high << 4 | low)
+            } else if plusIsSpace, byte == UInt8(ascii: "+") {
+                bytes.append(UInt8(ascii: " "))
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// The text with every byte encoded that RFC 3986 does not leave unreserved.
+    public static func encode(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            if isUnreserved(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

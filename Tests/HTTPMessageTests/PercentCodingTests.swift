@@ -1,0 +1,44 @@
+import HTTPMessage
+import Testing
+
+struct PercentCodingTests {
+    @Test(
+        arguments: [
+            ("plain", "plain"), ("", ""), ("a%20b", "a b"), ("a+b", "a+b"), ("%2B", "+"),
+            ("%c3%BC", "ü"), ("ü%20", "ü "), ("%2520", "%20"), ("%00", "\u{0}"),
+            ("%", nil), ("%2", nil), ("%zz", nil), ("a%2", nil), ("%C3", nil), ("%FF", nil),
+        ] as [(Substring, String?)])
+    func `an escape is decoded once, and a broken one makes it none`(
+        text: Substring, decoded: String?
+    ) {
+        #expect(PercentCoding.decode(text) == decoded)
+    }
+
+    @Test(arguments: [("a+b", "a b"), ("a%2Bb+", "a+b "), ("+", " ")] as [(Substring, String)])
+    func `in a query a plus is a space, unless it is escaped`(text: Substring, decoded: String) {
+        #expect(PercentCoding.decode(text, plusIsSpace: true) == decoded)
+    }
+
+    @Test(arguments: ["%00", "a%00b", "a%20%00"] as [Substring])
+    func `where NUL is no text, an escaped one makes it none`(text: Substring) {
+        #expect(PercentCoding.decode(text, allowsNUL: false) == nil)
+        #expect(PercentCoding.decode(text) != nil)
+    }
+
+    @Test func `escapes with a nought in one digit are no NUL`() {
+        #expect(PercentCoding.decode("%20%0A%10", allowsNUL: false) == " \n\u{10}")
+    }
+
+    @Test func `everything comes back, and nothing but unreserved characters is left bare`() {
+        let text = String(String.UnicodeScalarView((1..<0x250).compactMap(Unicode.Scalar.init)))
+        let encoded = PercentCoding.encode(text)
+        #expect(PercentCoding.decode(encoded[...]) == text)
+        let unreserved = Set("-._~%".utf8)
+        #expect(
+            encoded.utf8.allSatisfy {
+                unreserved.contains($0) || (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
+                    || (0x61...0x7A).contains($0)
+            })
+        #expect(PercentCoding.encode("a b/ü") == "a%20b%2F%C3%BC")
+    }
+}

@@ -1,0 +1,65 @@
+"""No read has an effect: every GET and HEAD that there is leaves the store as it was."""
+
+import json
+import sqlite3
+
+import pytest
+import requests
+from programs import ROOT, ZUMO
+
+# Samples are taken each minute, whoever looks.
+NOT_BY_READING = ("samples",)
+
+
+def contents(proxy):
+    """Everything that the stores and the small files of the folder hold."""
+    found = {}
+    for path in sorted(proxy.folder.rglob("*")):
+        if path.name == "store.sqlite":
+            with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+                for (table,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'"):
+                    if table not in NOT_BY_READING and not table.startswith("sqlite_"):
+                        found[path, table] = sorted(map(repr, database.execute(f'SELECT * FROM "{table}"')))
+        elif path.is_file() and not path.name.startswith("store.sqlite"):
+            found[path] = path.read_bytes()
+    return found
+
+
+def paths(proxy, item, operation):
+    document = json.loads((ROOT / "Sources/Proxy/Operator/openapi.json").read_text())
+    values = {"table": "todoitem", "id": operation, "name": "phone", "item": item, "itemId": item}
+    for path, methods in document["paths"].items():
+        if "get" in methods and not path.endswith(("/events", "/{file}")):
+            for name, value in values.items():
+                path = path.replace("{" + name + "}", value)
+            assert "{" not in path, path
+            yield path
+    yield from (f"/-/{file.name}" for file in (ROOT / "Public").iterdir())
+    yield from ("/", "/-/", "/favicon.ico", "/-/nothing", "/c/guess/tables/todoitem")
+    for query in ("", f"/{item}", "/nothing", "?$filter=text eq 'x'", "?$inlinecount=allpages&$top=1"):
+        for table in ("todoitem", "another", "MS_TableOperations"):
+            yield f"/tables/{table}{query}"
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_reading_changes_nothing(start, method):
+    backend = start.backend("--faults")
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    item = proxy.insert({"text": "x"})["id"]
+    proxy.sync()
+    proxy.update(item, {"text": "waits"})
+    (operation,) = proxy.operator("GET", "/operations")["items"]
+    proxy.operator("POST", "/access", expect=201, json={"name": "phone"})
+    proxy.stop()
+    backend.stop()  # What a list of another table asks of the backend is not the matter here.
+    proxy.start()
+    before = contents(proxy)
+    assert len(before) > 10
+    asked = 0
+    for path in paths(proxy, item, operation["id"]):
+        for headers in ({}, ZUMO, {"Authorization": f"Bearer {proxy.token}", **ZUMO}):
+            answer = requests.request(method, proxy.url + path, headers=headers, timeout=20)
+            assert answer.status_code < 600
+            asked += 1
+    assert asked > 100
+    assert contents(proxy) == before
