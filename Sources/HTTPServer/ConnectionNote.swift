@@ -10,6 +10,14 @@ final class ConnectionNote: Sendable {
     /// Since which second of the system's uptime the next request is read; 0 while one is answered.
     private let readingSince = Atomic<Int>(ConnectionNote.now)
 
+    private let known = Mutex<KnownHead?>(nil)
+
+    /// The head of the connection's last request, where the next one may repeat it.
+    var knownHead: KnownHead? {
+        get { known.withLock { $0 } }
+        set { known.withLock { $0 = newValue } }
+    }
+
     /// Whether the line of a request was ever read.
     private let hasRequest = Atomic<Bool>(false)
 
