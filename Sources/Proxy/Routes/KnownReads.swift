@@ -41,6 +41,15 @@ final class KnownReads: Sendable {
         }
     }
 
+    /// Whether the guard would let a request through: it looks at no more of a target than these do.
+    func passes(_ request: Request) -> Bool {
+        guard let target = request.head.path else { return false }
+        return state.withLock { state in
+            if let last = state.last, last.target.utf8.elementsEqual(target.utf8) { return true }
+            return state.item != nil && PlainItemPath(target) != nil
+        }
+    }
+
     /// What a request asks for; nil when it has to be looked at.
     func read(_ request: Request) -> Read? {
         guard let target = request.head.path else { return nil }
@@ -57,13 +66,16 @@ final class KnownReads: Sendable {
 extension KnownReads.Read {
     /// The same read of another item.
     fileprivate func of(_ path: PlainItemPath) -> KnownReads.Read? {
-        guard case .get(_, let query) = call.verb, let table = TableName(path.table),
-            let id = try? ItemID(String(path.id))
-        else { return nil }
+        guard case .get(_, let query) = call.verb, let id = try? ItemID(String(path.id)) else {
+            return nil
+        }
         var read = self
-        read.call.table = table
         read.call.verb = .get(id, query)
-        read.call.origin.tablePath = String(path.tablePath)
+        if !call.table.text.utf8.elementsEqual(path.table.utf8) {
+            guard let table = TableName(path.table) else { return nil }
+            read.call.table = table
+            read.call.origin.tablePath = String(path.tablePath)
+        }
         read.answer = TablesAnswer(to: read.call, like: answer)
         return read
     }

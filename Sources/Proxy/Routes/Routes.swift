@@ -23,7 +23,7 @@ struct Routes: HTTPHandler {
 
     /// Lets the guard judge the head.
     func admit(_ request: Request) -> Admission {
-        if knownRead(request) != nil {
+        if request.memo?.value(KnownReads.self)?.passes(request) == true {
             return .accept(bodyLimitBytes: Limits.tablesBodyBytes)
         }
         switch gate.check(request) {
