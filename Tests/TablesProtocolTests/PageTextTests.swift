@@ -34,7 +34,8 @@ import Testing
     @Test(arguments: ClientFamily.allCases, [nil, 7])
     func `rows are written as their items are`(client: ClientFamily, count: Int?) throws {
         for target in [
-            "/tables/t?$top=20&$skip=3", "/tables/t?__systemproperties=__version&$orderby=updatedAt",
+            "/tables/t?$top=20&$skip=3",
+            "/tables/t?__systemproperties=__version&$orderby=updatedAt",
         ] {
             let call = try WireSample.call(.get, target, WireSample.fields(client))
             let answer = TablesAnswer(to: call)

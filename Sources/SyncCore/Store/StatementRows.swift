@@ -36,7 +36,9 @@ final class StatementRows: @unchecked Sendable {
     }
 
     /// The one row of a table and an id, with the text of its seventh column; nil for none.
-    func item(_ table: Int64, _ id: String, idKind: IDKind) throws -> (item: Item, seventh: String?)? {
+    func item(
+        _ table: Int64, _ id: String, idKind: IDKind
+    ) throws -> (item: Item, seventh: String?)? {
         defer { unsafe sqlite3_reset(rows) }
         try bind(.integer(table), at: 1)
         try bind(.text(id), at: 2)
