@@ -51,20 +51,56 @@ private func nextStep(
         note.requestArrived()
         return exchange.complete()
     }
-    return exchange.begin(
-        unsafe readHead(connection, limits: exchange.core.limits),
+    let isTargetWhole = exchange.isTargetWhole(versionAt: UInt(bitPattern: version))
+    let line = RequestLine(
         method: unsafe method.map { unsafe String(cString: $0) } ?? "",
-        version: unsafe version.map { unsafe String(cString: $0) } ?? "",
-        isTargetWhole: exchange.isTargetWhole(versionAt: UInt(bitPattern: version)),
+        target: isTargetWhole ? exchange.target : nil,
+        version: unsafe version.map { unsafe String(cString: $0) } ?? "")
+    return exchange.begin(
+        unsafe readHead(connection, line, note, exchange.core.limits),
         connection: note.connection(worker: exchange.core.workers.current))
 }
 
-private func readHead(_ connection: OpaquePointer, limits: Limits) -> RequestHeadReader {
-    var reader = RequestHeadReader(limits: limits)
-    _ = unsafe withUnsafeMutablePointer(to: &reader) { pointer in
+/// Reads a head; one that repeats the connection's last one but for its target is known already.
+private func readHead(
+    _ connection: OpaquePointer, _ line: RequestLine, _ note: ConnectionNote, _ limits: Limits
+) -> Result<RequestHead, RefusalReason> {
+    if let known = note.knownHead, known.begins(as: line), unsafe repeats(connection, known) {
+        return known.head(line, limits)
+    }
+    var reading = HeadReading(limits: limits)
+    _ = unsafe withUnsafeMutablePointer(to: &reading) { pointer in
         unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, addField, pointer)
     }
-    return reader
+    let head = reading.reader.finish(
+        method: line.method, target: line.target, version: line.version)
+    guard case .success(var read) = head else { return head }
+    guard let known = KnownHead(read, line, wire: reading.wire) else { return head }
+    note.knownHead = known
+    read.memo = known.memo
+    return .success(read)
+}
+
+private func repeats(_ connection: OpaquePointer, _ known: KnownHead) -> Bool {
+    var repetition = Repetition(of: known)
+    _ = unsafe withUnsafeMutablePointer(to: &repetition) { pointer in
+        unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, compareField, pointer)
+    }
+    return repetition.isWhole
+}
+
+/// `MHD_KeyValueIteratorN`: one header field, which may be the known one at this place.
+private func compareField(
+    context: UnsafeMutableRawPointer?, kind: MHD_ValueKind, name: UnsafePointer<CChar>?,
+    nameBytes: Int, value: UnsafePointer<CChar>?, valueBytes: Int
+) -> MHD_Result {
+    guard let repetition = unsafe context?.assumingMemoryBound(to: Repetition.self) else {
+        return .NO
+    }
+    let goesOn = unsafe repetition.pointee.compare(
+        name: UnsafeRawBufferPointer(start: name, count: nameBytes),
+        value: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueBytes))
+    return goesOn ? .YES : .NO
 }
 
 /// `MHD_KeyValueIteratorN`: one header field, in wire order.
@@ -72,10 +108,10 @@ private func addField(
     context: UnsafeMutableRawPointer?, kind: MHD_ValueKind, name: UnsafePointer<CChar>?,
     nameBytes: Int, value: UnsafePointer<CChar>?, valueBytes: Int
 ) -> MHD_Result {
-    guard let reader = unsafe context?.assumingMemoryBound(to: RequestHeadReader.self) else {
+    guard let reading = unsafe context?.assumingMemoryBound(to: HeadReading.self) else {
         return .NO
     }
-    unsafe reader.pointee.add(
+    unsafe reading.pointee.add(
         name: UnsafeRawBufferPointer(start: name, count: nameBytes),
         value: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueBytes))
     return .YES

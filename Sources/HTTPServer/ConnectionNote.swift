@@ -14,6 +14,14 @@ final class ConnectionNote: Sendable {
     /// Looked at only while there is no room for a newcomer.
     private let unread = Mutex<(since: Int, taken: UInt64)?>(nil)
 
+    private let known = Mutex<KnownHead?>(nil)
+
+    /// The head of the connection's last request, where the next one may repeat it.
+    var knownHead: KnownHead? {
+        get { known.withLock { $0 } }
+        set { known.withLock { $0 = newValue } }
+    }
+
     /// Whether the line of a request was ever read.
     private let hasRequest = Atomic<Bool>(false)
 

@@ -42,7 +42,7 @@ final class Exchange {
 
     let core: ServerCore
     /// The raw target; nil when there was none or it was not UTF-8.
-    private let target: String?
+    let target: String?
     /// Where the target ends in libmicrohttpd's memory: a number to compare, never an address to read.
     private let targetEnd: UInt
     private var request: Request?
@@ -65,19 +65,16 @@ final class Exchange {
     func isTargetWhole(versionAt address: UInt) -> Bool { targetEnd &+ 1 == address }
 
     /// Judges the head and asks the handler for admission.
-    func begin(
-        _ reader: consuming RequestHeadReader, method: String, version: String,
-        isTargetWhole: Bool, connection: Connection
-    ) -> Step {
-        let target = isTargetWhole ? target : nil
-        switch reader.finish(method: method, target: target, version: version) {
+    func begin(_ head: Result<RequestHead, RefusalReason>, connection: Connection) -> Step {
+        switch head {
         case .failure(let reason):
             // Where the request ends is not known any more: answer and close.
             return refuse(reason)
         case .success where core.suspensions.isClosed:
             return refuse(.stopping)
         case .success(let head):
-            let request = Request(head: head.request, connection: connection)
+            let request = Request(
+                head: head.request, connection: connection, memo: head.memo)
             self.request = request
             isHead = head.request.method == .head
             return admit(core.handler.admit(request), head)

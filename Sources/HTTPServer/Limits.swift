@@ -34,6 +34,9 @@ public struct Limits: Sendable, Hashable {
     public var discardedBodyBytes = 2 << 20
     /// Bytes reserved at once for an announced body; a longer one grows as it arrives.
     public var reservedBodyBytes = 64 * 1024
+    /// Bytes of a head's fields up to which a connection remembers them, so that the next request
+    /// with the same ones is not read anew.
+    public var rememberedHeadBytes = 2 * 1024
     /// Connections that the kernel keeps waiting to be accepted, for each address.
     public var backlog = 511
     /// Milliseconds that ``Server/stop()`` gives running answers to reach their clients.

@@ -8,10 +8,17 @@ struct OutgoingResponse: ~Copyable {
     private let pointer: OpaquePointer
     private let status: UInt32
 
-    /// Fields that the server decides itself, since they frame the message on the wire.
-    private static let framingFields: Set<String> = [
-        "connection", "content-length", "keep-alive", "transfer-encoding", "upgrade",
-    ]
+    /// Whether the server decides a field itself, since it frames the message on the wire. By length
+    /// first, since a set would hash every name of every answer.
+    private static func isFraming(_ name: String) -> Bool {
+        switch name.utf8.count {
+        case 7: name == "upgrade"
+        case 10: name == "connection" || name == "keep-alive"
+        case 14: name == "content-length"
+        case 17: name == "transfer-encoding"
+        default: false
+        }
+    }
 
     /// A response with a whole body; libmicrohttpd copies the bytes, once.
     init?(head: HTTPResponse, bytes: [UInt8]) {
@@ -62,15 +69,17 @@ struct OutgoingResponse: ~Copyable {
     deinit { unsafe MHD_destroy_response(pointer) }
 
     private func add(_ field: HTTPField) {
-        if field.name == .connection, field.value.lowercased() == "close" { closeConnection() }
-        guard !Self.framingFields.contains(field.name.canonicalName) else { return }
+        let name = field.name.canonicalName
+        if Self.isFraming(name) {
+            if name == "connection", field.value.lowercased() == "close" { closeConnection() }
+            return
+        }
         // HTTPField holds neither CR nor LF nor NUL, and libmicrohttpd refuses them once more.
         unsafe field.withUnsafeBytesOfValue { value in
             unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: value.count + 1) {
                 text in
-                for index in value.indices {
-                    unsafe text[index] = CChar(bitPattern: value[index])
-                }
+                unsafe UnsafeMutableRawBufferPointer(text).copyMemory(
+                    from: UnsafeRawBufferPointer(value))
                 unsafe text[value.count] = 0
                 _ = unsafe MHD_add_response_header(pointer, field.name.rawName, text.baseAddress)
             }

@@ -84,8 +84,8 @@ struct RequestHeadReader {
     ) -> Result<RequestHead, RefusalReason> {
         if let refusal { return .failure(refusal) }
         guard let method = HTTPRequest.Method(method) else { return .failure(.method) }
-        guard let target, Self.isClean(target) else { return .failure(.target) }
-        guard target.utf8.count <= limits.targetBytes else { return .failure(.targetLength) }
+        guard let target else { return .failure(.target) }
+        if let refusal = Self.refusal(ofTarget: target, limits) { return .failure(refusal) }
         let isOldVersion = version == "HTTP/1.0"
         if host == nil, !isOldVersion { return .failure(.missingHost) }
         var framing = RequestHead.Framing.none
@@ -103,6 +103,12 @@ struct RequestHeadReader {
                     headerFields: fields),
                 framing: framing,
                 expectsContinue: expectsContinue && !isOldVersion && framing != .none))
+    }
+
+    /// Why a target cannot be taken; nil when it can.
+    static func refusal(ofTarget target: String, _ limits: Limits) -> RefusalReason? {
+        guard isClean(target) else { return .target }
+        return target.utf8.count <= limits.targetBytes ? nil : .targetLength
     }
 
     /// No control character, no space, and no encoded NUL, which would cut the target for readers

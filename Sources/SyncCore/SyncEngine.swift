@@ -71,6 +71,7 @@ public actor SyncEngine {
         scheduler = Scheduler(
             settings: settings, url: backend.address.description, now: clock.uptime(),
             wall: clock.now())
+        signal.hear(writes: settings.triggers.contains(.afterWrites))
         store.onWrite { [signal] in signal.send(.write) }
     }
 
@@ -142,6 +143,7 @@ public actor SyncEngine {
     /// Sets it anew.
     public func update(_ settings: SyncSettings) async {
         scheduler.set(settings, now: clock.uptime())
+        signal.hear(writes: scheduler.settings.triggers.contains(.afterWrites))
         await announceStatus()
         signal.send(nil)
     }

@@ -5,16 +5,18 @@ import TablesProtocol
 /// The state of the backend for readers that cannot wait for the engine: every answer of `/tables`
 /// says it.
 final class BackendBoard: Sendable {
-    private struct Shown {
-        var isOnline = false
-        var isWorthAsking = true
-        var isSignedOut = false
-        var isSwitchedOff = false
-        var readsThrough = true
-        var generation: Generation?
+    private struct Shown: OptionSet, AtomicRepresentable {
+        let rawValue: UInt8
+        static let online = Shown(rawValue: 1)
+        static let worthAsking = Shown(rawValue: 2)
+        static let signedOut = Shown(rawValue: 4)
+        static let switchedOff = Shown(rawValue: 8)
+        static let readsThrough = Shown(rawValue: 16)
     }
 
-    private let shown = Mutex(Shown())
+    // Without a lock, since every answer of every worker asks.
+    private let shown = Atomic<Shown>([.worthAsking, .readsThrough])
+    private let known = Mutex<Generation?>(nil)
     private let wanting = Mutex<[TableName: Bool]>([:])
 
     /// Shows what the engine says.
@@ -34,27 +36,31 @@ final class BackendBoard: Sendable {
         case .portal, .notTables: (isReachable, isWorthIt) = (false, false)
         }
         let isAllowed = mode == .online
-        shown.withLock { shown in
-            shown = Shown(
-                isOnline: isAllowed && isReachable,
-                isWorthAsking: isAllowed && isWorthIt,
-                isSignedOut: backend.state == .signedOut,
-                isSwitchedOff: !isAllowed, readsThrough: settings.triggers.contains(.read),
-                generation: generation)
-        }
+        var now: Shown = []
+        if isAllowed && isReachable { now.insert(.online) }
+        if isAllowed && isWorthIt { now.insert(.worthAsking) }
+        if backend.state == .signedOut { now.insert(.signedOut) }
+        if !isAllowed { now.insert(.switchedOff) }
+        if settings.triggers.contains(.read) { now.insert(.readsThrough) }
+        known.withLock { $0 = generation }
+        shown.store(now, ordering: .releasing)
+    }
+
+    private func shows(_ marks: Shown) -> Bool {
+        shown.load(ordering: .acquiring).isSuperset(of: marks)
     }
 
     /// Whether the backend can be reached, as far as is known.
-    var isOnline: Bool { shown.withLock(\.isOnline) }
+    var isOnline: Bool { shows(.online) }
 
     /// The generation that the backend is known to be; nil until it was found out.
-    var generation: Generation? { shown.withLock(\.generation) }
+    var generation: Generation? { known.withLock { $0 } }
 
     /// Whether a person has switched the backend off.
-    var isSwitchedOff: Bool { shown.withLock(\.isSwitchedOff) }
+    var isSwitchedOff: Bool { shows(.switchedOff) }
 
     /// Whether the backend waits for somebody to sign in.
-    var isSignedOut: Bool { shown.withLock(\.isSignedOut) }
+    var isSignedOut: Bool { shows(.signedOut) }
 
     /// Whether a table wants a sign-in, as the backend last said; nil when it was not asked.
     func needsSignIn(_ table: TableName) -> Bool? { wanting.withLock { $0[table] } }
@@ -69,8 +75,8 @@ final class BackendBoard: Sendable {
     }
 
     /// Whether a request may be sent to the backend, as far as is known.
-    var mayAsk: Bool { shown.withLock(\.isWorthAsking) }
+    var mayAsk: Bool { shows(.worthAsking) }
 
     /// Whether a read of a table that was never pulled may pull it now.
-    var mayPullForRead: Bool { shown.withLock { $0.isWorthAsking && $0.readsThrough } }
+    var mayPullForRead: Bool { shows([.worthAsking, .readsThrough]) }
 }

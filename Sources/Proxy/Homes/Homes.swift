@@ -15,6 +15,8 @@ final class Homes: Sendable {
         var warm: [String] = []
     }
     private let state: Mutex<State>
+    /// The store of the home that was used last, to see without the lock that nothing has changed.
+    private let warmest = Atomic<UInt>(0)
     private let tokens: KnownTokens
     private let slowLane: SlowLane
     private let build: @Sendable (Identity) throws(StartProblem) -> Home
@@ -164,7 +166,10 @@ final class Homes: Sendable {
     /// Notes that a home is used. The one that was not for longest closes its readers, which open
     /// again when needed.
     private func keepWarm(_ home: Home) {
+        let store = UInt(bitPattern: ObjectIdentifier(home.store))
+        if warmest.load(ordering: .relaxed) == store { return }
         let cold = state.withLock { state -> Home? in
+            warmest.store(store, ordering: .relaxed)
             if state.warm.last == home.identity { return nil }
             state.warm.removeAll { $0 == home.identity }
             state.warm.append(home.identity)

@@ -23,6 +23,9 @@ struct Routes: HTTPHandler {
 
     /// Lets the guard judge the head.
     func admit(_ request: Request) -> Admission {
+        if knownReads(request)?.passes(request) == true {
+            return .accept(bodyLimitBytes: Limits.tablesBodyBytes)
+        }
         switch gate.check(request) {
         case .pass(.other) where !LoginAnswer.isExpected(of: AddressedRequest(request).request):
             return .stream(bodyLimitBytes: Limits.passedBodyBytes)
@@ -53,6 +56,7 @@ struct Routes: HTTPHandler {
 
     /// Leads a request that the guard let through to who answers it.
     func handle(_ request: Request) -> Answer {
+        if let read = knownReads(request)?.read(request) { return tables.handle(read, request) }
         let asked = AddressedRequest(request)
         let request = asked.request
         guard let path = try? TargetPath(request) else {
@@ -67,6 +71,9 @@ struct Routes: HTTPHandler {
                 return .now(Problem.notFound("This address was revoked.").response)
             }
             actor = .namedClient(name)
+        }
+        if space == .tables, asked.secret == nil, shared.isEmpty, isLasting(request) {
+            return tables.handle(request, keepingIn: keptReads(request))
         }
         let answer = answer(request, path, space, actor, base: asked.base)
         return shared.isEmpty ? answer : answer.adding(shared)
@@ -88,6 +95,34 @@ struct Routes: HTTPHandler {
             return isFrontDoor && accepts.contains("text/html")
                 ? .now(Self.toDashboard) : passThrough.handle(request, base: base)
         }
+    }
+
+    /// The reads that were let through on the request's connection by the rules that hold now.
+    private func knownReads(_ request: Request) -> KnownReads? {
+        guard let reads = request.memo?.value(KnownReads.self),
+            reads.edition == gate.held.edition
+        else { return nil }
+        return reads
+    }
+
+    /// Where a read that was let through is kept. What begins a new list is judged once more, since a
+    /// reload may have come between the judgement and the list.
+    private func keptReads(_ request: Request) -> KnownReads? {
+        if let reads = knownReads(request) { return reads }
+        let reads = KnownReads(edition: gate.held.edition)
+        guard case .pass = gate.check(request) else { return nil }
+        request.memo?.keep(reads)
+        return reads
+    }
+
+    /// Whether the guard's verdict on a read of `/tables` that it let through, and what is made of its
+    /// fields, holds for the next read with the same ones. Not where it hangs on a session, which may
+    /// end, and not where the fields say something to be learned.
+    private func isLasting(_ request: Request) -> Bool {
+        let fields = request.head.headerFields
+        return request.memo != nil && request.head.method == .get
+            && gate.rules.tablesAccess == .open && fields[.zumoApplication] == nil
+            && fields[.understudySession] == nil
     }
 
     private static let toDashboard = Response(

@@ -6,8 +6,23 @@ import TablesProtocol
 // Reads: they run to their end on the server's thread, on the reader that it owns.
 extension TablesRoutes {
     func list(_ scene: Scene, _ query: TableQuery) -> Answer {
-        let outcome = scene.home.store.list(
-            scene.call.table, query, generation: scene.call.generation, worker: scene.worker)
+        let (store, call) = (scene.home.store, scene.call)
+        // As text where no row has to be looked into: values of the rows cost more than the rows.
+        if let page = scene.answer.emptyPage {
+            return answered(
+                store.list(
+                    call.table, query, into: page, generation: call.generation,
+                    worker: scene.worker), scene, query, scene.answer.render(page:))
+        }
+        return answered(
+            store.list(call.table, query, generation: call.generation, worker: scene.worker),
+            scene, query, scene.answer.render(page:))
+    }
+
+    private func answered<Page: Sendable>(
+        _ outcome: ListAnswer<Page>, _ scene: Scene, _ query: TableQuery,
+        _ render: (Page) -> Response
+    ) -> Answer {
         switch outcome {
         case .overBudget:
             return .later { reply in
@@ -18,8 +33,8 @@ extension TablesRoutes {
                 return afterFirstPull(scene, meanwhile: { scene in await forwarded(scene, query) })
                 { scene, run in listed(scene, query, after: run) }
             }
-            return .now(finished(outcome, scene))
-        case .page, .invalid, .failed: return .now(finished(outcome, scene))
+            return .now(finished(outcome, scene, render))
+        case .page, .invalid, .failed: return .now(finished(outcome, scene, render))
         }
     }
 
@@ -27,7 +42,8 @@ extension TablesRoutes {
     private func listed(_ scene: Scene, _ query: TableQuery) -> Response {
         finished(
             scene.home.store.listUnhurried(
-                scene.call.table, query, generation: scene.call.generation), scene)
+                scene.call.table, query, generation: scene.call.generation), scene,
+            scene.answer.render(page:))
     }
 
     /// Lists after a first pull ended. What the backend could not be asked is answered as offline.
@@ -43,16 +59,20 @@ extension TablesRoutes {
             return signed(scene.error(.unknownTable(scene.call.table.text)), scene)
         case (.page, _), (.invalid, _), (.overBudget, _), (.failed, _), (.partial, _),
             (.unknownTable, _):
-            return finished(outcome, scene)
+            return finished(outcome, scene, scene.answer.render(page:))
         }
     }
 
     /// The answer that an outcome becomes. What is incomplete while the backend is away says so.
-    private func finished(_ outcome: ListOutcome, _ scene: Scene) -> Response {
+    private func finished<Page: Sendable>(
+        _ outcome: ListAnswer<Page>, _ scene: Scene, _ render: (Page) -> Response
+    ) -> Response {
         switch outcome {
-        case .page(let page): return self.page(page, scene, isComplete: true)
-        case .partial(let page): return self.page(page, scene, isComplete: false)
-        case .unknownTable: return page(ItemPage(items: []), scene, isComplete: false)
+        case .page(let page): return listed(render(page), scene, isComplete: true)
+        case .partial(let page): return listed(render(page), scene, isComplete: false)
+        case .unknownTable:
+            let empty = scene.answer.render(page: ItemPage(items: []))
+            return listed(empty, scene, isComplete: false)
         case .invalid(let error): return scene.error(.badQuery(error))
         case .overBudget:
             return scene.error(
@@ -61,8 +81,8 @@ extension TablesRoutes {
         }
     }
 
-    private func page(_ page: ItemPage, _ scene: Scene, isComplete: Bool) -> Response {
-        var response = signed(scene.answer.render(page: page), scene, hasAge: true)
+    private func listed(_ page: Response, _ scene: Scene, isComplete: Bool) -> Response {
+        var response = signed(page, scene, hasAge: true)
         if !isComplete { response.head.headerFields[.understudyComplete] = "no" }
         return response
     }

@@ -17,8 +17,13 @@ struct TablesRoutes: Sendable {
     let now: @Sendable () -> Instant
 
     /// Answers a request that the guard let through.
-    /// - Parameter base: the path of a capability address, which links in the answer begin with.
-    func handle(_ request: Request, _ actor: Actor = .client, base: String = "") -> Answer {
+    /// - Parameters:
+    ///   - base: the path of a capability address, which links in the answer begin with.
+    ///   - reads: where what is found out of the read is kept for the next one; nil for nowhere.
+    func handle(
+        _ request: Request, _ actor: Actor = .client, base: String = "",
+        keepingIn reads: KnownReads? = nil
+    ) -> Answer {
         var call: TableCall
         do {
             call = try TableCall.parse(request, defaultGeneration: defaultGeneration)
@@ -32,17 +37,33 @@ struct TablesRoutes: Sendable {
             return .now(answer.render(error: .unknownTable(call.table.text)))
         }
         learnKey(request)
-        let worker = request.connection.worker
         // The operator's own token is nobody's with the backend.
         let isOperator = passThrough.access.caller(request) == .token
         let token =
             isOperator ? nil : Token(request.head.headerFields, generation: call.generation)
-        switch homes.door(token, call.table, worker: worker) {
+        let read = KnownReads.Read(call: call, answer: answer, token: token)
+        reads?.keep(read, of: request)
+        return enter(read, request, actor)
+    }
+
+    /// Answers a read that needs no look at its head any more.
+    func handle(_ read: KnownReads.Read, _ request: Request) -> Answer {
+        guard tables?.contains(read.call.table) ?? true else {
+            return .now(read.answer.render(error: .unknownTable(read.call.table.text)))
+        }
+        return enter(read, request, .client)
+    }
+
+    /// Answers a call where it belongs.
+    private func enter(_ asked: KnownReads.Read, _ request: Request, _ actor: Actor) -> Answer {
+        let worker = request.connection.worker
+        switch homes.door(asked.token, asked.call.table, worker: worker) {
         case .home(let home):
-            return self.answer(
-                Scene(call: call, answer: answer, home: home, actor: actor, worker: worker),
-                request)
-        case .unknown(let token): return meet(token, call, request, actor)
+            return answer(
+                Scene(
+                    call: asked.call, answer: asked.answer, home: home, actor: actor,
+                    worker: worker), request)
+        case .unknown(let token): return meet(token, asked.call, request, actor)
         }
     }
 
@@ -118,16 +139,21 @@ struct TablesRoutes: Sendable {
     func signed(
         _ response: Response, _ scene: Scene, hasAge: Bool = false, state: ItemState? = nil
     ) -> Response {
-        var response = response
-        response.head.headerFields[.understudyBackend] =
-            scene.home.board.isOnline ? "online" : "offline"
-        response.head.headerFields[.understudyState] = state?.rawValue
+        var fields = [scene.home.board.isOnline ? Self.backendOnline : Self.backendOffline]
+        if let state { fields.append(HTTPField(name: .understudyState, value: state.rawValue)) }
         if hasAge,
             let pull = scene.home.store.table(scene.call.table, worker: scene.worker)?.lastPull
         {
             let age = (now().milliseconds - pull.milliseconds) / 1000
-            response.head.headerFields[.age] = String(max(0, age))
+            fields.append(HTTPField(name: .age, value: String(max(0, age))))
         }
+        // At once and at the end, since no answer has these fields yet: to set one looks through all,
+        // and each makes the list anew.
+        var response = response
+        response.head.headerFields.append(contentsOf: fields)
         return response
     }
+
+    private static let backendOnline = HTTPField(name: .understudyBackend, value: "online")
+    private static let backendOffline = HTTPField(name: .understudyBackend, value: "offline")
 }

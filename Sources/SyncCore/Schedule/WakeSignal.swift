@@ -6,13 +6,15 @@ final class WakeSignal: Sendable {
     private struct State {
         var causes: [WakeCause] = []
         var isRung = false
+        var hearsWrites = true
         var waiter: CheckedContinuation<Void, Never>?
     }
     private let state = Mutex(State())
 
     /// Wakes the loop for a cause, or just so that it looks again.
     func send(_ cause: WakeCause?) {
-        let waiter = state.withLock { state in
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if cause == .write, !state.hearsWrites { return nil }
             if let cause, !state.causes.contains(cause) { state.causes.append(cause) }
             state.isRung = true
             defer { state.waiter = nil }
@@ -20,6 +22,10 @@ final class WakeSignal: Sendable {
         }
         waiter?.resume()
     }
+
+    /// Says whether local writes wake the loop. Where nothing is sent after writes, waking it for each
+    /// of them costs a single writer more than the write.
+    func hear(writes: Bool) { state.withLock { $0.hearsWrites = writes } }
 
     /// Why the loop was woken since it last asked.
     func take() -> [WakeCause] {

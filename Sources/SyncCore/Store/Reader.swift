@@ -1,46 +1,64 @@
 import GRDB
 import Synchronization
+import TablesProtocol
 
-/// A read-only connection that is opened when it is first needed. The lock is uncontended as long as
-/// each worker has its own.
+/// A read-only connection that is opened when it is first needed.
+///
+/// One read at a time: the lock stands where GRDB's queue would, and is uncontended as long as each
+/// worker has its own reader.
 final class Reader: Sendable {
+    private struct State {
+        var connection: DatabaseQueue?
+        /// Queries that stay prepared, by their text.
+        var queries: [String: StatementRows] = [:]
+    }
     private let path: String
     private let budget = StatementBudget()
-    private let connection = Mutex<DatabaseQueue?>(nil)
-    /// Queries whose statements the connection keeps prepared.
-    private let remembered = Mutex<Set<String>>([])
+    let catalog = TableCatalog()
+    private let state = Mutex(State())
 
     init(path: String) { self.path = path }
 
-    /// Reads on the calling thread, at most about this many steps of SQLite's machine.
+    /// Reads through GRDB, at most about this many steps of SQLite's machine.
     @available(*, noasync)
-    func read<T>(steps: Int, _ body: (Database) throws -> T) throws -> T {
-        let queue = try connection.withLock { connection in
-            if let connection { return connection }
-            let opened = try Connection.reader(path, budget: budget)
-            connection = opened
-            return opened
-        }
-        return try queue.unsafeRead { db in
-            budget.start(steps: steps)
-            return try body(db)
+    func read<T: Sendable>(steps: Int, _ body: (Database) throws -> T) throws -> T {
+        try state.withLock { state in
+            try opened(&state).unsafeRead { db in
+                budget.start(steps: steps)
+                return try body(db)
+            }
         }
     }
 
-    /// The statement of a query, kept prepared unless too many different ones came.
-    func statement(_ db: Database, _ sql: String) throws -> Statement {
-        let isRemembered = remembered.withLock { remembered in
-            if remembered.contains(sql) { return true }
-            if remembered.count >= StoreLimits.rememberedQueries { return false }
-            remembered.insert(sql)
-            return true
+    /// Reads one query on the calling thread, past GRDB, at most about so many steps.
+    @available(*, noasync)
+    func read<T: Sendable>(
+        steps: Int, query: String, _ body: (StatementRows) throws -> T
+    ) throws -> T {
+        try state.withLock { state in
+            let rows = try prepared(query, &state)
+            budget.start(steps: steps)
+            return try body(rows)
         }
-        return try isRemembered ? db.cachedStatement(sql: sql) : db.makeStatement(sql: sql)
     }
 
     /// Closes the connection once nobody reads on it any more.
     func close() {
-        connection.withLock { $0 = nil }
-        remembered.withLock { $0 = [] }
+        state.withLock { $0 = State() }
+    }
+
+    /// The rows of a query, kept prepared unless too many different ones came.
+    private func prepared(_ query: String, _ state: inout State) throws -> StatementRows {
+        if let known = state.queries[query] { return known }
+        let made = try opened(&state).unsafeRead { StatementRows(try $0.makeStatement(sql: query)) }
+        if state.queries.count < StoreLimits.rememberedQueries { state.queries[query] = made }
+        return made
+    }
+
+    private func opened(_ state: inout State) throws -> DatabaseQueue {
+        if let connection = state.connection { return connection }
+        let opened = try Connection.reader(path, budget: budget)
+        state.connection = opened
+        return opened
     }
 }

@@ -2,71 +2,129 @@ import GRDB
 import GRDBSQLite
 import TablesProtocol
 
-/// Reads the rows of a list straight from SQLite: half the cost of a page is GRDB's row objects.
+/// A prepared query whose rows are read straight from SQLite: GRDB's row objects are half the cost of
+/// a page, and its queue's two hops cost more than a look-up by id.
 ///
-/// The statement selects id, columns, created_at, stamp, version, deleted. It is GRDB's, used on the
-/// queue of its connection, and reset before its rows are handed on.
-enum StatementRows {
-    static func items(
-        _ statement: Statement, _ arguments: StatementArguments, idKind: IDKind, reserving: Int
-    ) throws -> [Item] {
-        try statement.setArguments(arguments)
-        // Sound: the statement lives as long as this call, and nobody else uses its connection.
-        let rows = unsafe statement.sqliteStatement
+/// The query selects id, columns, created_at, stamp, version, deleted. It is reset before its rows'
+/// reader returns.
+///
+/// `@unchecked Sendable` because SQLite, opened without its own lock, wants one thread at a time in a
+/// connection, and that is what there is: a ``Reader`` steps its queries, and lets GRDB use its
+/// connection, only under its own lock, and nobody else has them.
+@safe
+final class StatementRows: @unchecked Sendable {
+    /// Owns what `rows` points to.
+    private let statement: Statement
+    private let rows: SQLiteStatement
+
+    /// Takes a statement over, which is used nowhere else meanwhile.
+    init(_ statement: Statement) {
+        self.statement = statement
+        unsafe rows = statement.sqliteStatement
+    }
+
+    /// Binds the values and gives each row to `take`, until there are no more or it says false. The
+    /// row holds only until `take` returns.
+    func forEach(_ values: [SQLValue], _ take: (StatementRow) -> Bool) throws {
         defer { unsafe sqlite3_reset(rows) }
-        var items: [Item] = []
-        items.reserveCapacity(reserving)
-        while true {
+        for (index, value) in values.enumerated() { try bind(value, at: CInt(index + 1)) }
+        repeat {
             let code = unsafe sqlite3_step(rows)
-            if code == SQLITE_DONE { return items }
-            guard code == SQLITE_ROW else {
-                throw DatabaseError(resultCode: ResultCode(rawValue: code))
-            }
-            items.append(unsafe item(rows, idKind))
-        }
+            if code == SQLITE_DONE { return }
+            guard code == SQLITE_ROW else { throw error(code) }
+        } while unsafe take(StatementRow(rows))
     }
 
     /// The one row of a table and an id, with the text of its seventh column; nil for none.
-    static func item(
-        _ statement: Statement, _ table: Int64, _ id: String, idKind: IDKind
-    ) throws -> (Item, seventh: String?)? {
-        // Sound: as above; SQLite copies the bound text before this call ends.
-        let rows = unsafe statement.sqliteStatement
+    func item(
+        _ table: Int64, _ id: String, idKind: IDKind
+    ) throws -> (item: Item, seventh: String?)? {
         defer { unsafe sqlite3_reset(rows) }
-        var id = id
-        let bound = id.withUTF8 { bytes in
-            unsafe sqlite3_bind_text(
-                rows, 2, UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self),
-                CInt(bytes.count), unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self))
-        }
-        guard bound == SQLITE_OK, unsafe sqlite3_bind_int64(rows, 1, table) == SQLITE_OK else {
-            throw DatabaseError(resultCode: .SQLITE_ERROR)
-        }
+        try bind(.integer(table), at: 1)
+        try bind(.text(id), at: 2)
         switch unsafe sqlite3_step(rows) {
         case SQLITE_DONE: return nil
         case SQLITE_ROW:
-            let hasSeventh = unsafe sqlite3_column_type(rows, 6) != SQLITE_NULL
-            return unsafe (item(rows, idKind), hasSeventh ? text(rows, 6) : nil)
-        case let code: throw DatabaseError(resultCode: ResultCode(rawValue: code))
+            let row = unsafe StatementRow(rows)
+            return (row.item(idKind), row.text(6))
+        case let code: throw error(code)
         }
     }
 
-    private static func item(_ rows: SQLiteStatement, _ idKind: IDKind) -> Item {
-        let hasCreated = unsafe sqlite3_column_type(rows, 2) != SQLITE_NULL
-        let created = unsafe sqlite3_column_int64(rows, 2)
-        return Item(
-            id: ItemID(stored: unsafe text(rows, 0), kind: idKind),
-            columns: Columns(stored: unsafe text(rows, 1)),
-            createdAt: hasCreated ? Instant(milliseconds: created) : nil,
-            updatedAt: Instant(milliseconds: unsafe sqlite3_column_int64(rows, 3)),
-            version: unsafe text(rows, 4), deleted: unsafe sqlite3_column_int64(rows, 5) != 0)
+    private func bind(_ value: SQLValue, at index: CInt) throws {
+        let code: CInt
+        switch value {
+        case .null: code = unsafe sqlite3_bind_null(rows, index)
+        case .integer(let number): code = unsafe sqlite3_bind_int64(rows, index, number)
+        case .real(let number): code = unsafe sqlite3_bind_double(rows, index, number)
+        case .text(var text):
+            code = text.withUTF8 { bytes in
+                unsafe sqlite3_bind_text(
+                    rows, index,
+                    UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self),
+                    CInt(bytes.count), Self.copied)
+            }
+        case .blob(let bytes):
+            code = unsafe bytes.withUnsafeBytes { bytes in
+                // Without an address it would be null, not an empty blob.
+                unsafe bytes.isEmpty
+                    ? sqlite3_bind_zeroblob(rows, index, 0)
+                    : sqlite3_bind_blob(
+                        rows, index, bytes.baseAddress, CInt(bytes.count), Self.copied)
+            }
+        }
+        guard code == SQLITE_OK else { throw error(code) }
     }
 
-    /// A column's text, copied: SQLite's own bytes are only valid until the next step.
-    private static func text(_ rows: SQLiteStatement, _ column: CInt) -> String {
-        guard let bytes = unsafe sqlite3_column_text(rows, column) else { return "" }
+    private func error(_ code: CInt) -> DatabaseError {
+        DatabaseError(resultCode: ResultCode(rawValue: code))
+    }
+
+    /// SQLITE_TRANSIENT: SQLite copies what is bound before the call returns.
+    private static var copied: sqlite3_destructor_type {
+        unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    }
+}
+
+/// The row that a ``StatementRows`` stands on.
+@safe
+struct StatementRow: StoredItem {
+    private let rows: SQLiteStatement
+
+    // Sound as long as the row is used where ``StatementRows`` gives it out: SQLite's bytes are valid
+    // until the next step.
+    fileprivate init(_ rows: SQLiteStatement) { unsafe self.rows = rows }
+
+    var createdAt: Instant? {
+        let hasCreated = unsafe sqlite3_column_type(rows, 2) != SQLITE_NULL
+        return hasCreated ? Instant(milliseconds: unsafe sqlite3_column_int64(rows, 2)) : nil
+    }
+    var updatedAt: Instant { Instant(milliseconds: unsafe sqlite3_column_int64(rows, 3)) }
+    var deleted: Bool { unsafe sqlite3_column_int64(rows, 5) != 0 }
+
+    func appendID(to bytes: inout [UInt8]) { append(0, to: &bytes) }
+    func appendColumns(to bytes: inout [UInt8]) { append(1, to: &bytes) }
+    func appendVersion(to bytes: inout [UInt8]) { append(4, to: &bytes) }
+
+    /// The row as a value of its own.
+    func item(_ idKind: IDKind) -> Item {
+        Item(
+            id: ItemID(stored: text(0) ?? "", kind: idKind),
+            columns: Columns(stored: text(1) ?? ""), createdAt: createdAt, updatedAt: updatedAt,
+            version: text(4) ?? "", deleted: deleted)
+    }
+
+    /// A column's text, copied; nil for null.
+    fileprivate func text(_ column: CInt) -> String? {
+        guard let bytes = unsafe sqlite3_column_text(rows, column) else { return nil }
         let count = unsafe Int(sqlite3_column_bytes(rows, column))
         return unsafe String(
             decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    private func append(_ column: CInt, to bytes: inout [UInt8]) {
+        guard let text = unsafe sqlite3_column_text(rows, column) else { return }
+        let count = unsafe Int(sqlite3_column_bytes(rows, column))
+        unsafe bytes.append(contentsOf: UnsafeBufferPointer(start: text, count: count))
     }
 }

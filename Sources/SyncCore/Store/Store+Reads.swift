@@ -14,7 +14,20 @@ extension Store {
     ) -> ListOutcome {
         list(
             table, query, pageRows ?? generation.pageRows(top: query.top),
-            on: readers[worker % readers.count], steps: StoreLimits.readBudgetSteps)
+            on: readers[worker % readers.count], steps: StoreLimits.readBudgetSteps,
+            into: ItemPage(items: []))
+    }
+
+    /// The same as text, written row by row.
+    /// - Parameter page: the empty page of the answer.
+    @available(*, noasync)
+    public func list(
+        _ table: TableName, _ query: TableQuery, into page: PageText, generation: Generation,
+        worker: Int
+    ) -> ListAnswer<PageText> {
+        list(
+            table, query, generation.pageRows(top: query.top),
+            on: readers[worker % readers.count], steps: StoreLimits.readBudgetSteps, into: page)
     }
 
     /// As ``list``, for a thread that may take its time: on a connection of its own and with a budget
@@ -25,24 +38,23 @@ extension Store {
     ) -> ListOutcome {
         list(
             table, query, pageRows ?? generation.pageRows(top: query.top), on: unhurried,
-            steps: StoreLimits.longReadBudgetSteps)
+            steps: StoreLimits.longReadBudgetSteps, into: ItemPage(items: []))
     }
 
     @available(*, noasync)
-    private func list(
-        _ name: TableName, _ query: TableQuery, _ pageRows: Int, on reader: Reader, steps: Int
-    ) -> ListOutcome {
+    private func list<Page: PageOfRows>(
+        _ name: TableName, _ query: TableQuery, _ pageRows: Int, on reader: Reader, steps: Int,
+        into empty: Page
+    ) -> ListAnswer<Page> {
         do {
-            return try reader.read(steps: steps) { db in
-                if let view = SDKView(name) {
-                    let compiled = ItemQuery(query, view: view, pageRows: pageRows)
-                    return .page(try page(compiled, .string, db, reader))
-                }
-                guard let table = try known(name, db) else { return .unknownTable }
-                let compiled = ItemQuery(query, table: table, pageRows: pageRows)
-                let page = try page(compiled, table.idKind, db, reader)
-                return table.isComplete ? .page(page) : .partial(page)
+            if let view = SDKView(name) {
+                let compiled = ItemQuery(query, view: view, pageRows: pageRows)
+                return .page(try page(compiled, .string, reader, steps, empty))
             }
+            guard let table = try known(name, reader) else { return .unknownTable }
+            let compiled = ItemQuery(query, table: table, pageRows: pageRows)
+            let page = try page(compiled, table.idKind, reader, steps, empty)
+            return table.isComplete ? .page(page) : .partial(page)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
             return .overBudget
         } catch {
@@ -51,32 +63,26 @@ extension Store {
     }
 
     /// Page and count see the same state.
-    private func page(
-        _ query: ItemQuery, _ idKind: IDKind, _ db: Database, _ reader: Reader
-    ) throws -> ItemPage {
+    @available(*, noasync)
+    private func page<Page: PageOfRows>(
+        _ query: ItemQuery, _ idKind: IDKind, _ reader: Reader, _ steps: Int, _ empty: Page
+    ) throws -> Page {
         guard let counting = query.count else {
-            return try rows(query, idKind, db, reader)
+            return try reader.read(steps: steps, query: query.page.text) {
+                try empty.filled(from: $0, query, idKind)
+            }
         }
-        var page = ItemPage(items: [])
-        try db.inTransaction(.deferred) {
-            page = try rows(query, idKind, db, reader)
-            let statement = try reader.statement(db, counting.text)
-            page.count = try Int.fetchOne(statement, arguments: counting.bound)
-            return .commit
+        return try reader.read(steps: steps) { db in
+            var page = empty
+            try db.inTransaction(.deferred) {
+                let rows = StatementRows(try db.cachedStatement(sql: query.page.text))
+                page = try empty.filled(from: rows, query, idKind)
+                page.count = try Int.fetchOne(
+                    db.cachedStatement(sql: counting.text), arguments: counting.bound)
+                return .commit
+            }
+            return page
         }
-        return page
-    }
-
-    private func rows(
-        _ query: ItemQuery, _ idKind: IDKind, _ db: Database, _ reader: Reader
-    ) throws -> ItemPage {
-        let statement = try reader.statement(db, query.page.text)
-        var items = try StatementRows.items(
-            statement, query.page.bound, idKind: idKind,
-            reserving: min(query.rows, StoreLimits.operatorPage) + 1)
-        let hasMore = items.count > query.rows
-        if hasMore { items.removeLast() }
-        return ItemPage(items: items, hasMore: hasMore)
     }
 
     /// Looks an item up by its id on the calling server worker's own connection.
@@ -87,11 +93,13 @@ extension Store {
     ) -> GetOutcome {
         let reader = readers[worker % readers.count]
         do {
-            return try reader.read(steps: StoreLimits.readBudgetSteps) { db in
-                if let view = SDKView(name) { return try get(view, id, db) }
-                guard let table = try known(name, db) else { return .unknownTable }
-                return try get(id, table, includeDeleted: includeDeleted, db)
+            if let view = SDKView(name) {
+                return try reader.read(steps: StoreLimits.readBudgetSteps) {
+                    try get(view, id, $0)
+                }
             }
+            guard let table = try known(name, reader) else { return .unknownTable }
+            return try get(id, table, includeDeleted: includeDeleted, reader)
         } catch {
             return .failed(StoreError(error).description)
         }
@@ -107,18 +115,16 @@ extension Store {
         return row.map { .item(Item($0, idKind: .string), state: .synced) } ?? .missing
     }
 
+    @available(*, noasync)
     private func get(
-        _ id: ItemID, _ table: TableRecord, includeDeleted: Bool, _ db: Database
+        _ id: ItemID, _ table: TableRecord, includeDeleted: Bool, _ reader: Reader
     ) throws -> GetOutcome {
-        let statement = try db.cachedStatement(
-            sql: """
-                SELECT id, columns, created_at, stamp, version, deleted,
-                  (SELECT state FROM operations WHERE seq = items.pending)
-                FROM items WHERE table_id = ? AND id = ?
-                """)
-        var found = try StatementRows.item(statement, table.id, id.text, idKind: table.idKind)
-        if found?.0.deleted ?? true, let other = try transaction(db).row(table, id)?.id {
-            found = try StatementRows.item(statement, table.id, other.text, idKind: table.idKind)
+        var found = try item(table, id.text, reader)
+        if found?.item.deleted ?? true,
+            let other = try reader.read(
+                steps: StoreLimits.readBudgetSteps, { try transaction($0).row(table, id)?.id })
+        {
+            found = try item(table, other.text, reader)
         }
         guard let (item, pending) = found else {
             return table.isComplete ? .missing : .unknownWhilePartial
@@ -127,17 +133,35 @@ extension Store {
         return .item(item, state: ItemState(pending: pending))
     }
 
+    /// The item of exactly this id, and the state of its first open operation.
+    @available(*, noasync)
+    private func item(
+        _ table: TableRecord, _ id: String, _ reader: Reader
+    ) throws -> (item: Item, seventh: String?)? {
+        let query = """
+            SELECT id, columns, created_at, stamp, version, deleted,
+              (SELECT state FROM operations WHERE seq = items.pending)
+            FROM items WHERE table_id = ? AND id = ?
+            """
+        return try reader.read(steps: StoreLimits.readBudgetSteps, query: query) {
+            try $0.item(table.id, id, idKind: table.idKind)
+        }
+    }
+
     /// What is known of a table, for the routes: from memory after the first time.
     @available(*, noasync)
     public func table(_ name: TableName, worker: Int) -> TableSettings? {
-        if let record = catalog.remembered(name) { return TableSettings(record) }
         let reader = readers[worker % readers.count]
-        let record = try? reader.read(steps: StoreLimits.readBudgetSteps) { try known(name, $0) }
+        if let record = reader.catalog.remembered(name) { return TableSettings(record) }
+        let record = try? known(name, reader)
         return record.flatMap { $0 }.map(TableSettings.init)
     }
 
-    private func known(_ name: TableName, _ db: Database) throws -> TableRecord? {
-        try catalog.table(name) { try transaction(db).table(name) }
+    @available(*, noasync)
+    private func known(_ name: TableName, _ reader: Reader) throws -> TableRecord? {
+        try reader.catalog.table(name) {
+            try reader.read(steps: StoreLimits.readBudgetSteps) { try transaction($0).table(name) }
+        }
     }
 }
 

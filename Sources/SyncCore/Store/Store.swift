@@ -24,7 +24,8 @@ public final class Store: Sendable {
     let operatorReader: DatabaseQueue
     /// For lists that may look through the whole queue.
     let searchReader: DatabaseQueue
-    let catalog = TableCatalog()
+    /// What is remembered of the tables, for each reader apart.
+    let catalog: TableCatalogs
     let waiting = Mutex(WaitingWrites())
     let listeners = Mutex(Listeners())
 
@@ -54,6 +55,7 @@ public final class Store: Sendable {
         self.writer = writer
         readers = (0..<max(workers, 1)).map { _ in Reader(path: path) }
         unhurried = Reader(path: path)
+        catalog = TableCatalogs(readers.map(\.catalog) + [unhurried.catalog])
         do {
             try Migration.run(on: writer)
             operatorReader = try Connection.reader(path, budget: nil)

@@ -1,7 +1,20 @@
 import Synchronization
 import TablesProtocol
 
-/// What readers remember of the tables, until a commit changes one.
+/// What all readers remember of the tables.
+struct TableCatalogs: Sendable {
+    private let all: [TableCatalog]
+
+    init(_ all: [TableCatalog]) { self.all = all }
+
+    /// Forgets all, after a commit that changed a table.
+    func forget() {
+        for one in all { one.forget() }
+    }
+}
+
+/// What a reader remembers of the tables, until a commit changes one. Each reader has its own, so that
+/// two workers do not wait for each other's cache lines.
 final class TableCatalog: Sendable {
     private struct State {
         var epoch = 0

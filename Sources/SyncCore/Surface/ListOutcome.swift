@@ -1,10 +1,13 @@
 public import TablesProtocol
 
-/// What a list gives.
-public enum ListOutcome: Sendable {
-    case page(ItemPage)
+/// What a list gives, as items.
+public typealias ListOutcome = ListAnswer<ItemPage>
+
+/// What a list gives, its rows as items or as text.
+public enum ListAnswer<Page: Sendable>: Sendable {
+    case page(Page)
     /// What is here so far: the table's first pull has not completed.
-    case partial(ItemPage)
+    case partial(Page)
     case unknownTable
     /// The query names what this table cannot be asked for.
     case invalid(ODataError)

@@ -2,44 +2,38 @@ public import HTTPMessage
 import HTTPTypes
 
 extension TablesAnswer {
+    /// An empty page for the rows of a list; nil where rows have to be looked into, for a select.
+    public var emptyPage: PageText? { writer.showsWholeItems ? PageText(writer) : nil }
+
+    /// Answers a list with these items.
+    public func render(page: ItemPage) -> Response { render(page: PageText(writer, page)) }
+
     /// Answers a list: in the first and second generation an array, or `{"results","count"}` where
     /// a count was asked for, with a `Link` header; in the third `{"items","count","nextLink"}`.
-    public func render(page: ItemPage) -> Response {
+    public func render(page: PageText) -> Response {
         var fields = baseFields
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(256 * page.items.count + 64)
-        let next = page.hasMore ? call?.nextQuery(after: page.items) : nil
+        var bytes: [UInt8]
+        let (count, rows) = (page.count, page.rows)
+        let next =
+            page.hasMore ? call?.nextQuery(afterRows: rows, lastChange: page.lastChange) : nil
         switch generation {
         case .mobileServices, .mobileApps:
-            if let count = page.count {
-                bytes += "{\"results\":".utf8
-                write(page.items, to: &bytes)
+            if let count {
+                bytes = page.array(after: "{\"results\":")
                 bytes += ",\"count\":\(count)}".utf8
             } else {
-                write(page.items, to: &bytes)
+                bytes = page.array()
             }
             if let next, let origin = call?.origin {
                 fields[.link] = "\(origin.url)?\(next); rel=next"
             }
         case .datasync:
-            bytes += "{\"items\":".utf8
-            write(page.items, to: &bytes)
-            bytes += ",\"count\":\(page.count.map(String.init) ?? "null"),\"nextLink\":".utf8
+            bytes = page.array(after: "{\"items\":")
+            bytes += ",\"count\":\(count.map(String.init) ?? "null"),\"nextLink\":".utf8
             if let next { bytes.appendJSONString(nextLink(next)) } else { bytes += "null".utf8 }
             bytes.append(UInt8(ascii: "}"))
         }
         return Response(status: .ok, headerFields: fields, body: bytes)
-    }
-
-    private func write(_ items: [Item], to bytes: inout [UInt8]) {
-        var separator = UInt8(ascii: "[")
-        for item in items {
-            bytes.append(separator)
-            separator = UInt8(ascii: ",")
-            writer.write(item, to: &bytes)
-        }
-        if items.isEmpty { bytes.append(separator) }
-        bytes.append(UInt8(ascii: "]"))
     }
 
     /// The Community Toolkit appends the link to its own path and `?`; Datasync takes an absolute
@@ -55,8 +49,7 @@ extension TableCall {
     /// The query of the next page: the client's own, `$skip` advanced by what was returned and
     /// `$top`, where it came, lowered by it. In the order of change it also says after which change it
     /// goes on. Nil when `$top` is used up, and for anything but a list.
-    func nextQuery(after items: [Item]) -> String? {
-        let returned = items.count
+    func nextQuery(afterRows returned: Int, lastChange: Instant?) -> String? {
         guard case .list(let query) = verb, query.top ?? .max > returned else { return nil }
         var pairs: [String] = []
         var hasTop = false
@@ -72,8 +65,8 @@ extension TableCall {
                 pairs.append(parameter.raw)
             }
         }
-        if query.isInOrderOfChange, let last = items.last {
-            pairs.append("__after=\(last.updatedAt.text)")
+        if query.isInOrderOfChange, let lastChange {
+            pairs.append("__after=\(lastChange.text)")
         }
         pairs.append("$skip=\(query.skip + returned)")
         return pairs.joined(separator: "&")

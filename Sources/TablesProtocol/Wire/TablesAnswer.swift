@@ -17,6 +17,14 @@ public struct TablesAnswer: Sendable {
             select: call.verb.select)
     }
 
+    /// Answers a call of the same client, as another one with the same select and system properties
+    /// was.
+    public init(to call: TableCall, like other: TablesAnswer) {
+        self.call = call
+        client = other.client
+        writer = other.writer
+    }
+
     /// Answers a request that was not understood, so only with errors.
     public init(client: ClientFamily) {
         self.client = client
