@@ -74,6 +74,7 @@ extension Store {
         var items = try StatementRows.items(
             statement, query.page.bound, idKind: idKind,
             reserving: min(query.rows, StoreLimits.operatorPage) + 1)
+        watch.note(query, steps: StatementSteps.take(statement), rows: items.count)
         let hasMore = items.count > query.rows
         if hasMore { items.removeLast() }
         return ItemPage(items: items, hasMore: hasMore)

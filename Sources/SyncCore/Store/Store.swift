@@ -25,6 +25,10 @@ public final class Store: Sendable {
     /// For lists that may look through the whole queue.
     let searchReader: DatabaseQueue
     let catalog = TableCatalog()
+    /// What lists cost, from which indexes are learned.
+    let watch = QueryWatch()
+    /// How far the index is that is being made.
+    let indexProgress = StatementProgress()
     let waiting = Mutex(WaitingWrites())
     let listeners = Mutex(Listeners())
 
