@@ -4,7 +4,8 @@ import Testing
 
 /// Which index a list would need.
 @Suite struct IndexShapeTests {
-    private func shape(_ query: String, _ generation: Generation = .mobileApps) throws -> [String]? {
+    private func shape(_ query: String, _ generation: Generation = .mobileApps) throws -> [String]?
+    {
         let parameters = query.split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1)
             return QueryParameter(
@@ -21,8 +22,10 @@ import Testing
         ("$filter=text eq null and a/b eq 1.5", ["=a/b", "=text"]),
         ("$filter=price gt 5&$orderby=price desc", ["-price"]),
         ("$filter=user eq 'u' and contains(text,'x')&$orderby=price,id", ["=user", "+price"]),
-        ("$filter=user eq 'u' and updatedAt ge 2024-01-01T00:00:00Z&$orderby=updatedAt",
-            ["=user", "+@updatedAt"]),
+        (
+            "$filter=user eq 'u' and updatedAt ge 2024-01-01T00:00:00Z&$orderby=updatedAt",
+            ["=user", "+@updatedAt"]
+        ),
         ("$filter=complete eq false&$orderby=updatedAt desc", ["=Complete", "-@updatedAt"]),
         ("$orderby=price,1,complete desc", ["+price", "-Complete"]),
         ("$filter=user eq 'u' and user eq 'v'", ["=user"]),

@@ -69,7 +69,8 @@ struct ItemQuery {
     /// Compiles a query over one of the SDKs' system tables.
     init(_ query: TableQuery, view: SDKView, pageRows: Int) {
         self.init(
-            query, source: SQLFragment(view.itemsView), scope: SQLFragment("1"), countScope: SQLFragment("1"),
+            query, source: SQLFragment(view.itemsView), scope: SQLFragment("1"),
+            countScope: SQLFragment("1"),
             offset: SQLFragment("?", [.integer(Int64(query.skip))]),
             compiler: SQLCompiler(ItemSQLSchema()), pageRows: pageRows)
     }

@@ -44,11 +44,12 @@ public enum StoreLimits {
     public static let runResults = 1_000
     /// Steps of SQLite's machine that a list may take without being counted as costly, at all and
     /// for each row that it gives.
-    static let costlyListSteps = 10_000
+    static let costlyListSteps = 5_000
     static let costlyRowSteps = 100
     /// Costly lists that must have asked for an index before it is made.
     static let indexQueries = 3
-    /// What one more index costs a commit, in steps of SQLite's machine, ten times over.
+    /// What one more index costs a commit, in steps of SQLite's machine, more than ten times over:
+    /// some 100 us with a million rows, where a step of a scan takes 0.5 us.
     static let indexStepsPerCommit = 5_000
     /// Seconds without a changed item after which an index may be made.
     static let indexQuietSeconds: Int64 = 10

@@ -56,9 +56,11 @@ extension IndexShape {
 
     private static func column(_ text: Substring) -> Expression.Column? {
         switch text {
-        case "", "@": return nil
+        case "": return nil
         case "@createdAt": return .system(.createdAt)
         case "@updatedAt": return .system(.updatedAt)
+        // No column that a query can name begins so.
+        case _ where text.hasPrefix("@"): return nil
         default: return .user(path: text.split(separator: "/").map(String.init))
         }
     }

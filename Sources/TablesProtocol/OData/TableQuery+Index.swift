@@ -23,7 +23,8 @@ extension TableQuery {
                 guard let time = condition.boundedTime, first == .column(time) else { return nil }
             }
         }
-        if order.contains(where: { term in equalities.contains { term.expression == .column($0) } }) {
+        if order.contains(where: { term in equalities.contains { term.expression == .column($0) } })
+        {
             return nil
         }
         if equalities.isEmpty, order.count < 2, first?.isUsersColumn != true { return nil }

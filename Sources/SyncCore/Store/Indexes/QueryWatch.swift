@@ -40,8 +40,9 @@ final class QueryWatch: Sendable {
             wish.shape != query.index?.shape
         else { return }
         state.withLock { state in
-            guard state.notes.wishes[wish] != nil
-                || state.notes.wishes.count < StoreLimits.indexWishes
+            guard
+                state.notes.wishes[wish] != nil
+                    || state.notes.wishes.count < StoreLimits.indexWishes
             else { return }
             state.notes.wishes[wish, default: Cost()].queries += 1
             state.notes.wishes[wish, default: Cost()].steps += steps

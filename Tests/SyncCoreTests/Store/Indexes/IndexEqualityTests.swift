@@ -80,7 +80,8 @@ import Testing
             let column = pick(names + ["updatedAt", "createdAt"])
             order.append(column + pick(["", " desc"]))
             if Bool.random(using: &random), names.contains(column) {
-                conditions.append("\(column) \(pick(["gt", "ge", "lt", "le", "ne"])) \(pick(constants))")
+                conditions.append(
+                    "\(column) \(pick(["gt", "ge", "lt", "le", "ne"])) \(pick(constants))")
             }
             if Bool.random(using: &random) { order.append(pick(names) + pick(["", " desc"])) }
         }
@@ -100,7 +101,9 @@ import Testing
 extension StoreFixture {
     /// The ids of the page and the count.
     fileprivate func answers(_ query: TableQuery) async throws -> [String] {
-        guard case .page(let page) = listUnhurried(query) else { throw LearnedIndexTests.Unexpected() }
+        guard case .page(let page) = listUnhurried(query) else {
+            throw LearnedIndexTests.Unexpected()
+        }
         return page.items.map(\.id.text) + ["\(page.count ?? -1) \(page.hasMore)"]
     }
 

@@ -48,7 +48,7 @@ import Testing
         #expect(try await !fixture.store.keepIndexes())
         #expect(try await indexes().map(\.columns) == [["Title"]])
         #expect(try await indexes().first?.builtAt == nil)
-        _ = try list(none)
+        _ = try list(none, times: 4)
         try await fixture.update("r001", #"{"n":1000}"#)
         #expect(try await !fixture.store.keepIndexes())
         fixture.clock.advance(milliseconds: 9_999)
@@ -87,7 +87,8 @@ import Testing
     ])
     func `a list in the index's order searches it and sorts nothing`(query: String) async throws {
         let query = try TableQuery(odata: query + "&$top=50")
-        guard case .started(let id) = try await fixture.store.startIndex(fixture.todo, .query(query))
+        guard
+            case .started(let id) = try await fixture.store.startIndex(fixture.todo, .query(query))
         else { throw Unexpected() }
         try await fixture.untilMade(id)
         let todo = fixture.todo
@@ -97,7 +98,8 @@ import Testing
             return try transaction.all("EXPLAIN QUERY PLAN \(page.text)", page.bound)
                 .map { $0["detail"] as String }
         }
-        #expect(plan.count == 1 && plan[0].contains("USING INDEX \(LearnedIndex.name(id))"), "\(plan)")
+        #expect(
+            plan.count == 1 && plan[0].contains("USING INDEX \(LearnedIndex.name(id))"), "\(plan)")
     }
 
     @Test func `a list that no index gives in order is not lured to one`() async throws {
@@ -117,16 +119,17 @@ import Testing
 
     @Test func `statements with bound values are not prepared anew for every value`() async throws {
         try await learn(none)
-        let anew = try await fixture.store.read { transaction in
+        let counts = try await fixture.store.read { transaction in
             let statement = try transaction.db.cachedStatement(
                 sql: "SELECT rowid FROM items WHERE table_id = ? AND id = ?")
-            for id in ["r001", "r002", "r003", "r004"] {
+            // The first one may meet a schema that is new to this connection.
+            return try ["r001", "r002", "r003", "r004"].map { id in
                 _ = try Int64.fetchOne(statement, arguments: [1, id])
+                return unsafe sqlite3_stmt_status(
+                    statement.sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0)
             }
-            return unsafe sqlite3_stmt_status(
-                statement.sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0)
         }
-        #expect(anew == 0)
+        #expect(counts.last == counts.first)
     }
 
     @Test func `what is learned outlives a restart`() async throws {
@@ -142,7 +145,8 @@ import Testing
         #expect(try await again.check().isEmpty)
     }
 
-    @Test func `an index that nobody used for fourteen days goes, and a wish as well`() async throws {
+    @Test func `an index that nobody used for fourteen days goes, and a wish as well`() async throws
+    {
         try await learn(none)
         _ = try list("$orderby=n")
         _ = try await fixture.store.keepIndexes()
@@ -152,7 +156,9 @@ import Testing
         _ = try await fixture.store.keepIndexes()
         #expect(try await indexes().map(\.columns) == [["done"]])
         let left = try await fixture.store.read {
-            try $0.integer("SELECT count(*) FROM sqlite_master WHERE name LIKE 'learned!_%' ESCAPE '!' AND type = 'index' AND sql IS NOT NULL")
+            try $0.integer(
+                "SELECT count(*) FROM sqlite_master WHERE name LIKE 'learned!_%' ESCAPE '!' AND type = 'index' AND sql IS NOT NULL"
+            )
         }
         #expect(left == 0)
     }
@@ -170,15 +176,17 @@ import Testing
         var ids: [Int64] = []
         for column in ["a", "b", "c", "d"] {
             let query = try TableQuery(odata: "$filter=\(column) eq 1")
-            guard case .started(let id) = try await fixture.store.startIndex(
-                fixture.todo, .query(query))
+            guard
+                case .started(let id) = try await fixture.store.startIndex(
+                    fixture.todo, .query(query))
             else { throw Unexpected() }
             try await fixture.untilMade(id)
             ids.append(id)
         }
         let fifth = IndexChoice.query(try TableQuery(odata: "$filter=e eq 1"))
         #expect(try await fixture.store.startIndex(fixture.todo, fifth) == .tooMany)
-        #expect(try await fixture.store.startIndex(fixture.todo, .known(ids[0])) == .present(ids[0]))
+        #expect(
+            try await fixture.store.startIndex(fixture.todo, .known(ids[0])) == .present(ids[0]))
         #expect(try await fixture.store.startIndex(fixture.todo, .known(99)) == .unknownIndex)
         #expect(
             try await fixture.store.startIndex(fixture.todo, .query(TableQuery())) == .notServed)
@@ -192,7 +200,10 @@ import Testing
     }
 
     @Test func `no index takes the room that a budget leaves for writes`() async throws {
-        let small = try StoreFixture(budgetBytes: 460_000)
+        let bytes = try await fixture.store.read { transaction in
+            try #require(try transaction.integer("PRAGMA page_count")) * 4096
+        }
+        let small = try StoreFixture(budgetBytes: Int(bytes) * 11 / 10)
         try await small.fill(900)
         let none = try TableQuery(odata: none)
         for _ in 0..<3 { _ = small.list(none) }
