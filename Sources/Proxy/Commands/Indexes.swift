@@ -68,7 +68,7 @@ struct IndexesBuild: AsyncParsableCommand {
         }
         options.show(result) { result in
             let built = (result["indexes"]?.array ?? []).filter { $0["builtAt"] != .null }
-            return ["\(table) has \(built.count) learned indexes."]
+            return ["\(table) has \(built.count) of \(Limits.learnedIndexes) learned indexes."]
         }
     }
 

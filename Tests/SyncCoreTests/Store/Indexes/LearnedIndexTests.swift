@@ -121,7 +121,7 @@ import Testing
         try await learn(none)
         let counts = try await fixture.store.read { transaction in
             let statement = try transaction.db.cachedStatement(
-                sql: "SELECT rowid FROM items WHERE table_id = ? AND id = ?")
+                sql: "SELECT rowid FROM items WHERE table_id = ? AND id > ? ORDER BY id")
             // The first one may meet a schema that is new to this connection.
             return try ["r001", "r002", "r003", "r004"].map { id in
                 _ = try Int64.fetchOne(statement, arguments: [1, id])
