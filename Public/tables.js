@@ -92,6 +92,7 @@ export function tablesView(main, asked) {
         table.isComplete ? words.complete : words.partial,
         table.lastPull ? words.pulled(distance(table.lastPull)) : words.neverPulled,
         words.idKind[table.idKind] ?? table.idKind, table.isPublic && words.isPublic,
+        ...table.indexes.filter((index) => index.builtAt).map((index) => words.index(index.columns.join(", "))),
       ].filter(Boolean).join(" · ")),
       table.warning && h("p", { class: "notice warning" }, table.warning),
       h("div", { class: "actions" }, work, h("button", { type: "button", onclick: () => purge(table) }, words.purge)),

@@ -265,6 +265,7 @@ export const words = {
   applyFilter: "Filter",
   showDeleted: "Deleted too",
   whereColumn: "Where",
+  index: (columns) => `indexed by ${columns}`,
   rowCount: (count) => plural(count, "1 row", "# rows"),
   pendingCount: (count) => plural(count, "1 pending", "# pending"),
   complete: "complete",

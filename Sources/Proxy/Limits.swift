@@ -1,3 +1,5 @@
+import SyncCore
+
 /// Every bound of the proxy, with its unit.
 enum Limits {
     /// The largest body of a request to `/tables`.
@@ -44,6 +46,8 @@ enum Limits {
     static let eventStreams = 32
     /// Seconds that a list of a table that was never pulled waits for its first pull.
     static let firstPullSeconds = 5
+    /// Learned indexes that a table may have.
+    static let learnedIndexes = StoreLimits.indexesPerTable
     /// Seconds that a command waits for an answer of the operator API.
     static let commandSeconds = 60
     /// Milliseconds between two looks of a command at a run that is under way.

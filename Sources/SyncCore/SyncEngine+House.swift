@@ -2,7 +2,8 @@ import Logging
 import TablesProtocol
 
 extension SyncEngine {
-    /// Once a minute: keeps a sample of the queue and removes what is kept no longer.
+    /// Once a minute: keeps a sample of the queue and removes what is kept no longer,
+    /// and the store takes a step of learning indexes.
     func keepHouse() async {
         let now = clock.now()
         guard let begin = minuteBegin else {
@@ -23,6 +24,7 @@ extension SyncEngine {
                 try transaction.save(sample)
                 _ = try transaction.sweep()
             }
+            if try await store.keepIndexes() { log.info("an index was made or dropped") }
         } catch {
             log.warning("house not kept", metadata: ["error": "\(error)"])
         }

@@ -24,7 +24,7 @@ struct Understudy: AsyncParsableCommand {
                 name: "Act",
                 subcommands: [
                     Sync.self, Push.self, Pull.self, Purge.self, Offline.self, Online.self,
-                    SettingsCommand.self,
+                    SettingsCommand.self, Indexes.self,
                 ]),
             CommandGroup(
                 name: "Keep",

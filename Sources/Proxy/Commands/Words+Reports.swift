@@ -80,6 +80,16 @@ extension Words {
             + (table["isPublic"]?.bool == true ? ", public" : "")
     }
 
+    /// One index of a table, on one line.
+    static func index(_ index: JSONValue) -> String {
+        let columns = (index["columns"]?.array ?? []).compactMap(\.string).joined(separator: ", ")
+        let head = "\(index["id"]?.integer ?? 0)  \(index["table"]?.string ?? "")  (\(columns))  "
+        if let made = index["builtAt"]?.string { return head + "built \(made)" }
+        if let percent = index["percent"]?.integer { return head + "being built, \(percent) %" }
+        return head + "asked for by \(index["queries"]?.integer ?? 0) costly lists"
+            + (index["problem"]?.string.map { "; \($0)" } ?? "")
+    }
+
     /// Runs, each with what it did.
     static func runs(_ list: JSONValue) -> [String] {
         let lines = (list["items"]?.array ?? []).flatMap { entry -> [String] in

@@ -62,7 +62,18 @@ extension JSONValue {
                         .members(("table", .string($0.table.text)), ("column", .string($0.column)))
                     })
             ), ("preserveHistory", .bool(table.preservesHistory)),
-            ("warning", .text(table.warning)))
+            ("warning", .text(table.warning)), ("indexes", .array(table.indexes.map { .index($0) }))
+        )
+    }
+
+    /// One index of a table, there or asked for.
+    private static func index(_ index: IndexStatus) -> JSONValue {
+        .members(
+            ("id", .number(Int(index.id))), ("columns", .array(index.columns.map { .string($0) })),
+            ("queries", .number(index.queries)), ("seenAt", .time(index.seenAt)),
+            ("builtAt", .time(index.builtAt)),
+            ("percent", index.percent.map { .number($0) } ?? .null),
+            ("problem", .text(index.problem)))
     }
 
     /// One run.

@@ -57,6 +57,12 @@ extension OperatorRoute {
         .later(.get, "\(api)/tables/{table}/items") { api, call throws(Problem) in
             try await api.items(call)
         },
+        .later(.post, "\(api)/tables/{table}/indexes") { api, call throws(Problem) in
+            try await api.buildIndex(call)
+        },
+        .later(.delete, "\(api)/tables/{table}/indexes/{id}") { api, call throws(Problem) in
+            try await api.dropIndex(call)
+        },
         .later(.post, "\(api)/tables/{table}/pull") { api, call throws(Problem) in
             try await api.pull(call)
         },

@@ -10,6 +10,15 @@ enum JSONList {
         elements(text).compactMap(\.string)
     }
 
+    /// Lists of texts in a list.
+    static func lists(_ text: String) -> [[String]] {
+        elements(text).map { ($0.array ?? []).compactMap(\.string) }
+    }
+
+    static func text(_ lists: [[String]]) -> String {
+        "[" + lists.map { text($0) }.joined(separator: ",") + "]"
+    }
+
     static func text(_ parameters: [QueryParameter]) -> String {
         if parameters.isEmpty { return "[]" }
         let pairs = parameters.map { text([$0.name, $0.value, $0.raw]) }

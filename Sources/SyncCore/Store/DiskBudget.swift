@@ -23,6 +23,15 @@ struct DiskBudget: Sendable {
         try db.execute(sql: "PRAGMA max_page_count = \(pages)")
     }
 
+    /// Whether the file has room for indexes, which only make things faster. Free pages inside of it
+    /// count as room.
+    func room(_ db: Database) throws -> IndexAdvice.Room {
+        let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+        let left = pages - ((try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0) - free)
+        if left < pages / StoreLimits.budgetsFreeBesideIndexes { return .hardlyAny }
+        return left < pages / StoreLimits.budgetsFreeForIndexes ? .noneForIndexes : .enough
+    }
+
     /// Lets the connection use the reserve, until ``hold(_:)``.
     func lend(_ db: Database) throws {
         try db.execute(sql: "PRAGMA max_page_count = \(pagesWithReserve)")

@@ -6,23 +6,48 @@ struct ItemQuery {
     let page: SQLFragment
     /// The number that match; nil when not asked for.
     private(set) var count: SQLFragment?
+    /// The learned index that gives the page in its order.
+    private(set) var index: LearnedIndex?
     /// Rows on the page at most.
     let rows: Int
+    /// What was asked, and of which table, to know which index it would have needed.
+    private var asked: (query: TableQuery, table: TableRecord)?
 
     /// Compiles a query over the items of a table.
     init(_ query: TableQuery, table: TableRecord, pageRows: Int) {
         let schema = ItemSQLSchema(hasIntegerIDs: table.idKind == .integer)
         let spellings = table.spellings
+        let index = Self.index(for: query, of: table)
+        let scope = SQLFragment("table_id = ?", [.integer(table.id)])
+        let indexed = index.map { _ in SQLFragment(LearnedIndex.scope(table.id)) }
+        let holds = index?.shape.equalities.isEmpty == false
         self.init(
-            query, source: SQLFragment("items", []),
-            scope: SQLFragment("table_id = ?", [.integer(table.id)]),
+            query, source: SQLFragment("items", []), scope: indexed ?? scope,
+            countScope: holds ? indexed ?? scope : scope,
             offset: Self.offset(query, table),
             compiler: SQLCompiler(schema, spelling: { spellings.spelling(of: $0) }),
             pageRows: pageRows)
+        self.index = index
+        asked = (query, table)
         // Without a condition the count is kept already.
         guard query.count, query.filter == nil, !query.includeDeleted else { return }
         count = SQLFragment(
             "SELECT live_items FROM table_counters WHERE table_id = ?", [.integer(table.id)])
+    }
+
+    /// The index that would give the page in its order; nil where none can or standing ones do.
+    var wish: QueryWatch.Wish? {
+        guard let (query, table) = asked else { return nil }
+        let shape = query.indexShape { table.spellings.spelling(of: $0) }
+        return shape.map { QueryWatch.Wish(table: table.id, shape: $0) }
+    }
+
+    private static func index(for query: TableQuery, of table: TableRecord) -> LearnedIndex? {
+        guard !table.indexes.isEmpty,
+            let shape = query.indexShape(spelling: { table.spellings.spelling(of: $0) })
+        else { return nil }
+        return table.indexes.filter { $0.shape.serves(shape) }
+            .max { $0.shape.equalities.count < $1.shape.equalities.count }
     }
 
     /// How many rows are left out before the page.
@@ -45,32 +70,36 @@ struct ItemQuery {
     init(_ query: TableQuery, view: SDKView, pageRows: Int) {
         self.init(
             query, source: SQLFragment(view.itemsView), scope: SQLFragment("1"),
+            countScope: SQLFragment("1"),
             offset: SQLFragment("?", [.integer(Int64(query.skip))]),
             compiler: SQLCompiler(ItemSQLSchema()), pageRows: pageRows)
     }
 
     private init(
-        _ query: TableQuery, source: SQLFragment, scope: SQLFragment, offset: SQLFragment,
-        compiler: SQLCompiler, pageRows: Int
+        _ query: TableQuery, source: SQLFragment, scope: SQLFragment, countScope: SQLFragment,
+        offset: SQLFragment, compiler: SQLCompiler, pageRows: Int
     ) {
         rows = min(query.top ?? .max, pageRows)
-        var conditions = [scope]
+        var conditions: [SQLFragment] = []
         if !query.includeDeleted { conditions.append(SQLFragment("deleted = 0")) }
         if let filter = query.filter { conditions.append(compiler.filter(filter)) }
-        let matching = SQLFragment(
-            "FROM \(source.text) WHERE \(conditions.map(\.text).joined(separator: " AND "))",
-            conditions.flatMap(\.arguments))
+        func matching(_ scope: SQLFragment) -> SQLFragment {
+            let all = [scope] + conditions
+            return SQLFragment(
+                "FROM \(source.text) WHERE \(all.map(\.text).joined(separator: " AND "))",
+                all.flatMap(\.arguments))
+        }
+        let page = matching(scope)
         let order = compiler.ordering(query.orderBy)
         let after = query.after.map { SQLFragment(" AND stamp > ?", [.integer($0.milliseconds)]) }
-        page = SQLFragment(
+        self.page = SQLFragment(
             """
-            SELECT id, columns, created_at, stamp, version, deleted \(matching.text)\
+            SELECT id, columns, created_at, stamp, version, deleted \(page.text)\
             \(after?.text ?? "") ORDER BY \(order.text) LIMIT ? OFFSET \(offset.text)
             """,
-            matching.arguments + (after?.arguments ?? []) + order.arguments
+            page.arguments + (after?.arguments ?? []) + order.arguments
                 + [.integer(Int64(rows) + 1)] + offset.arguments)
-        count =
-            query.count
-            ? SQLFragment("SELECT count(*) \(matching.text)", matching.arguments) : nil
+        let counted = query.count ? matching(countScope) : nil
+        count = counted.map { SQLFragment("SELECT count(*) \($0.text)", $0.arguments) }
     }
 }

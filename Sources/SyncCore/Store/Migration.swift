@@ -8,6 +8,7 @@ enum Migration {
         migrator.registerMigration("2") { db in try db.execute(sql: Schema.version2) }
         migrator.registerMigration("3") { db in try db.execute(sql: Schema.version3) }
         migrator.registerMigration("4") { db in try db.execute(sql: Schema.version4) }
+        migrator.registerMigration("5") { db in try db.execute(sql: Schema.version5) }
         return migrator
     }
 

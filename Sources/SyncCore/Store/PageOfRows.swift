@@ -12,10 +12,11 @@ protocol PageOfRows: Sendable {
 }
 
 extension PageOfRows {
-    /// The page with the rows of a query on it. The query gives one row more than there is room for.
+    /// The page with the rows of a query on it, and how many these are. The query gives one row more
+    /// than there is room for.
     func filled(
         from rows: StatementRows, _ query: ItemQuery, _ idKind: IDKind
-    ) throws -> Self {
+    ) throws -> (page: Self, rows: Int) {
         var page = self
         page.reserve(rows: min(query.rows, StoreLimits.operatorPage))
         var room = query.rows
@@ -28,7 +29,7 @@ extension PageOfRows {
             page.add(row, idKind)
             return true
         }
-        return page
+        return (page, query.rows - room)
     }
 }
 

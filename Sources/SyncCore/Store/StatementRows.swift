@@ -51,6 +51,9 @@ final class StatementRows: @unchecked Sendable {
         }
     }
 
+    /// The steps that SQLite's machine took since this was last asked.
+    func takeSteps() -> Int { StatementSteps.take(statement) }
+
     private func bind(_ value: SQLValue, at index: CInt) throws {
         let code: CInt
         switch value {

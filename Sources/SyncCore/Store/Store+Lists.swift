@@ -90,7 +90,11 @@ extension Store {
 
     /// Every table, by name.
     public func tables() async throws(StoreError) -> [TableStatus] {
-        try await read { try $0.tableStatuses() }
+        // Looked at before the rows: what ends in between is seen as made.
+        let progress = indexProgress.present
+        var tables = try await read { try $0.tableStatuses() }
+        for table in tables.indices { progress.tell(&tables[table].indexes) }
+        return tables
     }
 
     /// The events after one, or the word that it is too old.

@@ -69,20 +69,29 @@ extension Store {
     ) throws -> Page {
         guard let counting = query.count else {
             return try reader.read(steps: steps, query: query.page.text) {
-                try empty.filled(from: $0, query, idKind)
+                try filled(empty, from: $0, query, idKind)
             }
         }
         return try reader.read(steps: steps) { db in
             var page = empty
             try db.inTransaction(.deferred) {
                 let rows = StatementRows(try db.cachedStatement(sql: query.page.text))
-                page = try empty.filled(from: rows, query, idKind)
+                page = try filled(page, from: rows, query, idKind)
                 page.count = try Int.fetchOne(
                     db.cachedStatement(sql: counting.text), arguments: counting.bound)
                 return .commit
             }
             return page
         }
+    }
+
+    /// The page with its rows, whose cost the store remembers.
+    private func filled<Page: PageOfRows>(
+        _ empty: Page, from rows: StatementRows, _ query: ItemQuery, _ idKind: IDKind
+    ) throws -> Page {
+        let (page, count) = try empty.filled(from: rows, query, idKind)
+        watch.note(query, steps: rows.takeSteps(), rows: count)
+        return page
     }
 
     /// Looks an item up by its id on the calling server worker's own connection.

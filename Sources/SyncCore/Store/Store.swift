@@ -26,6 +26,10 @@ public final class Store: Sendable {
     let searchReader: DatabaseQueue
     /// What is remembered of the tables, for each reader apart.
     let catalog: TableCatalogs
+    /// What lists cost, from which indexes are learned.
+    let watch = QueryWatch()
+    /// How far the index is that is being made.
+    let indexProgress = StatementProgress()
     let waiting = Mutex(WaitingWrites())
     let listeners = Mutex(Listeners())
 

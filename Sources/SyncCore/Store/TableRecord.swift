@@ -23,12 +23,14 @@ struct TableRecord: Sendable, Hashable {
     var parents: [ParentLink]
     /// Keep an update apart from the delete that follows it.
     var preservesHistory: Bool
+    /// What the store made for its lists.
+    var indexes: [LearnedIndex]
 
     /// The columns in the order in which ``init(_:)`` reads them.
     static let select = """
         SELECT id, name, id_kind, is_complete, read_policy, write_policy, conflict_policy,
           unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning,
-          parents, preserves_history FROM tables
+          parents, preserves_history, indexes FROM tables
         """
 
     init?(_ row: Row) {
@@ -48,5 +50,6 @@ struct TableRecord: Sendable, Hashable {
         warning = row[12]
         parents = JSONList.names(row[13]).compactMap(ParentLink.init(_:))
         preservesHistory = row[14]
+        indexes = LearnedIndex.list(row[15])
     }
 }

@@ -23,6 +23,6 @@ extension Transaction {
             conflictPolicy: table.conflictPolicy, unconditionalPolicy: table.unconditionalPolicy,
             isPublic: table.isPublic, idKind: table.idKind, paging: table.paging,
             parents: table.parents, preservesHistory: table.preservesHistory,
-            warning: table.warning)
+            warning: table.warning, indexes: try indexStatuses(of: table.id))
     }
 }

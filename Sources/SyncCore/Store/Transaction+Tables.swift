@@ -72,6 +72,7 @@ extension Transaction {
             RETURNING last_stamp
             """, [now.milliseconds, tableID])
         guard let stamp else { throw StoreError.failed("A table has no counters.") }
+        effects.written.insert(tableID)
         return stamp
     }
 

@@ -32,4 +32,6 @@ public struct TableStatus: Sendable, Hashable {
     public var preservesHistory: Bool
     /// What a person should know, in plain words.
     public var warning: String?
+    /// The indexes that it has, then those that its lists asked for.
+    public var indexes: [IndexStatus]
 }

@@ -11,6 +11,8 @@ extension Limits {
     public static let listItems = 1_000
     /// Terms of `$orderby`.
     public static let orderTerms = 32
+    /// Columns of one index that a list asks for, the id not counted.
+    static let indexColumns = 4
     /// The highest `$top` that servers of generations 1 and 2 accept, in rows.
     public static let topRows = 1_000
     /// The highest `$top` that servers of generation 3 accept, in rows.

@@ -1,0 +1,240 @@
+import GRDB
+import GRDBSQLite
+import TablesProtocol
+import Testing
+
+@testable import SyncCore
+
+/// Indexes that the store makes for the lists it is asked for.
+@Suite struct LearnedIndexTests {
+    let fixture: StoreFixture
+    static let costly = "$filter=Title eq 't3'&$top=5"
+
+    init() async throws {
+        fixture = try StoreFixture()
+        try await fixture.fill(900)
+    }
+
+    private func list(_ query: String, times: Int = 1) throws -> [String] {
+        var ids: [String] = []
+        for _ in 0..<times {
+            guard case .page(let page) = fixture.list(try TableQuery(odata: query)) else {
+                throw Unexpected()
+            }
+            ids = page.items.map(\.id.text)
+        }
+        return ids
+    }
+
+    struct Unexpected: Error {}
+
+    private func indexes() async throws -> [IndexStatus] {
+        try #require(try await fixture.store.tables().first).indexes
+    }
+
+    /// Asks what costs much until the index for it is there.
+    private func learn(_ query: String) async throws {
+        // An impossible text looks at every row.
+        _ = try list(query, times: 3)
+        fixture.clock.advance(milliseconds: 10_000)
+        #expect(try await fixture.store.keepIndexes())
+    }
+
+    private let none = "$filter=Title eq 'none'"
+
+    @Test func `an index appears after three costly lists and ten quiet seconds`() async throws {
+        _ = try list(none, times: 2)
+        fixture.clock.advance(milliseconds: 10_000)
+        #expect(try await !fixture.store.keepIndexes())
+        #expect(try await indexes().map(\.columns) == [["Title"]])
+        #expect(try await indexes().first?.builtAt == nil)
+        _ = try list(none, times: 4)
+        try await fixture.update("r001", #"{"n":1000}"#)
+        #expect(try await !fixture.store.keepIndexes())
+        fixture.clock.advance(milliseconds: 9_999)
+        #expect(try await !fixture.store.keepIndexes())
+        fixture.clock.advance(milliseconds: 1)
+        #expect(try await fixture.store.keepIndexes())
+        #expect(try await indexes().first?.builtAt != nil)
+        #expect(try await !fixture.store.keepIndexes())
+    }
+
+    @Test func `a cheap list leaves no trace`() async throws {
+        _ = try list(Self.costly, times: 20)
+        #expect(fixture.store.watch.take() == nil)
+    }
+
+    @Test func `readers that have the old plan prepared find the index`() async throws {
+        let before = try list(none)
+        _ = try list(Self.costly)
+        try await learn(none)
+        let rows = try list(Self.costly)
+        #expect(rows.count == 5 && before.isEmpty)
+        // Its use is noticed, so that it is kept.
+        let seen = try await indexes().first?.seenAt
+        fixture.clock.advance(milliseconds: 60_000)
+        _ = try await fixture.store.keepIndexes()
+        #expect(try await indexes().first?.seenAt != seen)
+    }
+
+    @Test(arguments: [
+        "$filter=Title eq 't3'", "$filter=done eq false and Title eq 't3'&$orderby=n desc",
+        "$filter=n gt 20&$orderby=n", "$filter=n lt 20.5 and done&$orderby=n desc",
+        "$filter=Title gt 't3'&$orderby=Title", "$filter=done eq true&$orderby=updatedAt desc",
+        "$filter=gone eq null&$orderby=createdAt",
+        "$filter=Title eq 't3' and updatedAt ge 2020-01-01T00:00:00Z&$orderby=updatedAt",
+        "$orderby=Title desc,n",
+    ])
+    func `a list in the index's order searches it and sorts nothing`(query: String) async throws {
+        let query = try TableQuery(odata: query + "&$top=50")
+        guard
+            case .started(let id) = try await fixture.store.startIndex(fixture.todo, .query(query))
+        else { throw Unexpected() }
+        try await fixture.untilMade(id)
+        let todo = fixture.todo
+        let plan = try await fixture.store.read { transaction in
+            let table = try #require(try transaction.table(todo))
+            let page = ItemQuery(query, table: table, pageRows: 50).page
+            return try transaction.all("EXPLAIN QUERY PLAN \(page.text)", page.bound)
+                .map { $0["detail"] as String }
+        }
+        #expect(
+            plan.count == 1 && plan[0].contains("USING INDEX \(LearnedIndex.name(id))"), "\(plan)")
+    }
+
+    @Test func `a list that no index gives in order is not lured to one`() async throws {
+        try await learn(none)
+        let todo = fixture.todo
+        for query in ["$filter=Title eq 't3' and id gt 'r1'", "$filter=Title gt 't3'", "$top=1"] {
+            let query = try TableQuery(odata: query)
+            let plan = try await fixture.store.read { transaction in
+                let table = try #require(try transaction.table(todo))
+                let page = ItemQuery(query, table: table, pageRows: 50).page
+                return try transaction.all("EXPLAIN QUERY PLAN \(page.text)", page.bound)
+                    .map { $0["detail"] as String }.joined()
+            }
+            #expect(plan.contains("table_id=?") && !plan.contains("learned"), "\(plan)")
+        }
+    }
+
+    @Test func `statements with bound values are not prepared anew for every value`() async throws {
+        try await learn(none)
+        let counts = try await fixture.store.read { transaction in
+            let statement = try transaction.db.cachedStatement(
+                sql: "SELECT rowid FROM items WHERE table_id = ? AND id > ? ORDER BY id")
+            // The first one may meet a schema that is new to this connection.
+            return try ["r001", "r002", "r003", "r004"].map { id in
+                _ = try Int64.fetchOne(statement, arguments: [1, id])
+                return unsafe sqlite3_stmt_status(
+                    statement.sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0)
+            }
+        }
+        #expect(counts.last == counts.first)
+    }
+
+    @Test func `what is learned outlives a restart`() async throws {
+        _ = try list(none, times: 3)
+        fixture.clock.advance(milliseconds: 10_000)
+        #expect(try await fixture.store.keepIndexes())
+        _ = try list("$orderby=n", times: 2)
+        _ = try await fixture.store.keepIndexes()
+        let before = try await indexes()
+        let again = try fixture.reopened()
+        #expect(try await again.tables().first?.indexes == before)
+        #expect(before.map(\.columns) == [["Title"], ["n"]])
+        #expect(try await again.check().isEmpty)
+    }
+
+    @Test func `an index that nobody used for fourteen days goes, and a wish as well`() async throws
+    {
+        try await learn(none)
+        _ = try list("$orderby=n")
+        _ = try await fixture.store.keepIndexes()
+        fixture.clock.advance(milliseconds: 15 * 86_400_000)
+        #expect(try await fixture.store.keepIndexes())
+        _ = try list("$orderby=done")
+        _ = try await fixture.store.keepIndexes()
+        #expect(try await indexes().map(\.columns) == [["done"]])
+        let left = try await fixture.store.read {
+            try $0.integer(
+                "SELECT count(*) FROM sqlite_master WHERE name LIKE 'learned!_%' ESCAPE '!' AND type = 'index' AND sql IS NOT NULL"
+            )
+        }
+        #expect(left == 0)
+    }
+
+    @Test func `counts halve each day`() async throws {
+        _ = try list(none, times: 2)
+        _ = try await fixture.store.keepIndexes()
+        fixture.clock.advance(milliseconds: 86_400_000)
+        _ = try list("$orderby=n")
+        _ = try await fixture.store.keepIndexes()
+        #expect(try await indexes().first { $0.columns == ["Title"] }?.queries == 1)
+    }
+
+    @Test func `a person makes and drops one, but no fifth`() async throws {
+        var ids: [Int64] = []
+        for column in ["a", "b", "c", "d"] {
+            let query = try TableQuery(odata: "$filter=\(column) eq 1")
+            guard
+                case .started(let id) = try await fixture.store.startIndex(
+                    fixture.todo, .query(query))
+            else { throw Unexpected() }
+            try await fixture.untilMade(id)
+            ids.append(id)
+        }
+        let fifth = IndexChoice.query(try TableQuery(odata: "$filter=e eq 1"))
+        #expect(try await fixture.store.startIndex(fixture.todo, fifth) == .tooMany)
+        #expect(
+            try await fixture.store.startIndex(fixture.todo, .known(ids[0])) == .present(ids[0]))
+        #expect(try await fixture.store.startIndex(fixture.todo, .known(99)) == .unknownIndex)
+        #expect(
+            try await fixture.store.startIndex(fixture.todo, .query(TableQuery())) == .notServed)
+        #expect(try await fixture.store.dropIndex(fixture.todo, ids[0]))
+        #expect(try await !fixture.store.dropIndex(fixture.todo, ids[0]))
+        guard case .started(let id) = try await fixture.store.startIndex(fixture.todo, fifth) else {
+            throw Unexpected()
+        }
+        try await fixture.untilMade(id)
+        #expect(try await indexes().count == 4)
+    }
+
+    @Test func `no index takes the room that a budget leaves for writes`() async throws {
+        let bytes = try await fixture.store.read { transaction in
+            try #require(try transaction.integer("PRAGMA page_count")) * 4096
+        }
+        let small = try StoreFixture(budgetBytes: Int(bytes) * 11 / 10)
+        try await small.fill(900)
+        let none = try TableQuery(odata: none)
+        for _ in 0..<3 { _ = small.list(none) }
+        small.clock.advance(milliseconds: 10_000)
+        let room = try await small.store.read { try small.store.budget?.room($0.db) }
+        #expect(room == .noneForIndexes)
+        #expect(try await !small.store.keepIndexes())
+        // A person is told why.
+        let id = try #require(try await small.store.tables().first?.indexes.first?.id)
+        guard case .started = try await small.store.startIndex(small.todo, .known(id)) else {
+            throw Unexpected()
+        }
+        while try await small.store.tables().first?.indexes.first?.percent != nil {
+            await Task.yield()
+        }
+        let index = try #require(try await small.store.tables().first?.indexes.first)
+        #expect(index.builtAt == nil && index.problem?.contains("no room") == true)
+    }
+}
+
+extension StoreFixture {
+    /// Waits until an index is made.
+    func untilMade(_ id: Int64) async throws {
+        while true {
+            let indexes = try await store.tables().flatMap(\.indexes)
+            if indexes.contains(where: { $0.id == id && $0.builtAt != nil && $0.percent == nil }),
+                store.indexProgress.present.index == nil
+            {
+                return
+            }
+            await Task.yield()
+        }
+    }
+}
