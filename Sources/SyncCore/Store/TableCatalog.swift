@@ -1,15 +1,27 @@
 import Synchronization
 import TablesProtocol
 
-/// What all readers remember of the tables.
+/// What all readers, and the engine, remember of the tables.
 struct TableCatalogs: Sendable {
-    private let all: [TableCatalog]
+    private let readers: [TableCatalog]
+    private let engine = TableCatalog()
 
-    init(_ all: [TableCatalog]) { self.all = all }
+    init(_ readers: [TableCatalog]) { self.readers = readers }
+
+    /// A table from the engine's memory; nil when it is not there.
+    func remembered(_ name: TableName) -> TableRecord? { engine.remembered(name) }
+
+    /// A table from the engine's memory, else from `load`.
+    func table(
+        _ name: TableName, _ load: () throws -> TableRecord?
+    ) rethrows -> TableRecord? {
+        try engine.table(name, load)
+    }
 
     /// Forgets all, after a commit that changed a table.
     func forget() {
-        for one in all { one.forget() }
+        engine.forget()
+        for one in readers { one.forget() }
     }
 }
 
