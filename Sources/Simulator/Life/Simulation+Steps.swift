@@ -136,7 +136,8 @@ extension Simulation {
             .unknownWhilePartial, .tableNotAllowed, .invalid:
             break
         case .storageFull where proxy.isDiskFull: break
-        case .storageFull, .readOnly, .busy, .failed: fault(.kept, "a write was answered \(outcome)")
+        case .storageFull, .readOnly, .busy, .failed:
+            fault(.kept, "a write was answered \(outcome)")
         }
         return outcome
     }

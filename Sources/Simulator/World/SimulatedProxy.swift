@@ -53,8 +53,9 @@ final class SimulatedProxy {
         let snapshot = Snapshot()
         self.snapshot = snapshot
         weather = Weather(
-            "p\(number)", direct, clock: clock, random: SeededRandom(self.seed &+ 2), trace: trace,
-            sabotage: sabotage, onCrash: { snapshot.take() })
+            "p\(number)", direct, clock: clock, executor: executor,
+            random: SeededRandom(self.seed &+ 2), trace: trace, sabotage: sabotage,
+            onCrash: { snapshot.take() })
         clients = DownstreamClient.Kind.allCases.map { DownstreamClient($0) }
         (store, engine) = try Self.open(
             folder, seed: seed, table: table, clock: clock, plan: plan, executor: executor,
@@ -68,7 +69,8 @@ final class SimulatedProxy {
     ) throws -> (Store, SyncEngine) {
         snapshot.watch(folder)
         let store = try Store(
-            at: folder + "/store.sqlite", identity: "anonymous", clock: clock,
+            at: folder + "/store.sqlite", identity: "anonymous",
+            clock: executor.clock(of: clock),
             ids: SeededRandom(seed &+ 3), workers: 1)
         store.onEvents { _ in _ = weather.crashes() }
         var log = Logger(label: "simulation")

@@ -26,14 +26,17 @@ final class Weather: HTTPTransport {
     private let name: String
     private let state = Mutex(State())
     private let clock: ManualClock
+    private let executor: LifeExecutor
     /// Keeps what is on disk at the moment of the crash.
     private let onCrash: @Sendable () -> Void
 
     init(
-        _ name: String, _ base: any HTTPTransport, clock: ManualClock, random: SeededRandom,
-        trace: Trace, sabotage: (any Sabotage)?, onCrash: @escaping @Sendable () -> Void
+        _ name: String, _ base: any HTTPTransport, clock: ManualClock, executor: LifeExecutor,
+        random: SeededRandom, trace: Trace, sabotage: (any Sabotage)?,
+        onCrash: @escaping @Sendable () -> Void
     ) {
         (self.name, self.base, self.clock, self.random) = (name, base, clock, random)
+        self.executor = executor
         (self.trace, self.onCrash, self.sabotage) = (trace, onCrash, sabotage)
     }
 
@@ -79,6 +82,7 @@ final class Weather: HTTPTransport {
     }
 
     func send(_ request: Request) async throws(TransportError) -> Response {
+        executor.settle()
         state.withLock { $0.requests += 1 }
         if isDead { throw Self.refused }
         trace.note("\(name) \(request.head.method.rawValue) \(request.head.path ?? "")")

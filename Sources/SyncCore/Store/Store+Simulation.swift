@@ -18,7 +18,8 @@ extension Store {
     package func sight(of table: TableName) async throws(StoreError) -> Sight {
         try await read { transaction in
             let open = try transaction.operations(
-                OperationFilter(states: OperationState.open), after: 0, limit: StoreLimits.sightOperations
+                OperationFilter(states: OperationState.open), after: 0,
+                limit: StoreLimits.sightOperations
             ).items.map { $0.summary(identity: transaction.identity) }
             let ledger = try transaction.ledger()
             guard let record = try transaction.table(table) else {
@@ -40,22 +41,11 @@ extension Store {
 
     /// Lets the file grow no further, as on a full disk, or as far as it likes.
     package func holdSize(_ isHeld: Bool) async throws(StoreError) {
-        let result: Result<Void, StoreError> = await withCheckedContinuation { continuation in
-            writer.asyncWriteWithoutTransaction { db in
-                continuation.resume(returning: Self.holdSize(isHeld, db))
-            }
-        }
-        try result.get()
-    }
-
-    private static func holdSize(_ isHeld: Bool, _ db: Database) -> Result<Void, StoreError> {
-        do {
+        try await write { transaction in
+            let db = transaction.db
             let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
             let most = isHeld ? pages : StoreLimits.filePages
             try db.execute(sql: "PRAGMA max_page_count = \(most)")
-            return .success(())
-        } catch {
-            return .failure(StoreError(error))
         }
     }
 
