@@ -3,8 +3,9 @@ import Testing
 
 @testable import Simulator
 
-/// For every invariant there is a planted bug that breaks it, and its check finds it.
-@Suite struct PlantedBugTests {
+/// For every invariant there is a planted bug that breaks it, and its check finds it. One life at a
+/// time: each has threads that wait for each other.
+@Suite(.serialized) struct PlantedBugTests {
     /// A flavour of each generation, for which every bug is tried.
     enum Kind: String, CaseIterable {
         case first, second, third

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Simulator
 
-@Suite struct SimulationTests {
+@Suite(.serialized) struct SimulationTests {
     /// Seeds to live through: `SIMULATION_SEEDS=first:count`.
     static let seeds: Range<UInt64> = {
         let text = ProcessInfo.processInfo.environment["SIMULATION_SEEDS"] ?? ""
