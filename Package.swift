@@ -54,11 +54,17 @@ let package = Package(
             name: "ReferenceBackend",
             dependencies: ["HTTPMessage", "TablesProtocol", httpTypes, grdb],
             swiftSettings: settings),
+        .target(
+            name: "Simulator",
+            dependencies: [
+                "HTTPMessage", "TablesProtocol", "SyncCore", "ReferenceBackend", httpTypes, logging,
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "Proxy",
             dependencies: [
                 "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore",
-                "ReferenceBackend", httpTypes, logging, crypto,
+                "ReferenceBackend", "Simulator", httpTypes, logging, crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -68,7 +74,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "SyncCore", "ReferenceBackend", httpTypes,
+                "HTTPMessage", "TablesProtocol", "SyncCore", "ReferenceBackend", "Simulator",
+                httpTypes,
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
@@ -108,8 +115,8 @@ let package = Package(
         .testTarget(
             name: "Simulation",
             dependencies: [
-                "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage",
-                httpTypes, grdb, logging,
+                "Simulator", "SyncCore", "ReferenceBackend", "TablesProtocol", "HTTPMessage",
+                httpTypes, grdb,
             ],
             path: "Tests/Simulation", swiftSettings: settings),
     ]

@@ -137,7 +137,7 @@ extension SyncEngine {
         let running = CurrentRun(run: run, wish: wish)
         current = running
         scheduler.progressed(now: clock.uptime())
-        let task = Task { await carryOut(running) }
+        let task = Task(executorPreference: executor) { await self.carryOut(running) }
         carrying = task
         return await withTaskCancellationHandler {
             await task.value

@@ -12,6 +12,8 @@ public actor SyncEngine {
     let transport: any HTTPTransport
     let clock: any EngineClock
     let random: any RandomSource
+    /// Where the passes run; nil for everybody's pool.
+    let executor: (any TaskExecutor)?
     let log: Logger
     let credential: @Sendable () -> Credential
     /// The application key as clients send it.
@@ -49,13 +51,14 @@ public actor SyncEngine {
 
     /// Makes an engine; ``run()`` sets it going.
     /// - Parameters:
+    ///   - executor: where the passes run, when the order of their steps is the caller's.
     ///   - credential: asked before each run in whose name to speak.
     ///   - applicationKey: asked then for the key that clients send to a first generation backend;
     ///     one that the backend's configuration names goes before it.
     public init(
         store: Store, transport: any HTTPTransport, backend: BackendConfiguration,
         settings: SyncSettings = SyncSettings(), clock: any EngineClock,
-        random: any RandomSource = SystemRandom(), log: Logger,
+        random: any RandomSource = SystemRandom(), executor: (any TaskExecutor)? = nil, log: Logger,
         credential: @escaping @Sendable () -> Credential = { .none },
         applicationKey: @escaping @Sendable () -> String? = { nil }
     ) {
@@ -63,6 +66,7 @@ public actor SyncEngine {
         self.transport = transport
         self.clock = clock
         self.random = random
+        self.executor = executor
         self.log = log
         self.credential = credential
         self.applicationKey = applicationKey

@@ -358,6 +358,21 @@ def test_a_support_bundle_has_no_secrets_and_no_contents(world):
     assert stat.S_IMODE((person.home / "bundle.json").stat().st_mode) == 0o600
 
 
+def test_a_selftest_keeps_every_promise_and_a_seed_tells_the_same_story_twice(person):
+    report = person.json("selftest", "--seeds", 12, "--seed-from", 3)
+    assert report["seeds"] == {"from": 3, "count": 12} and report["lives"] == 12
+    assert report["failures"] == [] and report["steps"] == 12 * 45
+    assert len(report["faults"]) > 10 and all(report["faults"].values())
+    assert [one["id"] for one in report["invariants"]] == [f"I{n}" for n in range(1, 15)]
+    told = person.run("selftest", "--seeds", 1).stdout
+    assert "1 life, seed 0, 45 steps" in told and "Every promise was kept." in told
+    for seed in (5, 85):  # four requests at once; the second with parents as well
+        words = ("selftest", "--seeds", 1, "--seed-from", seed, "--story")
+        assert person.run(*words).stdout == person.run(*words).stdout
+    assert "at least 1" in person.run("selftest", "--seeds", 0, expect=2).stderr
+    assert "--seeds 1" in person.run("selftest", "--story", expect=2).stderr
+
+
 def test_manual_page_completions_and_units_are_installed(tree):
     installed = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
     assert {

@@ -1,3 +1,5 @@
+@testable import Simulator
+
 /// A bug put in on purpose, into the simulated world and never into the product: each breaks one
 /// invariant, and the check of that invariant must find it.
 enum Bug: String, CaseIterable, Sendable {
@@ -29,23 +31,29 @@ enum Bug: String, CaseIterable, Sendable {
     case corrupts
     /// A change gets no new stamp.
     case keepsStamp
+    /// The engine's own loop is never set going.
+    case standsStill
+    /// The backend acknowledges an insert and makes it after the next one.
+    case insertsLate
 
     /// The invariant that it breaks.
-    var invariant: String {
+    var invariant: Invariant {
         switch self {
-        case .miscounts: "I1"
-        case .forgetsCommits, .swallows: "I2"
-        case .repeats: "I3"
-        case .overtakes: "I4"
-        case .hidesDeletion: "I5"
-        case .leavesOut: "I6"
-        case .dropsConflict: "I7"
-        case .oversleeps: "I8"
-        case .expires: "I9"
-        case .overwrites: "I10"
-        case .changesVersion: "I11"
-        case .corrupts: "I12"
-        case .keepsStamp: "I13"
+        case .miscounts: .ledger
+        case .forgetsCommits, .swallows: .kept
+        case .repeats: .once
+        case .overtakes: .order
+        case .hidesDeletion: .ownWrites
+        case .leavesOut: .convergence
+        case .dropsConflict: .decisions
+        case .oversleeps: .liveness
+        case .expires: .age
+        case .overwrites: .pending
+        case .changesVersion: .answers
+        case .corrupts: .file
+        case .keepsStamp: .downstream
+        case .standsStill: .liveness
+        case .insertsLate: .parents
         }
     }
 
@@ -73,7 +81,9 @@ enum Bug: String, CaseIterable, Sendable {
             UPDATE items SET columns = json_set(columns, '$.late', 1)
             WHERE pending IS NULL AND deleted = 0
             """
-        case .forgetsCommits, .swallows, .repeats, .overtakes, .leavesOut, .expires, .corrupts: nil
+        case .forgetsCommits, .swallows, .repeats, .overtakes, .leavesOut, .expires, .corrupts,
+            .standsStill, .insertsLate:
+            nil
         }
     }
 }

@@ -1,29 +1,43 @@
 import HTTPMessage
 import HTTPTypes
 import Synchronization
-import TestSupport
+
+@testable import Simulator
 
 /// The planted bugs that sit between a proxy and the backend.
-final class TransportSabotage: Sendable {
-    private let bug: Bug?
-    private let base: any HTTPTransport
-    private let random: SeededRandom
-    private let held = Mutex<Request?>(nil)
+struct TransportSabotage {
+    let bug: Bug
+    let base: any HTTPTransport
+    let random: SeededRandom
+    /// The request that is acknowledged and not yet carried out.
+    let held: Held
 
-    init(_ bug: Bug?, base: any HTTPTransport, random: SeededRandom) {
-        (self.bug, self.base, self.random) = (bug, base, random)
+    /// A place for one request.
+    final class Held: Sendable {
+        private let request = Mutex<Request?>(nil)
+
+        func put(_ new: Request) { request.withLock { $0 = new } }
+
+        func take() -> Request? {
+            request.withLock { request in
+                defer { request = nil }
+                return request
+            }
+        }
     }
 
     /// The bug's answer to a request; nil when the request goes its way.
     func answer(_ request: Request) async throws(TransportError) -> Response? {
+        let isUpdate = request.head.method == .patch || request.head.method == .put
         switch bug {
         case .swallows where request.head.method == .post: return swallow(request)
-        case .repeats where request.head.method == .patch:
+        case .insertsLate where request.head.method == .post: return try await delay(request)
+        case .repeats where isUpdate:
             guard random.happens(0.3) else { return nil }
             let response = try await base.send(request)
             _ = try await base.send(unconditional(request))
             return response
-        case .overtakes where request.head.method == .patch: return try await overtake(request)
+        case .overtakes where isUpdate: return try await overtake(request)
         case .leavesOut where request.head.method == .get: return try await leaveOut(request)
         default: return nil
         }
@@ -34,14 +48,22 @@ final class TransportSabotage: Sendable {
         return Self.json(.created, request.body)
     }
 
-    private func overtake(_ request: Request) async throws(TransportError) -> Response? {
-        let before = held.withLock { held in
-            defer { held = nil }
-            return held
+    /// The answer says that the row is there; it comes after the next one.
+    private func delay(_ request: Request) async throws(TransportError) -> Response? {
+        if let before = held.take() {
+            let response = try await base.send(request)
+            _ = try await base.send(before)
+            return response
         }
-        guard let before else {
+        guard random.happens(0.5) else { return nil }
+        held.put(request)
+        return Self.json(.created, request.body)
+    }
+
+    private func overtake(_ request: Request) async throws(TransportError) -> Response? {
+        guard let before = held.take() else {
             guard random.happens(0.5), let path = request.head.path else { return nil }
-            held.withLock { $0 = request }
+            held.put(request)
             var look = Request.tables("GET", path)
             look.head.headerFields = request.head.headerFields
             look.head.headerFields[.ifMatch] = nil

@@ -17,7 +17,7 @@ struct Understudy: AsyncParsableCommand {
                 subcommands: [
                     Open.self, Status.self, Queue.self, Conflicts.self, History.self,
                     Tables.self, RunsCommand.self, Rejections.self, DoctorCommand.self,
-                    Config.self, Paths.self,
+                    Selftest.self, Config.self, Paths.self,
                 ]),
             CommandGroup(name: "Let in", subcommands: [Access.self, Sessions.self]),
             CommandGroup(

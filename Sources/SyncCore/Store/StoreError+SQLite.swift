@@ -11,6 +11,14 @@ extension StoreError {
             self = .failed("The store failed: \(error)")
             return
         }
+        // A disk that the system has made read-only under open files refuses each write by itself.
+        switch error.extendedResultCode {
+        case .SQLITE_IOERR_WRITE, .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_DIR_FSYNC,
+            .SQLITE_IOERR_TRUNCATE, .SQLITE_IOERR_SHMSIZE:
+            self = .readOnly("The store cannot be written.")
+            return
+        default: break
+        }
         switch error.resultCode {
         case .SQLITE_FULL: self = .full("The disk is full.")
         case .SQLITE_READONLY, .SQLITE_PERM: self = .readOnly("The store cannot be written.")

@@ -75,4 +75,8 @@ public enum StoreLimits {
     public static let operatorPage = 500
     /// Characters of an item's text shown to people.
     public static let titleCharacters = 80
+    /// The most pages that SQLite gives a file.
+    static let filePages = 1_073_741_823
+    /// Open operations that the simulator looks at.
+    static let sightOperations = 100_000
 }

@@ -1,8 +1,7 @@
 import HTTPMessage
 import HTTPTypes
+import SyncCore
 import TablesProtocol
-
-@testable import SyncCore
 
 /// A client with an offline store of its own that syncs against the proxy by `updatedAt`, with the
 /// queries that the SDKs of its kind send.

@@ -1,11 +1,11 @@
 import Synchronization
 
 /// The story of a life, line by line, and how often each kind of fault happened in it.
-final class Trace: Sendable {
+package final class Trace: Sendable {
     private let state = Mutex((lines: [String](), faults: [String: Int]()))
 
-    var lines: [String] { state.withLock { $0.lines } }
-    var faults: [String: Int] { state.withLock { $0.faults } }
+    package var lines: [String] { state.withLock { $0.lines } }
+    package var faults: [String: Int] { state.withLock { $0.faults } }
 
     func note(_ line: String) { state.withLock { $0.lines.append(line) } }
 

@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
-import Testing
 
 /// The state on disk at the moment of a crash: every commit is in the file or its log by then.
 final class Snapshot: Sendable {
     private struct State {
         var folder = ""
         var taken: String?
+        var failure: (any Error)?
         var isFrozen = false
     }
     private let state = Mutex(State())
@@ -28,10 +28,17 @@ final class Snapshot: Sendable {
                 }
                 state.taken = next
             } catch {
-                Issue.record("no snapshot: \(error)")
+                state.failure = error
             }
         }
     }
 
-    func taken() -> String? { state.withLock { $0.taken } }
+    /// The folder of the latest copy.
+    /// - Throws: what kept the copy from being made.
+    func taken() throws -> String {
+        try state.withLock { state in
+            if let failure = state.failure { throw failure }
+            return state.taken ?? state.folder
+        }
+    }
 }

@@ -1,10 +1,8 @@
 import HTTPMessage
 import HTTPTypes
 import ReferenceBackend
+import SyncCore
 import TablesProtocol
-import TestSupport
-
-@testable import SyncCore
 
 /// Others, who write at the backend.
 extension Simulation {
@@ -19,7 +17,7 @@ extension Simulation {
 
     func updateElsewhere() async throws {
         guard let id = pickID() else { return }
-        let row = try await backend.items(in: table).first { $0.id.text == id && !$0.deleted }
+        let row = try remote().first { $0.id.text == id && !$0.deleted }
         guard let row else { return }
         let value = nextValue()
         // The third generation replaces whole rows.

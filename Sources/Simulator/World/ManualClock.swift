@@ -73,9 +73,10 @@ public final class ManualClock: EngineClock, StoreClock {
             let now = state.uptime
             let due = state.sleepers.filter { $0.value.deadline <= now }
             for id in due.keys { state.sleepers[id] = nil }
-            return due.values.sorted { $0.deadline < $1.deadline }
+            // Who began to sleep first wakes first where the times are the same.
+            return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
         }
-        for sleeper in due { sleeper.continuation.resume() }
+        for (_, sleeper) in due { sleeper.continuation.resume() }
     }
 
     /// Makes the wall time jump, uptime not.

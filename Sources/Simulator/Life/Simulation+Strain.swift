@@ -1,7 +1,5 @@
+import SyncCore
 import TablesProtocol
-import TestSupport
-
-@testable import SyncCore
 
 /// What happens seldom: a person goes back, a table is forgotten, the disk is full.
 extension Simulation {
@@ -40,6 +38,7 @@ extension Simulation {
     /// Nothing about an item is forced any more.
     private func release(_ id: String, _ proxy: SimulatedProxy) {
         model.spoiled.insert(id)
+        model.released.insert(id)
         model.deletedBy[id] = nil
         proxy.shown[id] = nil
         proxy.answers[id] = nil

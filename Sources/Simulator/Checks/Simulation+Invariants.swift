@@ -1,14 +1,14 @@
+import SyncCore
 import TablesProtocol
-
-@testable import SyncCore
 
 extension Simulation {
     /// What must hold after every step.
     func check(_ proxy: SimulatedProxy) async throws {
-        let (ledger, open, rows) = try await proxy.look()
-        if !ledger.balances { return fault("I1: the ledger does not balance: \(ledger)") }
+        let sight = try await proxy.look()
+        let (ledger, open, rows) = (sight.ledger, sight.open, sight.rows)
+        if !ledger.balances { return fault(.ledger, "the ledger does not balance: \(ledger)") }
         if ledger.accepted < proxy.acknowledged {
-            return fault("I2: an acknowledged write is not counted")
+            return fault(.kept, "an acknowledged write is not counted")
         }
         for operation in open { model.order[operation.id] = operation.seq }
         checkWrites(open, rows, proxy)
@@ -33,12 +33,12 @@ extension Simulation {
         for (id, promised) in proxy.shown {
             guard let columns = changed[id] else { continue }
             if deleted.contains(id) {
-                if rows[id] != nil { fault("I5: \(id) was deleted here and is shown", id) }
+                if rows[id] != nil { fault(.ownWrites, "\(id) was deleted here and is shown", id) }
                 continue
             }
             guard let promised, let row = rows[id] else { continue }
             for name in columns where row.columns[name] != promised[name] {
-                fault("I10: \(id).\(name) is not what the client wrote", id)
+                fault(.pending, "\(id).\(name) is not what the client wrote", id)
             }
         }
     }
@@ -47,13 +47,13 @@ extension Simulation {
     private func checkAnswers(_ rows: [String: Item], _ proxy: SimulatedProxy) {
         for (id, answer) in proxy.answers {
             guard let row = rows[id] else {
-                fault("I11: \(id) was answered and cannot be read", id)
+                fault(.answers, "\(id) was answered and cannot be read", id)
                 continue
             }
             if row.version != answer.version || row.updatedAt != answer.updatedAt
                 || row.columns.text != answer.columns.text
             {
-                fault("I11: \(id) is read otherwise than it was answered", id)
+                fault(.answers, "\(id) is read otherwise than it was answered", id)
             }
         }
     }
@@ -69,7 +69,7 @@ extension Simulation {
                 let isOnRecord = history.contains { entry in
                     entry.operationID == id && [.resolved, .discarded].contains(entry.kind)
                 }
-                if !isOnRecord { fault("I7: nobody decided the conflict of \(item)", item) }
+                if !isOnRecord { fault(.decisions, "nobody decided the conflict of \(item)", item) }
             }
             // An edit of the item may have ended it; its operation is then no longer forced.
             model.decided.formUnion(gone.keys)

@@ -12,6 +12,10 @@ struct Model {
     var deletedBy: [String: Int] = [:]
     /// Which sides ever wrote an item: the number of a proxy, or -1 for others.
     var writers: [String: Set<Int>] = [:]
+    /// The item that a child names.
+    var parents: [String: String] = [:]
+    /// Items whose history a person changed: their order is no longer forced.
+    var released: Set<String> = []
     /// Operations that a person decided on: they may be sent again.
     var decided: Set<String> = []
     /// The order of every operation that was seen.

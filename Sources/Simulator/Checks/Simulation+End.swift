@@ -1,8 +1,6 @@
 import ReferenceBackend
+import SyncCore
 import TablesProtocol
-import TestSupport
-
-@testable import SyncCore
 
 extension Simulation {
     /// The weather clears; in a bounded number of rounds everything must be where it belongs.
@@ -16,12 +14,17 @@ extension Simulation {
             try await proxy.fillDisk(false)
             try await proxy.weather.deliverLate()
         }
+        if plan.isAutomatic {
+            // Long enough for whoever was asked to wait.
+            try await pass(.seconds(150))
+            for proxy in proxies { await proxy.stop() }
+        }
         var quiet = 0
         for _ in 0..<40 where quiet < 2 && faults.isEmpty {
             quiet += 1
             for proxy in proxies {
                 for _ in 0..<20 { if try await !decide(proxy) { break } }
-                clock.advance(by: .seconds(700))
+                advance(by: .seconds(700))
                 proxy.answers = [:]
                 let due = Set(try await proxy.operations(OperationState.open).map(\.id))
                 _ = await proxy.engine.sync()
@@ -41,21 +44,21 @@ extension Simulation {
         where operation.state == .queued && operation.attempts == 0 && due.contains(operation.id) {
             let isHeld = open.contains { $0.itemID == operation.itemID && $0.seq < operation.seq }
             if !isHeld {
-                fault("I8: \(operation.itemID) was due and not tried", operation.itemID)
+                fault(.liveness, "\(operation.itemID) was due and not tried", operation.itemID)
             }
         }
     }
 
     /// What must hold when all is quiet.
     private func checkEnd() async throws {
-        let remote = try await backend.items(in: table)
+        let remote = try remote()
         for proxy in proxies {
             let open = try await proxy.operations(OperationState.open)
             for operation in open {
                 let reason = operation.reason ?? ""
-                fault("I8: stuck: \(operation.itemID) \(operation.state) \(reason)")
+                fault(.liveness, "stuck: \(operation.itemID) \(operation.state) \(reason)")
             }
-            for text in try await proxy.store.check() { fault("I12: \(text)") }
+            for text in try await proxy.store.check() { fault(.file, "\(text)") }
             let rows = try await proxy.rows()
             checkConvergence(rows, remote, proxy)
             for client in proxy.clients {
@@ -64,7 +67,10 @@ extension Simulation {
             }
         }
         checkForced(remote)
-        try await checkEffects(remote)
+        let made = try await operations()
+        let effects = try effects()
+        checkEffects(effects, made, remote)
+        checkParents(effects, made)
     }
 
     /// I6: what is here is what is there.
@@ -77,9 +83,9 @@ extension Simulation {
             case (nil, nil): break
             case (let here?, let there?):
                 let differing = here.columns.changedNames(from: there.columns)
-                if !differing.isEmpty { fault("I6: \(id) differs in \(differing)", id) }
-            case (nil, _?): fault("I6: \(id) is not at p\(proxy.number)", id)
-            case (_?, nil): fault("I6: \(id) is only at p\(proxy.number)", id)
+                if !differing.isEmpty { fault(.convergence, "\(id) differs in \(differing)", id) }
+            case (nil, _?): fault(.convergence, "\(id) is not at p\(proxy.number)", id)
+            case (_?, nil): fault(.convergence, "\(id) is only at p\(proxy.number)", id)
             }
         }
     }
@@ -88,13 +94,13 @@ extension Simulation {
     private func checkClient(_ client: DownstreamClient, _ rows: [String: Item]) {
         for id in Set(rows.keys).union(client.rows.keys).sorted() {
             guard let here = rows[id], let there = client.rows[id] else {
-                fault("I13: the \(client.kind) client missed that \(id) came or went", id)
+                fault(.downstream, "the \(client.kind) client missed that \(id) came or went", id)
                 continue
             }
             if !here.columns.changedNames(from: there.columns).isEmpty
                 || here.version != there.version
             {
-                fault("I13: the \(client.kind) client missed a change of \(id)", id)
+                fault(.downstream, "the \(client.kind) client missed a change of \(id)", id)
             }
         }
     }
@@ -106,46 +112,18 @@ extension Simulation {
             if let proxy = model.deletedBy[id], model.writers[id] == [proxy],
                 model.decided.isEmpty, row?.deleted == false
             {
-                fault("I2: \(id) was deleted here and lives on", id)
+                fault(.kept, "\(id) was deleted here and lives on", id)
             }
             guard !model.spoiled.contains(id) else { continue }
             guard let row, !row.deleted else {
-                fault("I2: \(id) is lost", id)
+                fault(.kept, "\(id) is lost", id)
                 continue
             }
             for (column, value) in model.promised[id] ?? [:]
             where row.columns[column]?.string != value {
                 let found = row.columns[column]?.text ?? "-"
-                fault("I2: \(id).\(column) is \(found), not \(value)", id)
+                fault(.kept, "\(id).\(column) is \(found), not \(value)", id)
             }
         }
-    }
-
-    /// I3 and I4: no operation takes effect twice, and those of one item in their order.
-    private func checkEffects(_ remote: [Item]) async throws {
-        var counts: [String: Int] = [:]
-        var last: [String: Int64] = [:]
-        var sent: [String: Int] = [:]
-        for proxy in proxies {
-            for operation in try await proxy.operations(Set(OperationState.allCases)) {
-                model.order[operation.id] = operation.seq
-                sent[operation.id] = proxy.number
-            }
-        }
-        for effect in try await backend.effects() {
-            guard let key = effect.idempotencyKey else { continue }
-            counts[key, default: 0] += 1
-            if counts[key, default: 0] > 1, !model.decided.contains(key), effect.kind != .undelete {
-                fault("I3: \(effect.itemID) took effect twice by one operation", effect.itemID)
-            }
-            guard let seq = model.order[key], let proxy = sent[key] else { continue }
-            let place = "\(proxy) \(effect.itemID)"
-            if let before = last[place], before > seq {
-                fault("I4: \(effect.itemID) was written out of order", effect.itemID)
-            }
-            last[place] = max(last[place] ?? 0, seq)
-        }
-        let foreign = remote.map(\.id.text).filter { !model.ids.contains($0) }
-        if !foreign.isEmpty { fault("I3: rows that nobody made: \(foreign)") }
     }
 }

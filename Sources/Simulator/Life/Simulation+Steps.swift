@@ -1,10 +1,8 @@
 import HTTPMessage
 import HTTPTypes
 import ReferenceBackend
+import SyncCore
 import TablesProtocol
-import TestSupport
-
-@testable import SyncCore
 
 extension Simulation {
     func step(_ proxy: SimulatedProxy) async throws {
@@ -15,8 +13,10 @@ extension Simulation {
         case 36..<40: try await insertElsewhere()
         case 40..<50: try await updateElsewhere()
         case 50..<53: try await deleteElsewhere()
+        case 53..<73 where plan.isAutomatic:
+            try await pass(.seconds(Int64(random.next(below: 60))))
         case 53..<73: await run(proxy)
-        case 73..<78: clock.advance(by: .seconds(Int64(random.next(below: 900))))
+        case 73..<78: advance(by: .seconds(Int64(random.next(below: 900))))
         case 78..<82: proxy.weather.faultRate = random.pick([0, 0.1, 0.3, 0.6, 0.9])
         case 82..<86: proxy.weather.planCrash(in: Int(random.next(below: 12)))
         case 86..<88: proxy.weather.part(random.happens(0.5))
@@ -26,6 +26,8 @@ extension Simulation {
         case 96: try await strain(proxy)
         case 97: try await age(proxy)
         default:
+            // Time that jumps is no waiting.
+            for proxy in proxies { proxy.waited = .zero }
             clock.jump(by: .seconds(random.pick([-86_400, 3600, 86_400])))
             trace.fault("clock jump")
         }
@@ -48,8 +50,14 @@ extension Simulation {
             default: try pull(proxy)
             }
         } catch {
-            fault("a step failed: \(error)")
+            fault(.kept, "a step failed: \(error)")
         }
+    }
+
+    /// Moves the time at once, for everybody.
+    func advance(by time: Duration) {
+        for proxy in proxies { proxy.waited = .zero }
+        clock.advance(by: time)
     }
 
     // MARK: Local clients
@@ -59,11 +67,14 @@ extension Simulation {
         let given = random.happens(0.6) ? try ItemID("i\(nextValue())") : nil
         var columns = Columns(stored: #"{"m0":"0","m1":"0","m2":"0","e":"0","s":"\#(value)"}"#)
         columns[proxy.column] = .string(value)
+        let parent = plan.hasParents && random.happens(0.5) ? model.ids.last : nil
+        if let parent { columns["p"] = .string(parent) }
         let outcome = await submit(.insert(ItemBody(id: given, columns: columns)), proxy)
         guard case .inserted(let item) = outcome else { return }
         let id = item.id.text
         trace.note("p\(proxy.number) insert \(id)")
         model.ids.append(id)
+        if let parent { model.parents[id] = parent }
         for column in ["m0", "m1", "m2", "e"] { model.wrote(proxy.number, id, column, "0") }
         model.wrote(proxy.number, id, proxy.column, value)
         promise(item, proxy)
@@ -81,7 +92,7 @@ extension Simulation {
         }
         let outcome = await submit(.update(try ItemID(id), columns), proxy, condition)
         if case .preconditionFailed = outcome, plan.parallelism == 1 {
-            fault("I11: \(id) refuses the version that was just read", id)
+            fault(.answers, "\(id) refuses the version that was just read", id)
         }
         guard case .updated(let item) = outcome else { return }
         trace.note("p\(proxy.number) update \(id)")
@@ -90,7 +101,7 @@ extension Simulation {
         model.deletedBy[id] = nil
         promise(item, proxy)
         if item.columns[proxy.column] != .string(value) {
-            fault("I5: \(id) does not show what was written", id)
+            fault(.ownWrites, "\(id) does not show what was written", id)
         }
     }
 
@@ -108,7 +119,7 @@ extension Simulation {
 
     private func promise(_ item: Item, _ proxy: SimulatedProxy) {
         proxy.shown[item.id.text] = item.columns
-        proxy.answers[item.id.text] = proxy.isRunning ? nil : item
+        proxy.answers[item.id.text] = proxy.isRunning || plan.isAutomatic ? nil : item
         proxy.rewritten.insert(item.id.text)
     }
 
@@ -124,7 +135,8 @@ extension Simulation {
             .unknownWhilePartial, .tableNotAllowed, .invalid:
             break
         case .storageFull where proxy.isDiskFull: break
-        case .storageFull, .readOnly, .busy, .failed: fault("I2: a write was answered \(outcome)")
+        case .storageFull, .readOnly, .busy, .failed:
+            fault(.kept, "a write was answered \(outcome)")
         }
         return outcome
     }
@@ -178,16 +190,12 @@ extension Simulation {
     private func age(_ proxy: SimulatedProxy) async throws {
         for client in proxy.clients { try sync(client, proxy) }
         let before = Set(try await proxy.operations(OperationState.open).map(\.id))
-        clock.advance(by: .seconds(35 * 86_400))
+        advance(by: .seconds(35 * 86_400))
         trace.note("p\(proxy.number) a month passes")
-        if plan.bug == .expires {
-            try await proxy.tamper("DELETE FROM operations WHERE closed_at IS NULL")
-        } else {
-            _ = try await proxy.store.write { try $0.sweep() }
-        }
+        if try await sabotage?.keepsHouse(of: proxy) != true { try await proxy.store.sweep() }
         if proxy.weather.isDead { return }
         let after = Set(try await proxy.operations(OperationState.open).map(\.id))
-        if before != after { fault("I9: an open operation went by age") }
+        if before != after { fault(.age, "an open operation went by age") }
     }
 
     func sync(_ client: DownstreamClient, _ proxy: SimulatedProxy) throws {

@@ -2,7 +2,6 @@ import HTTPMessage
 import HTTPTypes
 import Synchronization
 import TablesProtocol
-import TestSupport
 
 /// The way from one proxy to the simulated backend: what goes wrong is drawn from the seed, request
 /// by request, and at a planned request or commit the process is gone.
@@ -16,29 +15,44 @@ final class Weather: HTTPTransport {
         /// Requests that the network delivers some time later.
         var late: [Request] = []
         var during: (@Sendable () async -> Void)?
+        /// Requests that were made, and until when, in uptime, somebody asked to wait.
+        var requests = 0
+        var patience = Duration.zero
     }
     let base: any HTTPTransport
     let random: SeededRandom
     let trace: Trace
-    let sabotage: TransportSabotage
+    private let sabotage: (any Sabotage)?
     private let name: String
     private let state = Mutex(State())
     private let clock: ManualClock
+    private let executor: LifeExecutor
     /// Keeps what is on disk at the moment of the crash.
     private let onCrash: @Sendable () -> Void
 
     init(
-        _ name: String, _ base: any HTTPTransport, clock: ManualClock, random: SeededRandom,
-        trace: Trace, bug: Bug?, onCrash: @escaping @Sendable () -> Void
+        _ name: String, _ base: any HTTPTransport, clock: ManualClock, executor: LifeExecutor,
+        random: SeededRandom, trace: Trace, sabotage: (any Sabotage)?,
+        onCrash: @escaping @Sendable () -> Void
     ) {
         (self.name, self.base, self.clock, self.random) = (name, base, clock, random)
-        (self.trace, self.onCrash) = (trace, onCrash)
-        sabotage = TransportSabotage(bug, base: base, random: random)
+        self.executor = executor
+        (self.trace, self.onCrash, self.sabotage) = (trace, onCrash, sabotage)
     }
 
     var faultRate: Double {
         get { state.withLock { $0.faultRate } }
         set { state.withLock { $0.faultRate = newValue } }
+    }
+    /// Requests that were made so far, whatever became of them.
+    var requests: Int { state.withLock { $0.requests } }
+    /// Whether nothing is in the way: whoever tries now gets through, and nobody asked to wait.
+    var isClear: Bool {
+        let now = clock.uptime()
+        return state.withLock { state in
+            state.faultRate == 0 && !state.isParted && !state.isDead && state.stepsToCrash == nil
+                && state.patience <= now
+        }
     }
     var isDead: Bool { state.withLock { $0.isDead } }
     var plansCrash: Bool { state.withLock { $0.stepsToCrash != nil } }
@@ -66,6 +80,8 @@ final class Weather: HTTPTransport {
     }
 
     func send(_ request: Request) async throws(TransportError) -> Response {
+        executor.settle()
+        state.withLock { $0.requests += 1 }
         if isDead { throw Self.refused }
         trace.note("\(name) \(request.head.method.rawValue) \(request.head.path ?? "")")
         if random.happens(0.5), crashes() { throw Self.lost }
@@ -93,7 +109,9 @@ final class Weather: HTTPTransport {
             trace.fault("partition")
             throw random.happens(0.5) ? Self.refused : Self.lost
         }
-        if let response = try await sabotage.answer(request) { return response }
+        if let response = try await sabotage?.answer(request, base: base, random: random) {
+            return response
+        }
         guard random.happens(faultRate) else { return try await base.send(request) }
         let isRead = request.head.method == .get
         let fault = random.pick(isRead ? Self.readKinds : Self.kinds)
@@ -142,6 +160,8 @@ final class Weather: HTTPTransport {
     private func answer(_ status: String) -> Response {
         var fields: HTTPFields = [:]
         let seconds = Int64(random.next(below: 90))
+        let patience = clock.uptime() + .seconds(seconds)
+        state.withLock { $0.patience = max($0.patience, patience) }
         switch random.next(below: 3) {
         case 0 where ["429", "503"].contains(status): fields[.retryAfter] = String(seconds)
         case 1 where ["429", "503"].contains(status):

@@ -1,0 +1,36 @@
+import ReferenceBackend
+import TablesProtocol
+
+/// What a life is made of.
+package struct Plan: Sendable {
+    var seed: UInt64
+    var flavour: BackendFlavour
+    /// Operations that a proxy sends at once.
+    var parallelism: Int
+    var proxies: Int
+    /// The engines sync by themselves, not when a step says so.
+    var isAutomatic: Bool
+    /// Items name others by a declared column.
+    var hasParents: Bool
+
+    /// Whose words the backend understands.
+    var generation: Generation {
+        switch flavour {
+        case .mobileServices: .mobileServices
+        case .mobileApps, .node, .dotnet: .mobileApps
+        case .datasync, .toolkit: .datasync
+        }
+    }
+
+    /// The life that belongs to a seed: every flavour, one to three proxies, some in parallel, some
+    /// by themselves, or with parents.
+    package init(_ seed: UInt64) {
+        self.seed = seed
+        let all = BackendFlavour.allCases
+        flavour = all[Int((seed / 6 &+ seed) % UInt64(all.count))]
+        parallelism = seed % 5 == 0 ? 4 : 1
+        proxies = [1, 2, 1, 2, 1, 3][Int(seed % 6)]
+        isAutomatic = seed % 7 == 3
+        hasParents = seed % 4 == 1
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Logging
+import SyncCore
+import TablesProtocol
+
+/// One proxy: its store, its engine, its way to the backend, its clients, and what they were told.
+final class SimulatedProxy {
+    let number: Int
+    let weather: Weather
+    let clients: [DownstreamClient]
+    private let seed: UInt64
+    private let clock: ManualClock
+    private let table: TableName
+    private let plan: Plan
+    private let executor: LifeExecutor
+    private let sabotage: (any Sabotage)?
+    private let snapshot: Snapshot
+    private var folder: String
+    private var lives: UInt64 = 0
+    private(set) var store: Store
+    private(set) var engine: SyncEngine
+    /// The engine's own loop, in a life where it syncs by itself.
+    private var loop: Task<Void, Never>?
+
+    /// The answers that clients got to their last write of an item; nil for a deletion.
+    var shown: [String: Columns?] = [:]
+    /// The same, whole, until sync may change the item.
+    var answers: [String: Item] = [:]
+    /// Conflicts seen and not yet settled, and their items.
+    var conflicts: [String: String] = [:]
+    /// Items that were written here since their conflict was seen.
+    var rewritten: Set<String> = []
+    var acknowledged = 0
+    var isRunning = false
+    /// How long something was due, with nothing in the way, and nobody tried.
+    var waited = Duration.zero
+    /// Nothing more can be written to the store's file.
+    private(set) var isDiskFull = false
+
+    /// The column that only this proxy's clients write.
+    var column: String { "m\(number)" }
+
+    init(
+        _ number: Int, plan: Plan, home: String, table: TableName, clock: ManualClock,
+        executor: LifeExecutor, direct: InProcessTransport, trace: Trace,
+        sabotage: (any Sabotage)?
+    ) throws {
+        (self.number, self.clock, self.table) = (number, clock, table)
+        (self.plan, self.executor, self.sabotage) = (plan, executor, sabotage)
+        seed = plan.seed &+ UInt64(number) &* 1000
+        folder = "\(home)/\(number)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let snapshot = Snapshot()
+        self.snapshot = snapshot
+        weather = Weather(
+            "p\(number)", direct, clock: clock, executor: executor,
+            random: SeededRandom(self.seed &+ 2), trace: trace, sabotage: sabotage,
+            onCrash: { snapshot.take() })
+        clients = DownstreamClient.Kind.allCases.map { DownstreamClient($0) }
+        (store, engine) = try Self.open(
+            folder, seed: seed, table: table, clock: clock, plan: plan, executor: executor,
+            weather: weather, snapshot: snapshot)
+        executor.watch(store, of: number)
+    }
+
+    private static func open(
+        _ folder: String, seed: UInt64, table: TableName, clock: ManualClock, plan: Plan,
+        executor: LifeExecutor, weather: Weather, snapshot: Snapshot
+    ) throws -> (Store, SyncEngine) {
+        snapshot.watch(folder)
+        let store = try Store(
+            at: folder + "/store.sqlite", identity: "anonymous",
+            clock: executor.clock(of: clock),
+            ids: SeededRandom(seed &+ 3), workers: 1)
+        store.onEvents { _ in _ = weather.crashes() }
+        var log = Logger(label: "simulation")
+        log.logLevel = .critical
+        let engine = SyncEngine(
+            store: store, transport: weather,
+            backend: BackendConfiguration(address: Simulation.address),
+            settings: SyncSettings(
+                triggers: plan.isAutomatic ? Set(Trigger.allCases) : [.manual],
+                parallelism: plan.parallelism, tables: [table], pageRows: 5),
+            clock: clock, random: SeededRandom(seed &+ 4), executor: executor, log: log)
+        return (store, engine)
+    }
+
+    /// The process is gone and starts again on what was on disk at that moment.
+    func rebirth() async throws {
+        lives += 1
+        let next = try snapshot.taken()
+        await stop()
+        try store.close()
+        // What a failed removal leaves behind goes with the simulation's folder.
+        try? FileManager.default.removeItem(atPath: folder)
+        folder = next
+        try sabotage?.touch(storeAt: next + "/store.sqlite")
+        (store, engine) = try Self.open(
+            next, seed: seed &+ lives &* 10, table: table, clock: clock, plan: plan,
+            executor: executor, weather: weather, snapshot: snapshot)
+        executor.watch(store, of: number)
+        weather.revive()
+        // The connection that knew the limit is gone.
+        isDiskFull = false
+    }
+
+    /// Sets the engine's own loop going, in a life where it syncs by itself.
+    func start() {
+        guard plan.isAutomatic, sabotage?.startsLoops ?? true else { return }
+        let engine = engine
+        loop = Task(executorPreference: executor) { await engine.run() }
+    }
+
+    /// Ends the engine's own loop and waits until it has ended.
+    func stop() async {
+        loop?.cancel()
+        await loop?.value
+        loop = nil
+    }
+
+    /// Lets the file grow no further, or as far as it likes.
+    func fillDisk(_ isFull: Bool) async throws {
+        try await store.holdSize(isFull)
+        isDiskFull = isFull
+    }
+
+    /// Ends what runs and closes the store.
+    func close() async {
+        await stop()
+        // A store that does not close goes with its folder.
+        try? store.close()
+    }
+
+    /// A disk that keeps nothing from now on.
+    func freezeDisk() { snapshot.take(freezing: true) }
+
+    // MARK: Looking
+
+    func row(_ id: String) async throws -> Item? { try await look().rows[id] }
+
+    /// The ledger, all open operations and all live rows at one moment.
+    func look() async throws -> Store.Sight { try await store.sight(of: table) }
+
+    func rows() async throws -> [String: Item] { try await look().rows }
+
+    func operations(_ states: Set<OperationState>) async throws -> [OperationSummary] {
+        var all: [OperationSummary] = []
+        var cursor: String?
+        repeat {
+            let page = try await store.operations(
+                OperationFilter(states: states), after: cursor, limit: 500)
+            all += page.items
+            cursor = page.next
+        } while cursor != nil
+        return all
+    }
+}

@@ -1,0 +1,59 @@
+import GRDB
+package import TablesProtocol
+
+/// What the simulator asks of a store beyond what the house asks: to see all that has to hold together
+/// at one moment, and to bring about by a call what otherwise comes with time or with a disk.
+extension Store {
+    /// A store at one moment.
+    package struct Sight: Sendable {
+        /// The account of every write.
+        package var ledger: Ledger
+        /// Every open operation, in order.
+        package var open: [OperationSummary]
+        /// The live rows of one table, by id.
+        package var rows: [String: Item]
+    }
+
+    /// The ledger, the open operations and the live rows of a table, in one transaction.
+    package func sight(of table: TableName) async throws(StoreError) -> Sight {
+        try await read { transaction in
+            let open = try transaction.operations(
+                OperationFilter(states: OperationState.open), after: 0,
+                limit: StoreLimits.sightOperations
+            ).items.map { $0.summary(identity: transaction.identity) }
+            let ledger = try transaction.ledger()
+            guard let record = try transaction.table(table) else {
+                return Sight(ledger: ledger, open: open, rows: [:])
+            }
+            let items = try transaction.all(
+                """
+                SELECT id, columns, created_at, stamp, version, deleted FROM items
+                WHERE table_id = ? AND deleted = 0
+                """, [record.id]
+            ).map { Item($0, idKind: record.idKind) }
+            let rows = items.map { ($0.id.text, $0) }
+            return Sight(ledger: ledger, open: open, rows: Dictionary(uniqueKeysWithValues: rows))
+        }
+    }
+
+    /// Removes what is kept no longer, as the engine does each minute.
+    package func sweep() async throws(StoreError) { _ = try await write { try $0.sweep() } }
+
+    /// Lets the file grow no further, as on a full disk, or as far as it likes.
+    package func holdSize(_ isHeld: Bool) async throws(StoreError) {
+        try await write { transaction in
+            let db = transaction.db
+            let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            let most = isHeld ? pages : StoreLimits.filePages
+            try db.execute(sql: "PRAGMA max_page_count = \(most)")
+        }
+    }
+
+    /// Returns when nothing that was begun is under way on any connection.
+    package func settle() {
+        // A committer that has answered its group queues up once more: hence twice.
+        for connection in [writer, writer, operatorReader, searchReader] {
+            connection.unsafeRead { _ in }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import ReferenceBackend
+import Testing
+
+@testable import Simulator
+
+/// For every invariant there is a planted bug that breaks it, and its check finds it. One life at a
+/// time: each has threads that wait for each other.
+@Suite(.serialized) struct PlantedBugTests {
+    /// A flavour of each generation, for which every bug is tried.
+    enum Kind: String, CaseIterable {
+        case first, second, third
+
+        var flavours: [BackendFlavour] {
+            switch self {
+            case .first: [.mobileServices]
+            case .second: [.mobileApps, .node, .dotnet]
+            case .third: [.datasync, .toolkit]
+            }
+        }
+    }
+
+    /// Lives in which a bug has to be found.
+    private static let seeds = 0..<60 as Range<UInt64>
+
+    @Test(arguments: Bug.allCases, Kind.allCases)
+    func `a planted bug is found`(bug: Bug, kind: Kind) async throws {
+        var others: [String] = []
+        for seed in Self.seeds {
+            var plan = Plan(seed)
+            plan.flavour = kind.flavours[Int(seed) % kind.flavours.count]
+            plan.parallelism = 1
+            plan.isAutomatic = bug == .standsStill
+            plan.hasParents = bug == .insertsLate
+            let life = try Simulation(plan, sabotage: PlantedBug(bug))
+            let found = try await life.live(steps: Lives.steps).faults
+            if found.contains(where: { $0.hasPrefix(bug.invariant.rawValue + ":") }) { return }
+            others += found.map { String($0.prefix(80)) }
+        }
+        Issue.record("\(bug) lives; found instead: \(others.prefix(5))")
+    }
+
+    @Test func `every invariant has a planted bug`() {
+        #expect(Set(Bug.allCases.map(\.invariant)) == Set(Invariant.allCases))
+    }
+}

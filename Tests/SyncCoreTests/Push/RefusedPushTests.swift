@@ -1,0 +1,110 @@
+import HTTPMessage
+import HTTPTypes
+import ReferenceBackend
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+/// What the backend refuses, fails at or does not answer, and whom that holds back.
+@Suite struct RefusedPushTests {
+    private static let page = Response(
+        status: .ok, headerFields: [.contentType: "text/html"],
+        body: Array("<html>Sign in to the Wi-Fi</html>".utf8))
+
+    private static func answer(_ status: Int) -> Response {
+        Response(status: .init(code: status), body: Array(#"{"error":"no"}"#.utf8))
+    }
+
+    @Test func `one refused operation holds back only its own item`() async throws {
+        let world = try World()
+        for id in ["a", "b", "c"] { try await world.insert(id) }
+        world.transport.once(.instead(Self.answer(400))) { $0.head.method == .post }
+        let run = await world.engine.push()
+        #expect(run.state == .completeWithErrors)
+        #expect(run.push?.quarantined == 1)
+        #expect(run.push?.applied == 2)
+        let open = try await world.open()
+        #expect(open.map(\.itemID) == ["a"])
+        #expect(open.first?.state == .quarantined)
+        #expect(open.first?.reason?.contains("400") == true)
+    }
+
+    @Test func `an operation that fails by itself is quarantined after ten times`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        try await world.insert("b")
+        world.transport.decide { request, _ in
+            request.head.method == .post
+                && String(decoding: request.body, as: UTF8.self).contains(#""a""#)
+                ? .instead(Self.answer(500)) : nil
+        }
+        for _ in 0..<9 {
+            _ = await world.engine.push()
+            #expect(try await world.open().map(\.state) == [.unknown])
+            world.clock.advance(by: .seconds(700))
+        }
+        _ = await world.engine.push()
+        #expect(try await world.open().map(\.state) == [.quarantined])
+        #expect(try await world.remote("b") != nil)
+    }
+
+    @Test func `nothing is sent to a backend that does not answer with a list`() async throws {
+        let cases: [(Response, BackendStatus.State)] = [
+            (Self.page, .portal), (Self.answer(503), .degraded), (Self.answer(404), .notTables),
+            (Self.answer(401), .signedOut),
+        ]
+        for (answer, state) in cases {
+            let world = try World()
+            try await world.insert("a")
+            world.transport.decide { _, _ in .instead(answer) }
+            let run = await world.engine.push()
+            #expect(run.state == (state == .signedOut ? .signIn : .offline))
+            #expect(world.writes.isEmpty)
+            #expect(await world.engine.backendStatus.state == state)
+            #expect(try await world.open().first?.attempts == 0)
+            world.transport.decide { _, _ in nil }
+            #expect(await world.engine.push().push?.applied == 1)
+        }
+    }
+
+    @Test func `an expired sign-in holds the queue back without a mark on it`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        try await world.insert("b")
+        world.transport.once(.instead(Self.answer(401))) { $0.head.method == .post }
+        let run = await world.engine.push()
+        #expect(run.state == .signIn)
+        #expect(world.writes.count == 1)
+        #expect(try await world.open().count == 2)
+        let again = await world.engine.push()
+        #expect(again.push?.applied == 2, "\(again)")
+    }
+
+    @Test func `a queue without its identity's token waits for sign-in`() async throws {
+        let world = try World(credential: { .missing })
+        try await world.insert("a")
+        let run = await world.engine.push()
+        #expect(run.state == .signIn)
+        #expect(world.transport.sent.isEmpty)
+        #expect(await world.engine.backendStatus.state == .signedOut)
+    }
+
+    @Test func `too many requests stop the push and are obeyed`() async throws {
+        let world = try World()
+        for id in ["a", "b", "c", "d"] { try await world.insert(id) }
+        var fields = HTTPFields()
+        fields[.retryAfter] = "120"
+        let busy = Response(status: .tooManyRequests, headerFields: fields)
+        world.transport.decide { request, _ in request.head.method == .post ? .instead(busy) : nil }
+        let run = await world.engine.push()
+        #expect(run.state == .offline)
+        #expect(world.writes.count == 3)
+        let first = try #require(try await world.open().first)
+        #expect(first.state == .waiting)
+        #expect(!first.maybeApplied)
+        let wait = try #require(first.nextAttemptAt).milliseconds - world.clock.now().milliseconds
+        #expect((110_000...120_000).contains(wait))
+    }
+}
