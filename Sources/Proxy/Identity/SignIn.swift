@@ -48,28 +48,21 @@ final class SignIn: Sendable {
     }
 
     /// Takes in how the backend stands to what the engine speaks with. A refused token is not
-    /// remembered, but spoken with until there is another: the backend may have been wrong, and then
-    /// it is remembered again.
+    /// remembered any more, but spoken with until there is another: the backend may have been wrong.
     func found(_ credential: Credential, _ status: BackendStatus) {
+        guard status.state == .signedOut else { return }
         let isNews = state.withLock { state in
-            let isRefused: Bool
-            switch status.state {
-            case .online, .degraded: isRefused = false
-            case .signedOut:
-                // It still stands from before a token came, which has not been tried yet.
-                if let last = state.refusal, last.credential != credential,
-                    last.since == status.since, last.nextTry == status.nextTry
-                {
-                    return false
-                }
-                state.refusal = (credential, status.since, status.nextTry)
-                isRefused = true
-            case .offline, .portal, .notTables: return false
+            // It still stands from before a token came, which has not been tried yet.
+            if let last = state.refusal, last.credential != credential,
+                last.since == status.since, last.nextTry == status.nextTry
+            {
+                return false
             }
-            guard let field = state.field, credential == .token(field),
-                state.isRefused != isRefused
-            else { return false }
-            state.isRefused = isRefused
+            state.refusal = (credential, status.since, status.nextTry)
+            guard let field = state.field, credential == .token(field), !state.isRefused else {
+                return false
+            }
+            state.isRefused = true
             return true
         }
         if isNews { remember() }
