@@ -48,21 +48,28 @@ final class SignIn: Sendable {
     }
 
     /// Takes in how the backend stands to what the engine speaks with. A refused token is not
-    /// remembered any more, but spoken with until there is another: the backend may have been wrong.
+    /// remembered, but spoken with until there is another: the backend may have been wrong, and then
+    /// it is remembered again.
     func found(_ credential: Credential, _ status: BackendStatus) {
-        guard status.state == .signedOut else { return }
         let isNews = state.withLock { state in
-            // It still stands from before a token came, which has not been tried yet.
-            if let last = state.refusal, last.credential != credential,
-                last.since == status.since, last.nextTry == status.nextTry
-            {
-                return false
+            let isRefused: Bool
+            switch status.state {
+            case .online, .degraded: isRefused = false
+            case .signedOut:
+                // It still stands from before a token came, which has not been tried yet.
+                if let last = state.refusal, last.credential != credential,
+                    last.since == status.since, last.nextTry == status.nextTry
+                {
+                    return false
+                }
+                state.refusal = (credential, status.since, status.nextTry)
+                isRefused = true
+            case .offline, .portal, .notTables: return false
             }
-            state.refusal = (credential, status.since, status.nextTry)
-            guard let field = state.field, credential == .token(field), !state.isRefused else {
-                return false
-            }
-            state.isRefused = true
+            guard let field = state.field, credential == .token(field),
+                state.isRefused != isRefused
+            else { return false }
+            state.isRefused = isRefused
             return true
         }
         if isNews { remember() }
