@@ -11,7 +11,12 @@ extension Store {
     /// - Returns: whether an index was made or dropped.
     func keepIndexes() async throws(StoreError) -> Bool {
         if let notes = watch.take() {
-            try await write(inBudget: true) { try $0.learn(notes) }
+            do {
+                try await write(inBudget: true) { try $0.learn(notes) }
+            } catch {
+                // A full store learns nothing more; what it has of indexes may still go.
+                guard case .full = error else { throw error }
+            }
         }
         let budget = budget
         let (shapes, tables, room) = try await read { transaction in
