@@ -139,21 +139,16 @@ struct TablesRoutes: Sendable {
     func signed(
         _ response: Response, _ scene: Scene, hasAge: Bool = false, state: ItemState? = nil
     ) -> Response {
-        var fields = [scene.home.board.isOnline ? Self.backendOnline : Self.backendOffline]
-        if let state { fields.append(HTTPField(name: .understudyState, value: state.rawValue)) }
+        var response = response
+        response.head.headerFields[.understudyBackend] =
+            scene.home.board.isOnline ? "online" : "offline"
+        response.head.headerFields[.understudyState] = state?.rawValue
         if hasAge,
             let pull = scene.home.store.table(scene.call.table, worker: scene.worker)?.lastPull
         {
             let age = (now().milliseconds - pull.milliseconds) / 1000
-            fields.append(HTTPField(name: .age, value: String(max(0, age))))
+            response.head.headerFields[.age] = String(max(0, age))
         }
-        // At once and at the end, since no answer has these fields yet: to set one looks through all,
-        // and each makes the list anew.
-        var response = response
-        response.head.headerFields.append(contentsOf: fields)
         return response
     }
-
-    private static let backendOnline = HTTPField(name: .understudyBackend, value: "online")
-    private static let backendOffline = HTTPField(name: .understudyBackend, value: "offline")
 }
