@@ -19,6 +19,11 @@ enum PushDecision: Sendable, Hashable {
     case later(Later)
     /// The identity must sign in; nothing of it is sent until then.
     case signIn
+
+    /// Whether the operation itself failed, without a verdict.
+    var isOwnFailure: Bool {
+        if case .later(let later) = self { later.cause == .own } else { false }
+    }
 }
 
 /// Why an operation has to wait.

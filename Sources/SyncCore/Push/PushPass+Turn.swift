@@ -47,7 +47,7 @@ extension PushPass {
         _ operation: TableOperation, hasMerged: Bool
     ) async throws(StoreError) -> Step? {
         let table = operation.table
-        guard let record = try await store.read({ try $0.table(table) }) else { return nil }
+        guard let record = try await record(of: table) else { return nil }
         var subject = PushSubject(operation, record)
         subject.hasMerged = hasMerged
         let isAssigned = operation.kind == .insert && operation.itemID.kind == .integer
@@ -56,7 +56,7 @@ extension PushPass {
         }
         let request = try request(operation, subject, record)
         let start = remote.attempt(request)
-        let marked = try await store.write { try $0.markSending(operation, start) }
+        let marked = try await store.book { try $0.markSending(operation, start) }
         guard let marked else { return nil }
 
         let exchange = await send(request, of: operation)
@@ -114,8 +114,17 @@ extension PushPass {
                 operation, subject, decision, nil, failure: failure, isWhole: true)
         }
         let highest = page.rows.first?.id.number ?? 0
-        try await store.write { try $0.setHighestID(highest, of: operation.seq) }
+        try await store.book { try $0.setHighestID(highest, of: operation.seq) }
         return nil
+    }
+
+    /// The operation's table with its policies, mostly from memory.
+    private func record(of table: TableName) async throws(StoreError) -> TableRecord? {
+        if let known = store.catalog.remembered(table) { return known }
+        let store = store
+        return try await store.read { transaction in
+            try store.catalog.table(table) { try transaction.table(table) }
+        }
     }
 
     private func request(
@@ -171,9 +180,11 @@ extension PushPass {
     ) async throws(StoreError) -> Step {
         let random = random
         let maxAttempts = settings.maxAttempts
-        let state = try await store.write { transaction in
+        let isOwnFailure = decision.isOwnFailure
+        let state = try await store.book { transaction in
             let settlement = Settlement(
-                subject: subject, failures: try transaction.ownFailures(of: operation),
+                subject: subject,
+                failures: isOwnFailure ? try transaction.ownFailures(of: operation) : 0,
                 attempts: operation.attempts, maxAttempts: maxAttempts, now: transaction.now,
                 isWhole: isWhole, random: random)
             var outcome = settlement.outcome(decision)

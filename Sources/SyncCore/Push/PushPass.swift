@@ -41,6 +41,7 @@ struct PushPass: Sendable {
         } catch {
             state.stop = .store(error.description)
         }
+        state.report.results = state.report.results.suffix(StoreLimits.runResults)
         return state
     }
 
@@ -83,7 +84,7 @@ struct PushPass: Sendable {
                 guard let done = await group.next() else { break }
                 running -= 1
                 state.note(done)
-                await progress(state.report, state.progress)
+                await progress(state.report(at: remote.clock.uptime()), state.progress)
             }
             return state
         }
@@ -114,7 +115,7 @@ struct PushPass: Sendable {
     /// back, which waits for nothing.
     private func holdBack(_ operation: TableOperation) async throws(StoreError) -> Bool {
         if operation.maybeApplied { return false }
-        return try await store.write { try $0.holdBack(operation.seq) }
+        return try await store.book { try $0.holdBack(operation.seq) }
     }
 
     private func proveIfNeeded(_ state: inout PushState, for table: TableName) async {

@@ -19,10 +19,23 @@ struct PushState {
     /// Something closed since the cursor last began at the front, so that a successor may be due
     /// behind it.
     var hasClosed = false
+    /// The results as they were last handed out, and when that was.
+    var toldResults: [PushReport.Result] = []
+    var toldAt: Duration?
 
     /// How far the pass is; what becomes due on the way is counted when its turn comes.
     var progress: Run.Progress {
         Run.Progress(phase: .push, done: turns, total: max(total, tried.count))
+    }
+
+    /// The report as it stands. Its results are as of some moments ago: to hand them out after each
+    /// turn is to copy them all after each turn.
+    mutating func report(at now: Duration) -> PushReport {
+        let gap = Duration.milliseconds(SyncLimits.resultsMilliseconds)
+        if toldAt.map({ now - $0 >= gap }) ?? true { (toldAt, toldResults) = (now, report.results) }
+        var report = report
+        report.results = toldResults
+        return report
     }
 
     /// Counts what became of an operation.
@@ -31,7 +44,10 @@ struct PushState {
         report.sent += turn.requests
         if let state = turn.state {
             report.results.append(.init(id: turn.id, state: state))
-            if report.results.count > StoreLimits.runResults { report.results.removeFirst() }
+            // Many at once: dropping the first of an array moves all others.
+            if report.results.count >= 2 * StoreLimits.runResults {
+                report.results.removeFirst(StoreLimits.runResults)
+            }
             switch state {
             case .done: report.applied += 1
             case .conflict: report.conflicts += 1

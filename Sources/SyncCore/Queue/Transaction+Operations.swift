@@ -91,8 +91,23 @@ extension Transaction {
         operation.closedAt = now
         operation.successorOf = nil
         operation.waitsFor = nil
-        try save(&operation)
+        if state == .done { try saveDone(&operation) } else { try save(&operation) }
         try emit(.operation, operation)
+    }
+
+    /// Writes that the backend has an operation. What was sent has not changed since.
+    private func saveDone(_ operation: inout TableOperation) throws {
+        operation.revision += 1
+        try run(
+            """
+            UPDATE operations SET state = ?, reason = NULL, revision = ?, next_attempt_at = NULL,
+              closed_at = ?, last_status = ?, last_error = ? WHERE seq = ?
+            """,
+            [
+                operation.state.rawValue, operation.revision, operation.closedAt?.milliseconds,
+                operation.lastStatus, operation.lastError, operation.seq,
+            ])
+        effects.madeWork = true
     }
 
     /// Counts a write that took effect without an operation of its own.

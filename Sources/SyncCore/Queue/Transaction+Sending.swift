@@ -89,7 +89,17 @@ extension Transaction {
         current.firstAttemptAt = current.firstAttemptAt ?? now
         current.lastAttemptAt = now
         current.nextAttemptAt = nil
-        try save(&current)
+        current.revision += 1
+        try run(
+            """
+            UPDATE operations SET state = ?, reason = NULL, revision = ?, attempts = ?,
+              first_attempt_at = ?, last_attempt_at = ?, next_attempt_at = NULL WHERE seq = ?
+            """,
+            [
+                current.state.rawValue, current.revision, current.attempts,
+                current.firstAttemptAt?.milliseconds, now.milliseconds, current.seq,
+            ])
+        effects.madeWork = true
         try run(
             """
             INSERT INTO attempts(operation, number, started_at, method, target, request_body,

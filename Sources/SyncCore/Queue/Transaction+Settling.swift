@@ -36,8 +36,10 @@ extension Transaction {
             ?? ItemRow(new: operation.itemID, tableID: table.id)
         let state = try take(outcome, &operation, &row, table)
         if let attempt { try end(operation, attempt, state) }
-        if state.isOpen { try tellWaiting(for: operation) }
-        try emit(state == .conflict ? .conflict : .operation, operation)
+        if state.isOpen {
+            try tellWaiting(for: operation)
+            try emit(state == .conflict ? .conflict : .operation, operation)
+        }
         try emit(.item, operation)
         return state
     }

@@ -8,7 +8,8 @@ enum RecordedFields {
         "x-zumo-application", "x-zumo-master", "x-functions-key", "api-key",
     ]
     /// Parts of a name that say that the value is a secret.
-    private static let telling = ["token", "secret", "password", "credential"]
+    private static let telling =
+        ["token", "secret", "password", "credential"].map { Array($0.utf8) }
 
     /// `Name: value`, cut to ``SyncLimits/recordedFields`` lines; a secret's value is left out.
     static func lines(_ fields: HTTPFields) -> [String] {
@@ -20,6 +21,11 @@ enum RecordedFields {
     }
 
     private static func isSecret(_ name: String) -> Bool {
-        secret.contains(name) || telling.contains { name.contains($0) }
+        if secret.contains(name) { return true }
+        // By bytes: searching text by characters took a twentieth of a push.
+        let bytes = Array(name.utf8)
+        return telling.contains { part in
+            bytes.indices.contains { bytes[$0...].starts(with: part) }
+        }
     }
 }

@@ -26,6 +26,8 @@ public enum SyncLimits {
     static let stallSeconds: Int64 = 30
     /// The wait after a run that the store made fail, in seconds.
     static let storeRestSeconds: Int64 = 5
+    /// How old the single results of a push under way may be that are shown, in milliseconds.
+    static let resultsMilliseconds: Int64 = 100
     /// Operations that a push looks up at once.
     static let lookAhead = 64
     /// Requests that one operation's turn makes at most: read back, send, send merged.

@@ -14,6 +14,8 @@ enum Connection {
             try queue.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.execute(sql: "PRAGMA cache_size = -\(StoreLimits.writerCacheKiB)")
+                try db.execute(
+                    sql: "PRAGMA wal_autocheckpoint = \(StoreLimits.checkpointPages)")
                 let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode")
                 let synchronous = try Int.fetchOne(db, sql: "PRAGMA synchronous")
                 guard journal == "wal", synchronous == 2 else {

@@ -1,13 +1,14 @@
 import GRDB
 import Synchronization
 
-// How local writes share commits, without a timer:
+// How writes share commits, without a timer:
 //
 // 1. A write waits; the first one to wait puts the committer into the writer's queue.
 // 2. The committer takes all that wait as one group: one transaction, a savepoint each, one fsync.
-// 3. It answers the group, then queues up again behind the engine's transactions.
+// 3. It answers the group, then queues up again behind the engine's other transactions.
 // 4. A group for which there is no room is tried once more after the oldest rows that the backend has
-//    as well made room.
+//    as well made room. If that is not enough, clients are told, and the engine's bookkeeping takes
+//    the reserve.
 // 5. What arrived while it committed is the next group; when nothing did, it ends.
 extension Store {
     /// Joins the next group commit. The completion is called once, on the committer's thread, when
@@ -15,12 +16,15 @@ extension Store {
     public func submit(
         _ write: LocalWrite, completion: @escaping @Sendable (WriteOutcome) -> Void
     ) {
-        let entry = WaitingWrites.Entry(write: write, completion: completion)
-        switch waiting.withLock({ $0.add(entry) }) {
-        case .refused: completion(.busy)
-        case .joined: break
-        case .first: scheduleCommitter()
-        }
+        let rules = rules
+        let entry = WaitingWrites.Entry(
+            isBookkeeping: false,
+            make: { transaction in
+                let outcome = try transaction.perform(write, rules)
+                return .init(isKept: outcome.isSuccess) { completion(outcome) }
+            },
+            fail: { completion(WriteOutcome($0)) })
+        if !join(entry) { completion(.busy) }
     }
 
     /// Makes a local write and returns when it is on disk or has failed.
@@ -30,17 +34,47 @@ extension Store {
         }
     }
 
+    /// Books something of one operation in the next group commit, and returns when it is on disk. For
+    /// what is short; anything else takes a transaction of its own (``write(inBudget:_:)``). A
+    /// cancelled task does not stop it.
+    /// - Parameter body: may run again; what it wrote before it threw is rolled back.
+    func book<T: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
+        let result: Result<T, StoreError> = await withCheckedContinuation { continuation in
+            let entry = WaitingWrites.Entry(
+                isBookkeeping: true,
+                make: { transaction in
+                    let value = try body(transaction)
+                    return .init(isKept: true) { continuation.resume(returning: .success(value)) }
+                },
+                fail: { continuation.resume(returning: .failure($0)) })
+            _ = join(entry)
+        }
+        return try result.get()
+    }
+
+    private func join(_ entry: WaitingWrites.Entry) -> Bool {
+        switch waiting.withLock({ $0.add(entry) }) {
+        case .refused: return false
+        case .joined: break
+        case .first: scheduleCommitter()
+        }
+        return true
+    }
+
     private func scheduleCommitter() {
         writer.asyncWriteWithoutTransaction { db in
             let group = self.waiting.withLock { $0.takeGroup() }
             if group.isEmpty { return }
-            let outcomes = self.commit(group, db)
-            for (entry, outcome) in zip(group, outcomes) { entry.completion(outcome) }
+            for answer in self.commit(group, db) { answer() }
             self.scheduleCommitter()
         }
     }
 
-    private func commit(_ group: [WaitingWrites.Entry], _ db: Database) -> [WriteOutcome] {
+    private typealias Answer = @Sendable () -> Void
+
+    private func commit(_ group: [WaitingWrites.Entry], _ db: Database) -> [Answer] {
         do throws(StoreError) {
             do throws(StoreError) {
                 return try attempt(group, db)
@@ -49,25 +83,29 @@ extension Store {
                 return try attempt(group, db)
             }
         } catch {
-            return Array(repeating: WriteOutcome(error), count: group.count)
+            return group.map { entry in
+                guard case .full = error, entry.isBookkeeping else { return { entry.fail(error) } }
+                switch commit(db, inBudget: false, { try entry.make($0).answer }) {
+                case .success(let answer): return answer
+                case .failure(let error): return { entry.fail(error) }
+                }
+            }
         }
     }
 
     private func attempt(
         _ group: [WaitingWrites.Entry], _ db: Database
-    ) throws(StoreError) -> [WriteOutcome] {
+    ) throws(StoreError) -> [Answer] {
         let transaction = transaction(db)
         do {
-            var outcomes: [WriteOutcome] = []
+            var answers: [Answer] = []
             try db.inTransaction(.immediate) {
-                for entry in group {
-                    outcomes.append(try performAlone(entry.write, transaction))
-                }
+                for entry in group { answers.append(try makeAlone(entry, transaction)) }
                 assert((try? transaction.ledger().balances) ?? true, "the ledger must balance")
                 return .commit
             }
             announce(transaction.effects)
-            return outcomes
+            return answers
         } catch {
             throw StoreError(error)
         }
@@ -90,28 +128,29 @@ extension Store {
     }
 
     /// Makes one write in a savepoint, so that one that fails takes nobody with it.
-    private func performAlone(
-        _ write: LocalWrite, _ transaction: Transaction
-    ) throws -> WriteOutcome {
+    private func makeAlone(
+        _ entry: WaitingWrites.Entry, _ transaction: Transaction
+    ) throws -> Answer {
         let eventsBefore = transaction.effects.events.count
-        var outcome = WriteOutcome.failed("")
+        var made: WaitingWrites.Entry.Made?
+        var answer: Answer = { entry.fail(.failed("Nothing was written.")) }
         do {
-            try transaction.db.inSavepoint {
-                outcome = try transaction.perform(write, rules)
-                return outcome.isSuccess ? .commit : .rollback
-            }
+            try transaction.run("SAVEPOINT entry")
+            made = try entry.make(transaction)
         } catch {
             let failure = StoreError(error)
             switch failure {
             // Nothing of the group can be committed.
             case .full, .readOnly, .damaged, .cannotOpen, .newerVersion: throw failure
-            case .failed: outcome = WriteOutcome(failure)
+            case .failed: answer = { entry.fail(failure) }
             }
         }
-        if !outcome.isSuccess {
+        if made?.isKept != true {
+            try transaction.run("ROLLBACK TO entry")
             transaction.effects.events.removeSubrange(eventsBefore...)
         }
-        return outcome
+        try transaction.run("RELEASE entry")
+        return made?.answer ?? answer
     }
 }
 

@@ -59,7 +59,7 @@ extension Store {
         }
     }
 
-    private func commit<T>(
+    func commit<T>(
         _ db: Database, inBudget: Bool, _ body: (Transaction) throws -> T
     ) -> Result<T, StoreError> {
         let result = attempt(db, body)

@@ -10,6 +10,9 @@ public enum StoreLimits {
     public static let groupWrites = 500
     /// Memory in which the writer keeps pages, in KiB.
     static let writerCacheKiB = 16_384
+    /// Pages in the write-ahead log before they are copied into the file: a page that many commits
+    /// change is copied once.
+    static let checkpointPages = 4_000
     /// Seconds that a connection waits for a lock that another process holds.
     static let busySeconds = 5.0
     /// Different queries whose compiled form one reader remembers.

@@ -1,9 +1,21 @@
-/// Local writes that wait for the next group.
+/// Writes that wait for the next group: those of clients, and what the engine books of one operation.
 struct WaitingWrites {
     /// One write and who waits for it.
     struct Entry: Sendable {
-        let write: LocalWrite
-        let completion: @Sendable (WriteOutcome) -> Void
+        /// What a write came to, before its commit.
+        struct Made: Sendable {
+            /// False when what it wrote has to be rolled back.
+            var isKept: Bool
+            /// Tells who waits, once the group is on disk.
+            var answer: @Sendable () -> Void
+        }
+
+        /// Whether it is bookkeeping of the engine, which is never refused for want of room.
+        let isBookkeeping: Bool
+        /// Makes the write in the group's transaction; runs again when the group has to.
+        let make: @Sendable (Transaction) throws -> Made
+        /// Tells who waits that nothing was written.
+        let fail: @Sendable (StoreError) -> Void
     }
 
     /// What becomes of a write that arrives.
@@ -14,7 +26,9 @@ struct WaitingWrites {
 
     /// Lets a write wait; the first one starts the committer.
     mutating func add(_ entry: Entry) -> Arrival {
-        guard entries.count < StoreLimits.waitingWrites else { return .refused }
+        guard entry.isBookkeeping || entries.count < StoreLimits.waitingWrites else {
+            return .refused
+        }
         entries.append(entry)
         if isScheduled { return .joined }
         isScheduled = true

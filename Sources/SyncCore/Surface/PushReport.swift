@@ -24,7 +24,7 @@ public struct PushReport: Sendable, Hashable {
     public var quarantined = 0
     /// Operations still open at the end.
     public var left = 0
-    /// The latest results, at most ``StoreLimits/runResults``.
+    /// The latest results, at most ``StoreLimits/runResults`` once the push is over.
     public var results: [Result] = []
 
     /// Nothing yet.

@@ -44,6 +44,40 @@ import Testing
         #expect(ledger.accepted == 15 && ledger.balances)
     }
 
+    @Test func `the engine's bookings share a commit with writes and one that throws fails alone`()
+        async throws
+    {
+        let commits = Mutex(0)
+        let gate = Gate()
+        let store = fixture.store
+        let todo = fixture.todo
+        store.onWrite { commits.withLock { $0 += 1 } }
+        // The writer is busy while these arrive; an immediate task runs until it waits.
+        let busy = Task.immediate { try await store.write { _ in gate.wait() } }
+        let written = Task.immediate {
+            let body = ItemBody(id: ItemID(stored: "a", kind: .string), columns: Columns())
+            return await store.submit(LocalWrite(table: todo, action: .insert(body)))
+        }
+        let bookings = (0..<4).map { index in
+            Task.immediate {
+                try? await store.book { transaction in
+                    try transaction.countCollapsedWrite()
+                    if index == 2 { throw StoreError.failed("planned") }
+                    return index
+                }
+            }
+        }
+        gate.arrived(of: 1)
+        try await busy.value
+        #expect(await written.value.isSuccess)
+        var booked: [Int?] = []
+        for booking in bookings { booked.append(await booking.value) }
+        #expect(booked == [0, 1, nil, 3])
+        #expect(commits.withLock { $0 } == 1)
+        let ledger = try await store.ledger()
+        #expect(ledger.accepted == 4 && ledger.collapsed == 3 && ledger.balances)
+    }
+
     @Test func `a write that the store cannot hold leaves no trace of itself`() async throws {
         try await fixture.insert("a")
         try await fixture.store.write { transaction in
