@@ -33,7 +33,7 @@ package struct Lives: Sendable {
 
     /// Lives through all of them.
     /// - Parameter progress: told how many lives are over, after each.
-    /// - Throws: what kept a life from being lived, such as a disk without room for its stores.
+    /// - Throws: what kept a life from beginning, such as a disk without room for its stores.
     package func live(progress: (Int) -> Void = { _ in }) async throws -> Report {
         var report = Report()
         try await withThrowingTaskGroup(of: (UInt64, Simulation.Outcome, Trace).self) { group in
@@ -42,7 +42,12 @@ package struct Lives: Sendable {
                 guard let seed = seeds.next() else { return }
                 group.addTask {
                     let life = try Simulation(Plan(seed))
-                    return (seed, try await life.live(steps: Self.steps), life.trace)
+                    do {
+                        return (seed, try await life.live(steps: Self.steps), life.trace)
+                    } catch {
+                        let fault = "The life could not go on: \(error)"
+                        return (seed, Simulation.Outcome(faults: [fault], steps: 0), life.trace)
+                    }
                 }
             }
             for _ in 0..<atOnce { begin() }

@@ -110,7 +110,8 @@ def test_a_refused_token_is_forgotten_and_nothing_is_lost(start):
     wait_until(lambda: state(proxy) == "signedOut", 20, "the 401")
     wait_until(lambda: (proxy.folder / "sign-ins").read_bytes() != before, 5, "the forgetting")
     restart(proxy)
-    wait_until(lambda: state(proxy) == "signedOut", 20, "the want of a sign-in")
+    status = proxy.operator("GET", f"/status?identity={key(proxy)}")
+    assert "token is not here" in status["backend"]["reason"]
     sign_in(proxy, "ana")
     reaches(backend, item)
 

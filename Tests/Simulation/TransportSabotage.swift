@@ -78,13 +78,17 @@ struct TransportSabotage {
         return response
     }
 
-    /// Takes the first row out of a page.
+    /// Takes the first row out of a page, which is a list or has one in it.
     private func leaveOut(_ request: Request) async throws(TransportError) -> Response? {
         guard random.happens(0.2) else { return nil }
         let response = try await base.send(request)
         let text = String(decoding: response.bytes ?? [], as: UTF8.self)
-        guard text.hasPrefix("[{"), let cut = text.firstRange(of: "},{") else { return response }
-        return Self.json(.ok, Array(("[" + text[text.index(cut.lowerBound, offsetBy: 2)...]).utf8))
+        guard let list = text.firstRange(of: "[{"),
+            let cut = text[list.upperBound...].firstRange(of: "},{")
+        else { return response }
+        let before = text[..<text.index(after: list.lowerBound)]
+        let after = text[text.index(cut.lowerBound, offsetBy: 2)...]
+        return Self.json(.ok, Array((before + after).utf8))
     }
 
     private func unconditional(_ request: Request) -> Request {

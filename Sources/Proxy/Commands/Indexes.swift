@@ -1,4 +1,5 @@
 import ArgumentParser
+import HTTPMessage
 import TablesProtocol
 
 /// `understudy indexes`.

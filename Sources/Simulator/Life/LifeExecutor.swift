@@ -52,6 +52,7 @@ package final class LifeExecutor: TaskExecutor {
         let stores = state.withLock { state in
             state.stores.sorted { $0.key < $1.key }.map(\.value)
         }
+        guard stores.contains(where: \.isAtWork) else { return }
         turn.give()
         for store in stores { store.settle() }
         turn.take()

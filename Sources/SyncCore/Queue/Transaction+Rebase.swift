@@ -1,3 +1,4 @@
+import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -16,6 +17,10 @@ extension Transaction {
         let before = row
         var current = server
         var kept: [TableOperation] = []
+        // Each gets its place below: an operation that becomes two must not find it taken.
+        for operation in chain.dropFirst() {
+            try run("UPDATE operations SET successor_of = NULL WHERE seq = ?", [operation.seq])
+        }
         for operation in chain {
             let columns = Rebase.wanted(operation, over: current)
             let kinds = Rebase.kinds(operation, wanting: columns, over: current)

@@ -64,7 +64,9 @@ extension Store {
     }
 
     private func scheduleCommitter() {
+        underWay.add(1, ordering: .relaxed)
         writer.asyncWriteWithoutTransaction { db in
+            defer { self.underWay.subtract(1, ordering: .releasing) }
             let group = self.waiting.withLock { $0.takeGroup() }
             if group.isEmpty { return }
             for answer in self.commit(group, db) { answer() }

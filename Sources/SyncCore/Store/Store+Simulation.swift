@@ -1,4 +1,5 @@
 import GRDB
+import Synchronization
 package import TablesProtocol
 
 /// What the simulator asks of a store beyond what the house asks: to see all that has to hold together
@@ -48,6 +49,9 @@ extension Store {
             try db.execute(sql: "PRAGMA max_page_count = \(most)")
         }
     }
+
+    /// Whether something that was begun is not over.
+    package var isAtWork: Bool { underWay.load(ordering: .acquiring) > 0 }
 
     /// Returns when nothing that was begun is under way on any connection.
     package func settle() {

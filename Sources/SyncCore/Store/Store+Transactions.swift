@@ -10,9 +10,11 @@ extension Store {
     func write<T: Sendable>(
         inBudget: Bool = false, _ body: @escaping @Sendable (Transaction) throws -> T
     ) async throws(StoreError) -> T {
+        underWay.add(1, ordering: .relaxed)
         let result: Result<T, StoreError> = await withCheckedContinuation { continuation in
             writer.asyncWriteWithoutTransaction { db in
                 continuation.resume(returning: self.commit(db, inBudget: inBudget, body))
+                self.underWay.subtract(1, ordering: .releasing)
             }
         }
         return try result.get()
@@ -35,9 +37,11 @@ extension Store {
     private func read<T: Sendable>(
         on reader: DatabaseQueue, _ body: @escaping @Sendable (Transaction) throws -> T
     ) async throws(StoreError) -> T {
+        underWay.add(1, ordering: .relaxed)
         let result: Result<T, StoreError> = await withCheckedContinuation { continuation in
             reader.asyncUnsafeRead { access in
                 continuation.resume(returning: self.answer(access, body))
+                self.underWay.subtract(1, ordering: .releasing)
             }
         }
         return try result.get()

@@ -31,6 +31,8 @@ public final class Store: Sendable {
     /// How far the index is that is being made.
     let indexProgress = StatementProgress()
     let waiting = Mutex(WaitingWrites())
+    /// Accesses that were begun and are not over, for whoever waits for rest.
+    let underWay = Atomic(0)
     let listeners = Mutex(Listeners())
 
     /// Who is told after a commit.

@@ -55,6 +55,22 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"x":2,"y":5,"z":9}"#)
     }
 
+    /// Found by seed 2110 of the simulator.
+    @Test func `a change that becomes two keeps what was edited during its request`() async throws {
+        try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        let sent = try #require(try await fixture.send())
+        try await fixture.update("a", #"{"y":5}"#)
+        // Deleted there, and the table's policy keeps the local change.
+        let gone = try fixture.remote("a", #"{"x":1,"y":1}"#, version: "v2", deleted: true)
+        try await fixture.settle(sent.seq, .rebased(onto: gone, reason: "Kept."))
+        let chain = try await fixture.chain("a")
+        #expect(chain.map(\.kind) == [.undelete, .update, .update])
+        #expect(chain.map(\.successorOf) == [nil, chain[0].seq, chain[1].seq])
+        #expect(try await fixture.row("a")?.columns.text == #"{"x":2,"y":5}"#)
+        #expect(try await fixture.store.ledger().balances)
+    }
+
     @Test func `further edits during the request merge into the one that follows`() async throws {
         try await fixture.insert("a", #"{"x":1}"#)
         _ = try await fixture.send()
