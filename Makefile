@@ -31,10 +31,11 @@ test: ## install what the tests need and run everything
 fuzz: ## the parsers against many more inputs (SEED=1 COUNT=200000)
 	@SEED=$(or $(SEED),$$(date +%s)) COUNT=$(or $(COUNT),200000) swift test --filter FuzzTests
 
-soak: build ## many simulated lives (SEEDS=first:count, 20,000 unless said), a queue of OPERATIONS=100000, the package
+soak: build ## many simulated lives (SEEDS=first:count; DEBUG_SEEDS in the build that asserts), a queue of OPERATIONS=100000, the package
 	@scripts/setup soak
 	@swift build --build-tests
-	@SIMULATION_SEEDS=$(or $(SEEDS),2000:20000) swift test --skip-build --filter Simulation
+	@SELFTEST_SEEDS=$(or $(SEEDS),2000:20000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Simulation
+	@SIMULATION_SEEDS=$(or $(DEBUG_SEEDS),22000:1000) swift test --skip-build --filter Simulation
 	@OPERATIONS=$(or $(OPERATIONS),100000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Browser/test_many_operations.py
 	@.venv/bin/python -m pytest -q -p no:cacheprovider Tests/Soak
 

@@ -19,6 +19,7 @@ COMMAND_OF = {
     "status": "status", "setMode": "offline", "settings": "settings show",
     "changeSettings": "settings set", "rejections": "rejections", "sync": "sync", "push": "push",
     "runs": "runs list", "run": "runs list", "cancelRun": "runs cancel", "tables": "tables list",
+    "buildIndex": "indexes build", "dropIndex": "indexes drop",
     "changeTable": "tables set", "tableItems": "export", "pullTable": "pull",
     "purgeTable": "purge", "operations": "queue list", "operationGroups": "queue groups",
     "retryOperations": "queue retry", "discardOperations": "queue discard",

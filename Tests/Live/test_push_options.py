@@ -38,7 +38,7 @@ def test_changes_of_different_items_go_out_side_by_side_and_those_of_one_in_orde
 
 def test_strict_sdk_refuses_what_the_sdks_queues_refuse(start):
     backend = start.backend()
-    proxy = start.proxy(backend.url, "--sync", "manual", "--strict-sdk", "true")
+    proxy = start.proxy(backend.url, "--sync", "manual", "--strict-sdk")
     proxy.insert({"id": "a", "text": "old"})
     assert proxy.sync()["state"] == "complete"
     proxy.delete("a")
