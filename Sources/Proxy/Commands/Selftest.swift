@@ -42,9 +42,7 @@ struct Selftest: AsyncParsableCommand {
     func run() async throws {
         if story { return try await tell() }
         let began = SystemClock().uptime()
-        // A life often waits for its disk: twice as many as cores keep them busy.
-        let lives = Lives(
-            seedFrom..<seedFrom + UInt64(seeds), atOnce: 2 * ServerConfiguration.cores)
+        let lives = Lives(seedFrom..<seedFrom + UInt64(seeds), atOnce: ServerConfiguration.cores)
         var bar = ProgressBar()
         let report = try await lives.live { bar.draw("selftest", done: $0, total: seeds) }
         bar.end()
