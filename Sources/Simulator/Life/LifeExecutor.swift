@@ -28,12 +28,7 @@ package final class LifeExecutor: TaskExecutor {
     /// Takes a job that is ready.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let begins = state.withLock { state in
-            state.jobs.append(job)
-            defer { state.isRunning = true }
-            return !state.isRunning
-        }
-        if begins { queue.async { self.run() } }
+        goOn { $0.jobs.append(job) }
     }
 
     /// The store that a proxy works on from now on.
@@ -42,7 +37,9 @@ package final class LifeExecutor: TaskExecutor {
     /// Returns when every other task of the life waits for time, or for nobody.
     func quiet() async {
         await withCheckedContinuation { continuation in
-            state.withLock { $0.waiting.append(continuation) }
+            // The runtime may have let the caller go on elsewhere: whoever waits for an executor that
+            // rests already would wait for ever.
+            goOn { $0.waiting.append(continuation) }
         }
     }
 
@@ -60,6 +57,16 @@ package final class LifeExecutor: TaskExecutor {
 
     /// The time as a store of the life sees it: when it is the store's turn.
     func clock(of clock: ManualClock) -> any StoreClock { TurnClock(clock: clock, turn: turn) }
+
+    /// Takes over what there is to do, and begins with it if nothing was.
+    private func goOn(_ take: (inout State) -> Void) {
+        let begins = state.withLock { state in
+            take(&state)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if begins { queue.async { self.run() } }
+    }
 
     private func run() {
         while true {
