@@ -64,6 +64,27 @@ import Testing
         #expect(fixture.store.watch.take() == nil)
     }
 
+    @Test func `what a list cost that was cut off is not counted for the next one`() async throws {
+        func query(_ first: String) throws -> TableQuery {
+            let terms = (0..<60).map { "indexof(Title,'zz\($0)') eq 0" }
+            let either = ([first] + terms).joined(separator: " or ")
+            return try TableQuery(odata: "$filter=done eq true and (\(either))&$top=1")
+        }
+        let (slow, quick) = (
+            try query("indexof(Title,'z') eq 0"), try query("indexof(Title,'t') eq 0")
+        )
+        let todo = fixture.todo
+        let table = try #require(try await fixture.store.read { try $0.table(todo) })
+        // Both are one statement to SQLite.
+        #expect(
+            ItemQuery(slow, table: table, pageRows: 50).page.text
+                == ItemQuery(quick, table: table, pageRows: 50).page.text)
+        guard case .overBudget = fixture.list(slow) else { throw Unexpected() }
+        guard case .page(let page) = fixture.list(quick) else { throw Unexpected() }
+        #expect(page.items.count == 1)
+        #expect(fixture.store.watch.take() == nil)
+    }
+
     @Test func `readers that have the old plan prepared find the index`() async throws {
         let before = try list(none)
         _ = try list(Self.costly)
