@@ -63,12 +63,14 @@ extension Store {
 
     /// Drops one index of a table; false when the table has none of that number.
     public func dropIndex(_ name: TableName, _ id: Int64) async throws(StoreError) -> Bool {
-        try await write { transaction in
+        let isDropped = try await write { transaction in
             guard let table = try transaction.table(name),
                 try transaction.indexStatuses(of: table.id).contains(where: { $0.id == id })
             else { return false }
             return try transaction.dropIndex(id)
         }
+        if isDropped { indexProgress.forget(id) }
+        return isDropped
     }
 
     private enum Making { case made, noRoom, unknown }

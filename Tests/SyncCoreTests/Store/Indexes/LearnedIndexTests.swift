@@ -242,6 +242,12 @@ import Testing
         }
         let index = try #require(try await small.store.tables().first?.indexes.first)
         #expect(index.builtAt == nil && index.problem?.contains("no room") == true)
+        // The next one that is asked for gets the same number, and no reason.
+        #expect(try await small.store.dropIndex(small.todo, id))
+        _ = small.list(none)
+        #expect(try await !small.store.keepIndexes())
+        let next = try #require(try await small.store.tables().first?.indexes.first)
+        #expect(next.id == id && next.problem == nil)
     }
 }
 
