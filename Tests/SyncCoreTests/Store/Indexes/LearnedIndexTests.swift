@@ -205,6 +205,16 @@ import Testing
             ids.append(id)
         }
         let fifth = IndexChoice.query(try TableQuery(odata: "$filter=e eq 1"))
+        // Not even when it was decided on before the fourth was there.
+        let todo = fixture.todo
+        let late = try await fixture.store.write { transaction in
+            let table = try #require(try transaction.table(todo))
+            let shape = try #require(IndexShape(terms: ["=e"]))
+            let id = try #require(try transaction.indexRow(shape, of: table.id))
+            defer { _ = try? transaction.dropIndex(id) }
+            return try transaction.makeIndex(id)
+        }
+        #expect(late == .tooMany)
         #expect(try await fixture.store.startIndex(fixture.todo, fifth) == .tooMany)
         #expect(
             try await fixture.store.startIndex(fixture.todo, .known(ids[0])) == .present(ids[0]))
@@ -218,6 +228,22 @@ import Testing
         }
         try await fixture.untilMade(id)
         #expect(try await indexes().count == 4)
+    }
+
+    @Test func `an index that cannot be made is not tried again before it is wanted again`()
+        async throws
+    {
+        // Its name is taken, as after a fault of the file.
+        try await fixture.store.write { transaction in
+            try transaction.db.execute(
+                sql: "CREATE INDEX \(LearnedIndex.name(1)) ON items(settled_at)")
+        }
+        _ = try list(none, times: 3)
+        fixture.clock.advance(milliseconds: 10_000)
+        await #expect(throws: StoreError.self) { try await fixture.store.keepIndexes() }
+        #expect(try await !fixture.store.keepIndexes())
+        _ = try list(none, times: 3)
+        await #expect(throws: StoreError.self) { try await fixture.store.keepIndexes() }
     }
 
     @Test func `no index takes the room that a budget leaves for writes`() async throws {
