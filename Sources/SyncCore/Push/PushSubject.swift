@@ -34,11 +34,15 @@ struct PushSubject: Sendable, Hashable {
     /// Whether a row is still the one that the change started from.
     ///
     /// The same version alone does not say so: a backend that is restored from an older backup gives
-    /// a version a second time. What was known of the row must still be there.
+    /// a version a second time. No column that was known may show something else; one that is absent
+    /// may be one that the backend never kept.
     func isUnchanged(_ row: RemoteRow) -> Bool {
         if let baseVersion, let version = row.version {
             guard baseVersion.utf8.elementsEqual(version.utf8) else { return false }
-            return row.isDeleted || base.map(row.columns.holds) ?? true
+            guard !row.isDeleted, let base else { return true }
+            return !row.columns.changedNames(from: base).contains { name in
+                base[name] != nil && row.columns[name] != nil
+            }
         }
         guard let base else { return false }
         return row.columns.holds(base) && base.holds(row.columns)

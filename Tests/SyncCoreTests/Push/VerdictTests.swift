@@ -179,6 +179,9 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init(
             "update that never arrived", subject(.update, maybe: true), list(unchanged), .sendAgain),
         .init(
+            "update of a row that lacks a column it never kept", subject(.update, maybe: true),
+            list(row(#"{"text":"a","complete":false,"more":1}"#, version: "v1")), .sendAgain),
+        .init(
             "update of a row whose version came twice", subject(.update, maybe: true),
             list(repeated), .conflict(repeated)),
         .init(
