@@ -61,14 +61,14 @@ extension SyncEngine {
     }
 
     private func probe() async {
-        guard credential() != .missing else {
+        let credential = credential()
+        guard credential != .missing else {
             fail(Prover.Failure(state: .signedOut, reason: scheduler.backend.reason))
             return
         }
-        switch await prove(credential()) {
+        switch await prove(credential) {
         case nil, .cancelled, .store: break
-        case .signIn:
-            fail(Prover.Failure(state: .signedOut, reason: "The backend asks to sign in."))
+        case .signIn: refused(credential)
         case .backend(let failure): fail(failure)
         }
     }
