@@ -16,10 +16,11 @@ struct Home: Sendable {
 extension Home {
     /// Shows on the board how the engine sees the backend.
     func refreshBoard() async {
+        let look = board.beginLook()
         signIn?.found(await engine.lastRefusal)
         board.show(
             await engine.backendStatus, mode: await engine.mode, await engine.settings,
-            generation: await engine.knownGeneration)
+            generation: await engine.knownGeneration, look: look)
     }
 
     /// Takes a token of the identity; when it is another one than before, what waited for a sign-in
