@@ -9,6 +9,23 @@ extension ReferenceBackend {
         set { control.withLock { $0.faults = newValue } }
     }
 
+    /// All that a backend held at one moment.
+    public struct Copy: Sendable {
+        let database: DatabaseQueue
+    }
+
+    /// A copy of all that the backend holds.
+    @available(*, noasync)
+    public func copy() throws -> Copy {
+        let copy = Copy(database: try DatabaseQueue())
+        try database.backup(to: copy.database)
+        return copy
+    }
+
+    /// Goes back to a copy, as a server does that is restored from an older backup.
+    @available(*, noasync)
+    public func restore(_ copy: Copy) throws { try copy.database.backup(to: database) }
+
     /// How many requests came, by method; those that were dropped or refused count too.
     public var requestCounts: [String: Int] { control.withLock { $0.requests } }
 

@@ -29,6 +29,7 @@ import Testing
             var plan = Plan(seed)
             plan.flavour = kind.flavours[Int(seed) % kind.flavours.count]
             plan.parallelism = 1
+            plan.isRestored = false
             plan.isAutomatic = bug == .standsStill
             plan.hasParents = bug == .insertsLate
             let life = try Simulation(plan, sabotage: PlantedBug(bug))

@@ -31,6 +31,7 @@ import Testing
         let expected =
             Weather.kinds + [
                 "crash", "partition", "clock jump", "undo", "purge", "disk full",
+                "backend restored",
             ]
         let rare = expected.filter { report.faults[$0, default: 0] < least }
         #expect(
@@ -48,7 +49,7 @@ import Testing
     }
 
     /// Some of each kind in which steps say when to sync: one request at a time, four at a time, with
-    /// parents.
+    /// parents, restored.
     @Test(arguments: [0, 1, 4, 5, 13, 20, 25, 41, 85, 95] as [UInt64])
     func `a seed tells the same story twice`(seed: UInt64) async throws {
         let (first, second) = (try Simulation(Plan(seed)), try Simulation(Plan(seed)))

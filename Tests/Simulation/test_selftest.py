@@ -14,7 +14,7 @@ PARTS = [(FIRST, COUNT // 2), (FIRST + COUNT // 2, COUNT - COUNT // 2)]
 # How often each kind of fault happens at least, for every hundred seeds. The rarest, an answer put in
 # the place of a write's, comes by a few times as often.
 LEAST_FAULTS_FOR_HUNDRED_SEEDS = 1.5
-KINDS = 28
+KINDS = 29
 # A life that does not end is a failure too.
 SECONDS_FOR_A_SEED = 0.5
 

@@ -11,7 +11,7 @@ struct Selftest: AsyncParsableCommand {
         discussion: """
             Plays clients, stores, engines and a backend in memory, on time of their own, with faults \
             drawn from a seed: lost, late, repeated and torn answers, crashes at any commit or \
-            request, a full disk, clocks that jump. After each step every \
+            request, a full disk, clocks that jump, a backend that is restored. After each step every \
             promise is checked. Touches no data folder and opens no socket. The same seed gives the \
             same life; only where engines sync by themselves (seeds that leave 3 when divided by 7) \
             may two steps of the same moment change places. Ends with 1 when a promise was broken. JSON: {seeds: {from, count}, lives, \

@@ -12,6 +12,8 @@ package struct Plan: Sendable {
     var isAutomatic: Bool
     /// Items name others by a declared column.
     var hasParents: Bool
+    /// The backend is put back to an earlier copy now and then.
+    var isRestored: Bool
 
     /// Whose words the backend understands.
     var generation: Generation {
@@ -23,7 +25,7 @@ package struct Plan: Sendable {
     }
 
     /// The life that belongs to a seed: every flavour, one to three proxies, some in parallel, some
-    /// by themselves, or with parents.
+    /// by themselves, with parents, or with a backend that is restored.
     package init(_ seed: UInt64) {
         self.seed = seed
         let all = BackendFlavour.allCases
@@ -32,5 +34,6 @@ package struct Plan: Sendable {
         proxies = [1, 2, 1, 2, 1, 3][Int(seed % 6)]
         isAutomatic = seed % 7 == 3
         hasParents = seed % 4 == 1
+        isRestored = seed % 9 == 4
     }
 }

@@ -6,6 +6,7 @@ import TablesProtocol
 
 extension Simulation {
     func step(_ proxy: SimulatedProxy) async throws {
+        if plan.isRestored, random.happens(0.08) { return try await keepOrRestore() }
         switch random.next(below: 100) {
         case 0..<10: try await insertHere(proxy)
         case 10..<30: try await updateHere(proxy)

@@ -17,7 +17,9 @@ extension Simulation {
 
     /// The table is forgotten by force, or the disk is full for a while.
     func strain(_ proxy: SimulatedProxy) async throws {
-        if proxy.isDiskFull || random.happens(0.6) {
+        // Rows that made room for others come back from the backend, but not from one that forgot
+        // them as well.
+        if !plan.isRestored, proxy.isDiskFull || random.happens(0.6) {
             try await proxy.fillDisk(!proxy.isDiskFull)
             if proxy.isDiskFull { trace.fault("disk full") }
             return trace.note("p\(proxy.number) disk \(proxy.isDiskFull ? "full" : "free")")

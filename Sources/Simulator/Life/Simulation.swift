@@ -24,6 +24,10 @@ package actor Simulation {
     var faults: [String] = []
     /// Steps that were lived through.
     private(set) var steps = 0
+    /// What the backend may be put back to.
+    var copy: ReferenceBackend.Copy?
+    /// The backend went back, and the stores have not compared every row since.
+    var wentBack = false
     private var counter = 0
 
     /// What came of a life.

@@ -59,6 +59,8 @@ final class Weather: HTTPTransport {
 
     func planCrash(in steps: Int?) { state.withLock { $0.stepsToCrash = steps } }
     func revive() { state.withLock { ($0.isDead, $0.stepsToCrash) = (false, nil) } }
+    /// What was held up never arrives.
+    func dropLate() { state.withLock { $0.late = [] } }
     func part(_ isParted: Bool) { state.withLock { $0.isParted = isParted } }
     /// Sets what happens while a request is under way.
     func during(_ action: (@Sendable () async -> Void)?) { state.withLock { $0.during = action } }

@@ -32,9 +32,13 @@ struct PushSubject: Sendable, Hashable {
     func isEqual(to row: RemoteRow) -> Bool { row.columns.holds(sent) }
 
     /// Whether a row is still the one that the change started from.
+    ///
+    /// The same version alone does not say so: a backend that is restored from an older backup gives
+    /// a version a second time. What was known of the row must still be there.
     func isUnchanged(_ row: RemoteRow) -> Bool {
         if let baseVersion, let version = row.version {
-            return baseVersion.utf8.elementsEqual(version.utf8)
+            guard baseVersion.utf8.elementsEqual(version.utf8) else { return false }
+            return row.isDeleted || base.map(row.columns.holds) ?? true
         }
         guard let base else { return false }
         return row.columns.holds(base) && base.holds(row.columns)

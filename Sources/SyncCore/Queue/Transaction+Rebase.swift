@@ -88,11 +88,10 @@ extension Transaction {
         let isVisible =
             isNew || before.deleted != row.deleted
             || !row.columns.changedNames(from: before.columns).isEmpty
-        if let version {
-            row.version = version
-        } else if isVisible {
-            row.version = ids.version()
-        }
+        if let version { row.version = version }
+        // A version that the backend gives a second time, to something else, is no version to clients.
+        let isSpent = !isNew && row.version == before.version
+        if isVisible, version == nil || isSpent { row.version = ids.version() }
         if isVisible || row.version != before.version || row.createdAt != before.createdAt {
             row.stamp = try nextStamp(row.tableID)
         }

@@ -2,16 +2,12 @@ import GRDB
 import TablesProtocol
 
 extension Store {
-    /// Makes a durable write that nobody sees. It counts, since SQLite writes no page whose content
-    /// stays the same.
+    /// Makes a durable write and takes it back with another: SQLite writes no page whose content stays
+    /// the same, and asking whether all is well leaves nothing behind.
     /// - Throws: ``StoreError`` when the store can take none: the disk is full, the file read-only.
     public func proveWritable() async throws(StoreError) {
-        try await write { transaction in
-            try transaction.run(
-                """
-                INSERT INTO meta VALUES ('proofs', 1) ON CONFLICT DO UPDATE SET value = value + 1
-                """)
-        }
+        try await write { try $0.run("INSERT OR REPLACE INTO meta VALUES ('proof', 1)") }
+        try await write { try $0.run("DELETE FROM meta WHERE key = 'proof'") }
     }
 
     /// SQLite's check of the file, the references between rows, and the ledger.

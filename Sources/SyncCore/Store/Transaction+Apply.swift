@@ -6,7 +6,8 @@ extension Transaction {
     ///
     /// 1. A row whose push outcome was committed after the page's request began is left alone: no
     ///    order is read from versions or clocks.
-    /// 2. Equal version and updatedAt mean that it is here already.
+    /// 2. Equal version, updatedAt and columns mean that it is here already. The first two are not
+    ///    enough: a backend that is restored from an older backup gives a version a second time.
     /// 3. Over local changes the row is only kept as the backend's side.
     /// 4. Otherwise it becomes the item.
     ///
@@ -52,10 +53,10 @@ extension Transaction {
         guard row.serverDeleted == server.isDeleted, row.serverVersion == server.version,
             row.serverUpdatedAt == server.updatedAt
         else { return false }
-        if server.version != nil || server.updatedAt != nil { return true }
-        // Without both, only the columns can say.
         let known = row.pending == nil ? row.visible : row.shadow
-        guard let known, let theirs = server.columns else { return false }
+        guard let known, let theirs = server.columns else {
+            return server.version != nil || server.updatedAt != nil
+        }
         return theirs.changedNames(from: known).isEmpty
     }
 

@@ -75,6 +75,7 @@ private let mine = row(#"{"text":"b","complete":false,"rank":1.0}"#)
 private let elsewhere = row(#"{"text":"a","complete":true,"rank":1}"#)
 private let overlap = row(#"{"text":"c","complete":false,"rank":1}"#)
 private let unchanged = row(version: "v1")
+private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "v1")
 
 @Suite struct VerdictTests {
     static let answers: [VerdictCase] = [
@@ -177,6 +178,9 @@ private let unchanged = row(version: "v1")
         .init("update that arrived", subject(.update, maybe: true), list(mine), .applied(mine)),
         .init(
             "update that never arrived", subject(.update, maybe: true), list(unchanged), .sendAgain),
+        .init(
+            "update of a row whose version came twice", subject(.update, maybe: true),
+            list(repeated), .conflict(repeated)),
         .init(
             "update and another change", subject(.update, maybe: true), list(elsewhere),
             .conflict(elsewhere)),

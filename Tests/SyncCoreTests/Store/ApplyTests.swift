@@ -16,6 +16,21 @@ import Testing
         #expect(try await fixture.row("a")?.stamp == stamp)
     }
 
+    @Test func `a version that a restored backend gives a second time does not hide what is new`()
+        async throws
+    {
+        try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
+        let before = try #require(try await fixture.row("a"))
+        let second = try fixture.remote("a", #"{"n":2}"#, version: "v1")
+        #expect(try await fixture.pull(second) == [.updated])
+        #expect(try await fixture.pull(second) == [.unchanged])
+        let row = try #require(try await fixture.row("a"))
+        #expect(row.stamp > before.stamp && row.serverVersion == "v1")
+        // A client that holds the first of the two has not seen the second.
+        let outcome = await fixture.write(.update(row.id, Columns()), ifMatch: .versions(["v1"]))
+        #expect(outcome.name == "preconditionFailed")
+    }
+
     @Test func `a new version with equal columns gets a stamp and keeps the versions clients hold`()
         async throws
     {
