@@ -29,8 +29,8 @@ enum Bug: String, CaseIterable, Sendable {
     case changesVersion
     /// A page of the file is overwritten.
     case corrupts
-    /// A change gets no new stamp.
-    case keepsStamp
+    /// A change gets the stamp of the day before.
+    case backdates
     /// The engine's own loop is never set going.
     case standsStill
     /// The backend acknowledges an insert and makes it after the next one.
@@ -51,7 +51,7 @@ enum Bug: String, CaseIterable, Sendable {
         case .overwrites: .pending
         case .changesVersion: .answers
         case .corrupts: .file
-        case .keepsStamp: .downstream
+        case .backdates: .downstream
         case .standsStill: .liveness
         case .insertsLate: .parents
         }
@@ -76,11 +76,7 @@ enum Bug: String, CaseIterable, Sendable {
             WHERE pending IS NOT NULL AND shadow_columns IS NOT NULL
             """
         case .changesVersion: "UPDATE items SET version = 'bm90IHRoZSBzYW1l'"
-        case .keepsStamp:
-            """
-            UPDATE items SET columns = json_set(columns, '$.late', 1)
-            WHERE pending IS NULL AND deleted = 0
-            """
+        case .backdates: "UPDATE items SET stamp = stamp - 86400000 WHERE pending IS NULL"
         case .forgetsCommits, .swallows, .repeats, .overtakes, .leavesOut, .expires, .corrupts,
             .standsStill, .insertsLate:
             nil

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPMessage
 import Testing
 
 @testable import Simulator
@@ -48,6 +49,15 @@ import Testing
         #expect(found.faults.isEmpty, "seed \(seed): \(found.faults)")
     }
 
+    @Test func `a life that cannot go on leaves nothing behind`() async throws {
+        // In this one the engines have loops of their own.
+        let life = try Simulation(Plan(3), sabotage: Breakdown())
+        let home = await life.home
+        #expect(FileManager.default.fileExists(atPath: home))
+        await #expect(throws: Breakdown.self) { try await life.live(steps: 5) }
+        #expect(!FileManager.default.fileExists(atPath: home))
+    }
+
     /// Some of each kind in which steps say when to sync: one request at a time, four at a time, with
     /// parents, restored.
     @Test(arguments: [0, 1, 4, 5, 13, 20, 25, 41, 85, 95] as [UInt64])
@@ -57,4 +67,15 @@ import Testing
         _ = try await second.live(steps: Lives.steps)
         #expect(first.trace.lines == second.trace.lines, "seed \(seed)")
     }
+}
+
+/// Ends a life after its first step.
+private struct Breakdown: Sabotage, Error {
+    var startsLoops: Bool { true }
+    func answer(
+        _ request: Request, base: any HTTPTransport, random: SeededRandom
+    ) async throws(TransportError) -> Response? { nil }
+    func act(in proxy: SimulatedProxy, random: SeededRandom) async throws { throw self }
+    func keepsHouse(of proxy: SimulatedProxy) async throws -> Bool { false }
+    func touch(storeAt path: String) throws {}
 }

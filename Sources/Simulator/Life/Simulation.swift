@@ -69,11 +69,21 @@ package actor Simulation {
         let direct = InProcessTransport(backend)
         self.direct = direct
         let (trace, table, executor) = (trace, table, executor)
-        proxies = try (0..<plan.proxies).map { number in
-            try SimulatedProxy(
-                number, plan: plan, home: home, table: table, clock: clock, executor: executor,
-                direct: direct, trace: trace, sabotage: sabotage)
+        do {
+            proxies = try (0..<plan.proxies).map { number in
+                try SimulatedProxy(
+                    number, plan: plan, home: home, table: table, clock: clock, executor: executor,
+                    direct: direct, trace: trace, sabotage: sabotage)
+            }
+        } catch {
+            Self.remove(home)
+            throw error
         }
+    }
+
+    private static func remove(_ home: String) {
+        // What a failed removal leaves behind is only a folder among the temporary ones.
+        try? FileManager.default.removeItem(atPath: home)
     }
 
     /// Where the stores are: in memory where that can be.
@@ -83,12 +93,21 @@ package actor Simulation {
             ? memory + "/" : NSTemporaryDirectory()
     }
 
-    /// Lives through `steps` steps and heals.
+    /// Lives through `steps` steps and heals. Whatever came of it, nothing of it is left: its stores
+    /// may be in memory.
     package nonisolated func live(steps: Int) async throws -> Outcome {
-        try await withTaskExecutorPreference(executor) { try await self.lifetime(steps: steps) }
+        try await withTaskExecutorPreference(executor) {
+            do {
+                try await self.lifetime(steps: steps)
+            } catch {
+                await self.end()
+                throw error
+            }
+            return await self.end()
+        }
     }
 
-    private func lifetime(steps: Int) async throws -> Outcome {
+    private func lifetime(steps: Int) async throws {
         for number in proxies.indices {
             proxies[number].weather.faultRate = random.pick([0, 0.1, 0.4])
             proxies[number].weather.during { [weak self] in await self?.interfere(number) }
@@ -109,10 +128,13 @@ package actor Simulation {
             if faults.isEmpty { try await check(proxy) }
         }
         if faults.isEmpty { try await heal() }
+    }
+
+    @discardableResult
+    private func end() async -> Outcome {
         for proxy in proxies { await proxy.close() }
-        // What a failed removal leaves behind is only a folder among the temporary ones.
-        try? FileManager.default.removeItem(atPath: home)
-        return Outcome(faults: faults, steps: self.steps)
+        Self.remove(home)
+        return Outcome(faults: faults, steps: steps)
     }
 
     private func rebirth(_ proxy: SimulatedProxy) async throws {

@@ -46,8 +46,7 @@ extension Transaction {
     private func matching(_ query: TableQuery, in table: TableRecord) throws -> Set<String>? {
         guard query.filter != nil else { return nil }
         let page = ItemQuery(query, table: table, pageRows: SyncLimits.purgeRows).page
-        let arguments = StatementArguments(page.arguments.map(\.databaseValue))
-        return Set(try Row.fetchAll(db, sql: page.text, arguments: arguments).map { $0["id"] })
+        return Set(try Row.fetchAll(db, sql: page.text, arguments: page.bound).map { $0["id"] })
     }
 
     private func forget(_ ids: Set<String>?, of table: TableRecord) throws -> Int {

@@ -95,7 +95,8 @@ extension Transaction {
         try emit(.operation, operation)
     }
 
-    /// Writes that the backend has an operation. What was sent has not changed since.
+    /// Writes that the backend has an operation. What was sent has not changed since, and what was sent
+    /// waited for nothing: no other column has to be made text again, as ``save(_:)`` does.
     private func saveDone(_ operation: inout TableOperation) throws {
         operation.revision += 1
         try run(

@@ -90,6 +90,7 @@ extension Transaction {
         current.lastAttemptAt = now
         current.nextAttemptAt = nil
         current.revision += 1
+        // Only what changes is written, as when it is done.
         try run(
             """
             UPDATE operations SET state = ?, reason = NULL, revision = ?, attempts = ?,

@@ -20,6 +20,7 @@ struct ItemQuery {
         let index = Self.index(for: query, of: table)
         let scope = SQLFragment("table_id = ?", [.integer(table.id)])
         let indexed = index.map { _ in SQLFragment(LearnedIndex.scope(table.id)) }
+        // An index that holds nothing to one value helps a count by nothing: it looks at every row.
         let holds = index?.shape.equalities.isEmpty == false
         self.init(
             query, source: SQLFragment("items", []), scope: indexed ?? scope,

@@ -42,6 +42,27 @@ final class Reader: Sendable {
         }
     }
 
+    /// Reads two queries at one moment, otherwise as one is read.
+    @available(*, noasync)
+    func read<T: Sendable>(
+        steps: Int, query: String, and other: String,
+        _ body: (StatementRows, StatementRows) throws -> T
+    ) throws -> T {
+        try state.withLock { state in
+            let (first, second) = (try prepared(query, &state), try prepared(other, &state))
+            return try opened(&state).unsafeRead { db in
+                budget.start(steps: steps)
+                var value: T?
+                try db.inTransaction(.deferred) {
+                    value = try body(first, second)
+                    return .commit
+                }
+                guard let value else { throw StoreError.failed("Nothing was read.") }
+                return value
+            }
+        }
+    }
+
     /// Closes the connection once nobody reads on it any more.
     func close() {
         state.withLock { $0 = State() }

@@ -35,3 +35,8 @@ extension SQLValue {
         }
     }
 }
+
+extension SQLFragment {
+    /// The arguments as GRDB binds them.
+    var bound: StatementArguments { StatementArguments(arguments.map(\.databaseValue)) }
+}

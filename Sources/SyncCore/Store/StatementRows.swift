@@ -5,8 +5,8 @@ import TablesProtocol
 /// A prepared query whose rows are read straight from SQLite: GRDB's row objects are half the cost of
 /// a page, and its queue's two hops cost more than a look-up by id.
 ///
-/// The query selects id, columns, created_at, stamp, version, deleted. It is reset before its rows'
-/// reader returns.
+/// The query selects id, columns, created_at, stamp, version, deleted, or a number alone. It is reset
+/// before its rows' reader returns.
 ///
 /// `@unchecked Sendable` because SQLite, opened without its own lock, wants one thread at a time in a
 /// connection, and that is what there is: a ``Reader`` steps its queries, and lets GRDB use its
@@ -27,6 +27,8 @@ final class StatementRows: @unchecked Sendable {
     /// row holds only until `take` returns.
     func forEach(_ values: [SQLValue], _ take: (StatementRow) -> Bool) throws {
         defer { unsafe sqlite3_reset(rows) }
+        // The steps of a run that was cut off are nobody's.
+        _ = unsafe sqlite3_stmt_status(rows, SQLITE_STMTSTATUS_VM_STEP, 1)
         for (index, value) in values.enumerated() { try bind(value, at: CInt(index + 1)) }
         repeat {
             let code = unsafe sqlite3_step(rows)
@@ -51,8 +53,20 @@ final class StatementRows: @unchecked Sendable {
         }
     }
 
-    /// The steps that SQLite's machine took since this was last asked.
-    func takeSteps() -> Int { StatementSteps.take(statement) }
+    /// The number in the first column of the only row.
+    func number(_ values: [SQLValue]) throws -> Int {
+        var number: Int?
+        try forEach(values) { row in
+            number = row.number
+            return false
+        }
+        guard let number else { throw StoreError.failed("Nothing was counted.") }
+        return number
+    }
+
+    /// The steps that SQLite's machine took for the last ``forEach(_:_:)``. It costs a look into a
+    /// counter.
+    var steps: Int { unsafe Int(sqlite3_stmt_status(rows, SQLITE_STMTSTATUS_VM_STEP, 0)) }
 
     private func bind(_ value: SQLValue, at index: CInt) throws {
         let code: CInt
@@ -104,6 +118,9 @@ struct StatementRow: StoredItem {
     }
     var updatedAt: Instant { Instant(milliseconds: unsafe sqlite3_column_int64(rows, 3)) }
     var deleted: Bool { unsafe sqlite3_column_int64(rows, 5) != 0 }
+
+    /// The first column of a query that counts.
+    fileprivate var number: Int { unsafe Int(sqlite3_column_int64(rows, 0)) }
 
     func appendID(to bytes: inout [UInt8]) { append(0, to: &bytes) }
     func appendColumns(to bytes: inout [UInt8]) { append(1, to: &bytes) }

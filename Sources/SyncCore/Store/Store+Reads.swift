@@ -72,15 +72,9 @@ extension Store {
                 try filled(empty, from: $0, query, idKind)
             }
         }
-        return try reader.read(steps: steps) { db in
-            var page = empty
-            try db.inTransaction(.deferred) {
-                let rows = StatementRows(try db.cachedStatement(sql: query.page.text))
-                page = try filled(page, from: rows, query, idKind)
-                page.count = try Int.fetchOne(
-                    db.cachedStatement(sql: counting.text), arguments: counting.bound)
-                return .commit
-            }
+        return try reader.read(steps: steps, query: query.page.text, and: counting.text) {
+            var page = try filled(empty, from: $0, query, idKind)
+            page.count = try $1.number(counting.arguments)
             return page
         }
     }
@@ -90,7 +84,7 @@ extension Store {
         _ empty: Page, from rows: StatementRows, _ query: ItemQuery, _ idKind: IDKind
     ) throws -> Page {
         let (page, count) = try empty.filled(from: rows, query, idKind)
-        watch.note(query, steps: rows.takeSteps(), rows: count)
+        watch.note(query, steps: rows.steps, rows: count)
         return page
     }
 
@@ -195,11 +189,6 @@ extension Generation {
         case .mobileApps, .datasync: pageRows
         }
     }
-}
-
-extension SQLFragment {
-    /// The arguments as GRDB binds them.
-    var bound: StatementArguments { StatementArguments(arguments.map { $0.databaseValue }) }
 }
 
 extension Item {

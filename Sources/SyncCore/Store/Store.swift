@@ -29,7 +29,7 @@ public final class Store: Sendable {
     /// What lists cost, from which indexes are learned.
     let watch = QueryWatch()
     /// How far the index is that is being made.
-    let indexProgress = StatementProgress()
+    let indexProgress = IndexProgress()
     let waiting = Mutex(WaitingWrites())
     /// Accesses that were begun and are not over, for whoever waits for rest.
     let underWay = Atomic(0)

@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import TablesProtocol
 import Testing
 
@@ -102,6 +103,24 @@ import Testing
         let unhurried = fixture.listUnhurried(slow)
         guard case .page(let page) = unhurried else { throw Unexpected() }
         #expect(page.items.isEmpty)
+    }
+
+    @Test(arguments: ["", "&$inlinecount=allpages"])
+    func `no more queries stay prepared than a reader remembers`(counting: String) throws {
+        for number in 0..<StoreLimits.rememberedQueries + 50 {
+            _ = try page("$filter=c\(number) eq 1\(counting)")
+        }
+        let prepared = try fixture.store.readers[0].read(steps: StoreLimits.readBudgetSteps) { db in
+            var count = 0
+            var statement = unsafe sqlite3_next_stmt(db.sqliteConnection, nil)
+            while let next = unsafe statement {
+                count += 1
+                unsafe statement = sqlite3_next_stmt(db.sqliteConnection, next)
+            }
+            return count
+        }
+        // A few are the reader's own.
+        #expect(prepared <= StoreLimits.rememberedQueries + 10)
     }
 
     @Test func `the SDKs' system tables list what is open`() async throws {

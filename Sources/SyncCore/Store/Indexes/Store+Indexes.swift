@@ -33,7 +33,7 @@ extension Store {
         case .make(let id):
             switch try await make(id) {
             case .made: return true
-            case .noRoom, .unknown: return false
+            case .tooMany, .noRoom, .unknown: return false
             }
         }
     }
@@ -48,12 +48,7 @@ extension Store {
         guard indexProgress.reserve(id) else { return .busy }
         Task {
             do {
-                switch try await make(id) {
-                case .made, .unknown: indexProgress.end(id, problem: nil)
-                case .noRoom:
-                    indexProgress.end(
-                        id, problem: "The store has no room for it: see --disk-budget.")
-                }
+                indexProgress.end(id, problem: problem(try await make(id)))
             } catch {
                 indexProgress.end(id, problem: "\(error)")
             }
@@ -63,35 +58,46 @@ extension Store {
 
     /// Drops one index of a table; false when the table has none of that number.
     public func dropIndex(_ name: TableName, _ id: Int64) async throws(StoreError) -> Bool {
-        try await write { transaction in
+        let isDropped = try await write { transaction in
             guard let table = try transaction.table(name),
                 try transaction.indexStatuses(of: table.id).contains(where: { $0.id == id })
             else { return false }
             return try transaction.dropIndex(id)
         }
+        if isDropped { indexProgress.forget(id) }
+        return isDropped
     }
 
-    private enum Making { case made, noRoom, unknown }
-
-    /// Makes one index. It takes no room that was kept for other things.
-    private func make(_ id: Int64) async throws(StoreError) -> Making {
-        let budget = budget
+    /// Makes one index. It takes no room that was kept for other things. Whatever keeps it from being
+    /// made, its shape must be wanted anew before it is tried again: each try holds writers up.
+    private func make(_ id: Int64) async throws(StoreError) -> IndexMaking {
+        let (budget, progress) = (budget, indexProgress)
         do {
-            let progress = indexProgress
-            let isMade = try await write(inBudget: true) { transaction in
-                let isMade = try progress.whileMaking(transaction.db) {
+            return try await write(inBudget: true) { transaction in
+                let making = try progress.whileMaking(transaction.db) {
                     try transaction.makeIndex(id)
                 }
                 switch try budget?.room(transaction.db) ?? .enough {
-                case .enough: return isMade
+                case .enough: return making
                 case .noneForIndexes, .hardlyAny: throw StoreError.full("No room for an index.")
                 }
             }
-            return isMade ? .made : .unknown
         } catch {
-            guard case .full = error else { throw error }
             try await write { try $0.forgetCounts(ofIndex: id) }
+            guard case .full = error else { throw error }
             return .noRoom
+        }
+    }
+
+    /// Why an index was not made, for whoever wanted it; nil when it is there or was dropped meanwhile.
+    private func problem(_ making: IndexMaking) -> String? {
+        switch making {
+        case .made, .unknown: nil
+        case .tooMany:
+            "The table has \(StoreLimits.indexesPerTable) indexes already: drop one first."
+        case .noRoom where budget == nil:
+            "There is no room for it on the disk: make some, then build it again."
+        case .noRoom: "The store has no room for it: raise --disk-budget, then build it again."
         }
     }
 }

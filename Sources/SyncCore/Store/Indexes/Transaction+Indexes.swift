@@ -1,6 +1,16 @@
 import GRDB
 import TablesProtocol
 
+/// What became of an index that was to be made.
+enum IndexMaking {
+    case made
+    /// The table has as many as it may have.
+    case tooMany
+    case noRoom
+    /// It is there already, or nobody asks for it any more.
+    case unknown
+}
+
 extension Transaction {
     /// Adds what the readers noticed to what is known.
     ///
@@ -74,19 +84,21 @@ extension Transaction {
         return (shapes, tables)
     }
 
-    /// Makes the index of a shape; false when it is there or its shape is unknown.
-    func makeIndex(_ id: Int64) throws -> Bool {
+    /// Makes the index of a shape.
+    func makeIndex(_ id: Int64) throws -> IndexMaking {
         let row = try first(
             "SELECT table_id, shape FROM learned_indexes WHERE id = ? AND built_at IS NULL", [id])
         guard let row, let table = try table(id: row[0]),
             let shape = IndexShape(terms: JSONList.names(row[1]))
-        else { return false }
+        else { return .unknown }
+        // Another one may have been made since this one was decided on.
+        guard table.indexes.count < StoreLimits.indexesPerTable else { return .tooMany }
         try db.execute(sql: LearnedIndex.making(id, shape, of: table))
         try run(
             "UPDATE learned_indexes SET built_at = ?1, seen_at = ?1 WHERE id = ?2",
             [now.milliseconds, id])
         try listIndexes(of: table.id)
-        return true
+        return .made
     }
 
     /// Drops an index with all that was counted of it; false when there is none.

@@ -64,6 +64,27 @@ import Testing
         #expect(fixture.store.watch.take() == nil)
     }
 
+    @Test func `what a list cost that was cut off is not counted for the next one`() async throws {
+        func query(_ first: String) throws -> TableQuery {
+            let terms = (0..<60).map { "indexof(Title,'zz\($0)') eq 0" }
+            let either = ([first] + terms).joined(separator: " or ")
+            return try TableQuery(odata: "$filter=done eq true and (\(either))&$top=1")
+        }
+        let (slow, quick) = (
+            try query("indexof(Title,'z') eq 0"), try query("indexof(Title,'t') eq 0")
+        )
+        let todo = fixture.todo
+        let table = try #require(try await fixture.store.read { try $0.table(todo) })
+        // Both are one statement to SQLite.
+        #expect(
+            ItemQuery(slow, table: table, pageRows: 50).page.text
+                == ItemQuery(quick, table: table, pageRows: 50).page.text)
+        guard case .overBudget = fixture.list(slow) else { throw Unexpected() }
+        guard case .page(let page) = fixture.list(quick) else { throw Unexpected() }
+        #expect(page.items.count == 1)
+        #expect(fixture.store.watch.take() == nil)
+    }
+
     @Test func `readers that have the old plan prepared find the index`() async throws {
         let before = try list(none)
         _ = try list(Self.costly)
@@ -184,6 +205,16 @@ import Testing
             ids.append(id)
         }
         let fifth = IndexChoice.query(try TableQuery(odata: "$filter=e eq 1"))
+        // Not even when it was decided on before the fourth was there.
+        let todo = fixture.todo
+        let late = try await fixture.store.write { transaction in
+            let table = try #require(try transaction.table(todo))
+            let shape = try #require(IndexShape(terms: ["=e"]))
+            let id = try #require(try transaction.indexRow(shape, of: table.id))
+            defer { _ = try? transaction.dropIndex(id) }
+            return try transaction.makeIndex(id)
+        }
+        #expect(late == .tooMany)
         #expect(try await fixture.store.startIndex(fixture.todo, fifth) == .tooMany)
         #expect(
             try await fixture.store.startIndex(fixture.todo, .known(ids[0])) == .present(ids[0]))
@@ -197,6 +228,22 @@ import Testing
         }
         try await fixture.untilMade(id)
         #expect(try await indexes().count == 4)
+    }
+
+    @Test func `an index that cannot be made is not tried again before it is wanted again`()
+        async throws
+    {
+        // Its name is taken, as after a fault of the file.
+        try await fixture.store.write { transaction in
+            try transaction.db.execute(
+                sql: "CREATE INDEX \(LearnedIndex.name(1)) ON items(settled_at)")
+        }
+        _ = try list(none, times: 3)
+        fixture.clock.advance(milliseconds: 10_000)
+        await #expect(throws: StoreError.self) { try await fixture.store.keepIndexes() }
+        #expect(try await !fixture.store.keepIndexes())
+        _ = try list(none, times: 3)
+        await #expect(throws: StoreError.self) { try await fixture.store.keepIndexes() }
     }
 
     @Test func `no index takes the room that a budget leaves for writes`() async throws {
@@ -221,6 +268,12 @@ import Testing
         }
         let index = try #require(try await small.store.tables().first?.indexes.first)
         #expect(index.builtAt == nil && index.problem?.contains("no room") == true)
+        // The next one that is asked for gets the same number, and no reason.
+        #expect(try await small.store.dropIndex(small.todo, id))
+        _ = small.list(none)
+        #expect(try await !small.store.keepIndexes())
+        let next = try #require(try await small.store.tables().first?.indexes.first)
+        #expect(next.id == id && next.problem == nil)
     }
 }
 
