@@ -58,7 +58,7 @@ struct AccessShell {
     }
 
     private func send(_ response: Response, closing: Bool) -> Bool {
-        exchange.answered()
+        exchange.answered(response)
         switch OutgoingBody.of(response, toHead: exchange.isHead) {
         case .whole(let bytes):
             if case .stream(let unsent) = response.body { unsent.cancel() }
@@ -92,7 +92,7 @@ struct AccessShell {
     /// Writes a whole response to the socket. What does not fit into its buffer is lost, as the
     /// connection is closed next.
     private func cutOff(_ response: Response) {
-        exchange.answered()
+        exchange.answered(response)
         let body = response.bytes ?? []
         var text = "HTTP/1.1 \(response.head.status)\r\n"
         for field in response.head.headerFields { text += "\(field.name): \(field.value)\r\n" }

@@ -125,9 +125,11 @@ func completedCallback(
     guard let connection = unsafe connection, let pointer = unsafe request?.pointee else { return }
     let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
     unsafe request?.pointee = nil
-    let isSent = code == .REQUEST_TERMINATED_COMPLETED_OK || code == .REQUEST_TERMINATED_WITH_ERROR
+    let isWhole = code == .REQUEST_TERMINATED_COMPLETED_OK
+    let isSent = isWhole || code == .REQUEST_TERMINATED_WITH_ERROR
     unsafe note(of: connection)?.requestEnded()
-    exchange.end(descriptor: unsafe understudy_socket(connection), isSent: isSent)
+    exchange.end(
+        descriptor: unsafe understudy_socket(connection), isSent: isSent, isWhole: isWhole)
 }
 
 /// `MHD_NotifyConnectionCallback`: keeps a note for each connection, retained when it starts and

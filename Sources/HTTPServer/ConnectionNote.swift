@@ -10,9 +10,8 @@ final class ConnectionNote: Sendable {
     /// Since which second of the system's uptime the next request is read; 0 while one is answered.
     private let readingSince = Atomic<Int>(ConnectionNote.now)
 
-    /// Since which second the client has left its answer unread, and how many bytes it had taken then.
-    /// Looked at only while there is no room for a newcomer.
-    private let unread = Mutex<(since: Int, taken: UInt64)?>(nil)
+    /// Whether the client reads its answer. Looked at only while there is no room for a newcomer.
+    private let unread = Mutex(UnreadAnswer())
 
     private let known = Mutex<KnownHead?>(nil)
 
@@ -62,20 +61,17 @@ final class ConnectionNote: Sendable {
 
     /// Since when the client has left its answer unread; nil when it reads, or nothing waits for it.
     /// The socket must be open.
-    ///
-    /// 1. As long as more can be written, nothing waits.
-    /// 2. Otherwise the client has to take some bytes; with so many, the time begins anew.
-    func unreadSince(slowestBytes: UInt64) -> Int? {
+    /// - Parameters:
+    ///   - slowestBytes: as many as show that it reads.
+    ///   - pauseSeconds: the longest time between two looks that belong together.
+    func unreadSince(slowestBytes: UInt64, pauseSeconds: Int) -> Int? {
         var member = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         let isWritable = unsafe poll(&member, 1, 0) > 0
+        let taken = isWritable ? nil : counts?.taken
         return unread.withLock { unread in
-            guard !isWritable, let taken = counts?.taken else {
-                unread = nil
-                return nil
-            }
-            if let before = unread, taken < before.taken + slowestBytes { return before.since }
-            unread = (Self.now, taken)
-            return unread?.since
+            unread.since(
+                now: Self.now, taken: taken, slowestBytes: slowestBytes,
+                pauseSeconds: pauseSeconds)
         }
     }
 

@@ -45,6 +45,8 @@ final class Exchange {
     let target: String?
     /// Where the target ends in libmicrohttpd's memory: a number to compare, never an address to read.
     private let targetEnd: UInt
+    /// What the server's observer will be told; nil when it does not watch.
+    private let record: RequestRecord?
     private var request: Request?
     private var body: [UInt8] = []
     /// The body that is handed over as it arrives.
@@ -59,6 +61,7 @@ final class Exchange {
         self.core = core
         self.target = target
         self.targetEnd = targetEnd
+        record = core.observer?.isWatching == true ? RequestRecord() : nil
     }
 
     /// Whether the target ends right before the version. If not, a NUL byte has cut it.
@@ -73,6 +76,7 @@ final class Exchange {
         case .success where core.suspensions.isClosed:
             return refuse(.stopping)
         case .success(let head):
+            record?.head = head.request
             let request = Request(
                 head: head.request, connection: connection, memo: head.memo)
             self.request = request
@@ -206,11 +210,18 @@ final class Exchange {
         phase = .streaming(upload)
     }
 
-    /// Notes that libmicrohttpd has a response.
-    func answered() { phase = .answered }
+    /// Notes that libmicrohttpd has a response, with so many bytes of body that are there already.
+    func answered(_ response: Response) {
+        phase = .answered
+        record?.answered(
+            response.head.status, bodyBytes: isHead ? 0 : response.bytes?.count ?? 0)
+    }
 
-    /// Ends: the response is sent or the connection is gone.
-    func end(descriptor: CInt, isSent: Bool) {
+    /// Ends: the connection is done with the response, or gone.
+    /// - Parameters:
+    ///   - isSent: there was a response, perhaps libmicrohttpd's own.
+    ///   - isWhole: the response was sent to its end.
+    func end(descriptor: CInt, isSent: Bool, isWhole: Bool) {
         switch phase {
         case .head, .receiving, .discarding: if isSent { core.refused(.unreadable) }
         case .streaming(let upload):
@@ -224,6 +235,10 @@ final class Exchange {
             if let token = feed.token { core.lookout.unwatch(token, descriptor: descriptor) }
             core.suspensions.leave(feed.stream)
             feed.stream.finish()
+        }
+        if let record {
+            core.observer?.ended(
+                record.ended(streamedBytes: feed?.stream.sentBytes ?? 0, isWhole: isWhole))
         }
         core.exchanges.closed()
     }

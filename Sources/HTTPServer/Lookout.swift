@@ -57,8 +57,8 @@ final class Lookout: Sendable {
     /// 1. Wait for a connection, a hang-up or the bell.
     /// 2. Hand each new connection over, as long as there is room.
     /// 3. Without room, cut a connection that waits for a whole request in vain, or those whose
-    ///    clients do not read their answers. Without room or descriptors, switch the listeners off; a connection that closes rings the bell, and
-    ///    otherwise the time-out tries again.
+    ///    clients do not read their answers. Without room or descriptors, switch the listeners off; a
+    ///    connection that closes rings the bell, and otherwise the time-out tries again.
     /// 4. Cut the stream of each client that hung up.
     /// 5. A few times in the time that a request may take, cut those that take longer.
     @available(*, noasync)

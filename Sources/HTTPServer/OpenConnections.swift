@@ -33,9 +33,8 @@ final class OpenConnections: Sendable {
                 return
             }
             for note in notes.values where note.waitingSince == nil {
-                if let since = note.unreadSince(slowestBytes: slowestBytes), since <= latest {
-                    note.cut()
-                }
+                let since = note.unreadSince(slowestBytes: slowestBytes, pauseSeconds: seconds)
+                if let since, since <= latest { note.cut() }
             }
         }
     }

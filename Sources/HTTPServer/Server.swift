@@ -17,19 +17,23 @@ public final class Server: Sendable {
     }
     private let configuration: ServerConfiguration
     private let handler: any HTTPHandler
+    private let observer: (any RequestObserver)?
     private let refused: @Sendable (RefusalReason) -> Void
     private let state = Mutex(State.new)
 
     /// Makes a server that does not listen yet.
     /// - Parameters:
     ///   - handler: Answers the requests, on the server's threads.
+    ///   - observer: Is told of requests that are over, as long as it wants to; nil for nobody.
     ///   - onRefusal: Is told of every request that the server turned away by itself, to count them.
     public init(
         _ configuration: ServerConfiguration, handler: any HTTPHandler,
+        observer: (any RequestObserver)? = nil,
         onRefusal: @escaping @Sendable (RefusalReason) -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.handler = handler
+        self.observer = observer
         refused = onRefusal
     }
 
@@ -94,8 +98,8 @@ public final class Server: Sendable {
             let exchanges = OpenExchanges(bell: bell)
             let lookout = try Lookout(sockets, limits: configuration.limits)
             let core = ServerCore(
-                handler: handler, limits: configuration.limits, lookout: lookout,
-                exchanges: exchanges, refused: refused)
+                handler: handler, observer: observer, limits: configuration.limits,
+                lookout: lookout, exchanges: exchanges, refused: refused)
             guard let daemon = Daemon(core: core, workers: configuration.workers) else {
                 throw .system(operation: "MHD_start_daemon", reason: "no threads or memory left")
             }

@@ -5,6 +5,7 @@ import Synchronization
 final class ServerCore: Sendable {
     let handler: any HTTPHandler
     let limits: Limits
+    let observer: (any RequestObserver)?
     let refused: @Sendable (RefusalReason) -> Void
     let lookout: Lookout
     let suspensions = Suspensions()
@@ -12,10 +13,12 @@ final class ServerCore: Sendable {
     let exchanges: OpenExchanges
 
     init(
-        handler: any HTTPHandler, limits: Limits, lookout: Lookout, exchanges: OpenExchanges,
+        handler: any HTTPHandler, observer: (any RequestObserver)?, limits: Limits,
+        lookout: Lookout, exchanges: OpenExchanges,
         refused: @escaping @Sendable (RefusalReason) -> Void
     ) {
         self.handler = handler
+        self.observer = observer
         self.limits = limits
         self.lookout = lookout
         self.exchanges = exchanges

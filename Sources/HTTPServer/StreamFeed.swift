@@ -16,6 +16,7 @@ final class StreamFeed: Interruptible {
         case ended
     }
     private let state = Mutex(State.flowing)
+    private let sent = Atomic<Int>(0)
     private let stream: ByteStream
     private let connection: ConnectionHandle
 
@@ -23,6 +24,9 @@ final class StreamFeed: Interruptible {
         self.stream = stream
         self.connection = connection
     }
+
+    /// The bytes that were handed to libmicrohttpd.
+    var sentBytes: Int { sent.load(ordering: .relaxed) }
 
     /// What libmicrohttpd's reader does next.
     enum Next {
@@ -38,7 +42,9 @@ final class StreamFeed: Interruptible {
         state.withLock { state in
             guard case .flowing = state else { return .close }
             switch stream.read(maxBytes: maxBytes, wake: { [weak self] in self?.wake() }) {
-            case .bytes(let bytes): return .bytes(bytes)
+            case .bytes(let bytes):
+                sent.add(bytes.count, ordering: .relaxed)
+                return .bytes(bytes)
             case .end:
                 state = .ended
                 return .end

@@ -33,7 +33,8 @@ struct Composition {
             ServerConfiguration(
                 addresses: addresses, unixSockets: configuration.socket.map { [$0] } ?? [],
                 openSockets: sockets, workers: ServerConfiguration.cores),
-            handler: house.routes, onRefusal: { house.routes.rejections.count($0) })
+            handler: house.routes, observer: RequestLog(log: log),
+            onRefusal: { house.routes.rejections.count($0) })
         let bound = try await listen(server)
         do {
             try configuration.folder.writeAddress("http://\(bound)")

@@ -16,6 +16,8 @@ enum Limits {
     static let requestsAtBackend = 64
     /// What is kept of a refused Host or Origin.
     static let refusalDetailCharacters = 200
+    /// What is logged of a request's path.
+    static let loggedPathCharacters = 200
     /// How long a one-time link is good.
     static let linkSeconds: Int64 = 30 * 60
     /// One-time links that wait to be used; the oldest goes first.

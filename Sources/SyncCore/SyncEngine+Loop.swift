@@ -61,16 +61,19 @@ extension SyncEngine {
     }
 
     private func probe() async {
-        guard credential() != .missing else {
+        let before = scheduler.backend.state
+        let credential = credential()
+        guard credential != .missing else {
             fail(Prover.Failure(state: .signedOut, reason: scheduler.backend.reason))
             return
         }
-        switch await prove(credential()) {
-        case nil, .cancelled, .store: break
-        case .signIn:
-            fail(Prover.Failure(state: .signedOut, reason: "The backend asks to sign in."))
+        switch await prove(credential) {
+        case nil, .cancelled, .store: return
+        case .signIn: refused(credential)
         case .backend(let failure): fail(failure)
         }
+        // No run ends here that would tell it.
+        if scheduler.backend.state != before { await announceStatus() }
     }
 
     /// Waits for a wake-up or a time, but looks up each minute to keep house.

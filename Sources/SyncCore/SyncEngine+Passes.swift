@@ -10,15 +10,17 @@ extension SyncEngine {
         }
         let credential = credential()
         if credential == .missing {
-            signedOut(Self.tokenMissing)
+            fail(Prover.Failure(state: .signedOut, reason: Self.tokenMissing))
             return (.signIn, scheduler.backend.reason)
         }
         await mindTheWall()
         do throws(StoreError) {
             if let reason = try await strangeBackend() { return (.offline, reason) }
-            if let stop = try await pushPass(running, credential) { return end(stop) }
+            if let stop = try await pushPass(running, credential) { return end(stop, credential) }
             guard case .push = running.wish else {
-                if let stop = try await pullPasses(running, credential) { return end(stop) }
+                if let stop = try await pullPasses(running, credential) {
+                    return end(stop, credential)
+                }
                 return end(current?.run ?? running.run)
             }
             return end(current?.run ?? running.run)
@@ -184,13 +186,13 @@ extension SyncEngine {
     // MARK: What a run means for the schedule
 
     /// Books a stop and says how the run ended.
-    private func end(_ stop: PushStop) -> (Run.State, String?) {
+    private func end(_ stop: PushStop, _ credential: Credential) -> (Run.State, String?) {
         switch stop {
         case .backend(let failure):
             fail(failure)
             return (.offline, failure.reason)
         case .signIn:
-            signedOut("The backend asks to sign in.")
+            refused(credential)
             return (.signIn, scheduler.backend.reason)
         case .cancelled: return (.cancelled, nil)
         case .store(let reason):
@@ -214,8 +216,11 @@ extension SyncEngine {
         scheduler.failed(failure, now: clock.uptime(), wall: clock.now(), random: random)
     }
 
-    private func signedOut(_ reason: String) {
-        fail(Prover.Failure(state: .signedOut, reason: reason))
+    /// Books a 401.
+    func refused(_ credential: Credential) {
+        lastRefusal = CredentialRefusal(
+            credential: credential, number: (lastRefusal?.number ?? 0) + 1)
+        fail(Prover.Failure(state: .signedOut, reason: "The backend asks to sign in."))
     }
 
     /// Books that the backend answered: what waited for it is due, and the store is bound to it.

@@ -38,6 +38,9 @@ public actor SyncEngine {
     /// The latest runs that are over, oldest first.
     var finished: [Run] = []
     var lastSync: Instant?
+    /// The last 401, and what was spoken with then; nil without any since the start. Whether the
+    /// backend answers says nothing of a token: a table may be open to all.
+    public internal(set) var lastRefusal: CredentialRefusal?
     var warnings: [String] = []
     /// What the backend answered in the minute that is under way, and when that began.
     let meter = Meter()

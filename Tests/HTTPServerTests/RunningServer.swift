@@ -14,12 +14,13 @@ final class RunningServer: Sendable {
     }
 
     init(
-        workers: Int = 2, limits: Limits = Limits(), _ handler: TestHandler
+        workers: Int = 2, limits: Limits = Limits(), observer: (any RequestObserver)? = nil,
+        _ handler: TestHandler
     ) throws {
         let tally = tally
         let configuration = ServerConfiguration(
             addresses: [try ListenAddress("127.0.0.1:0")], workers: workers, limits: limits)
-        server = Server(configuration, handler: handler) { reason in
+        server = Server(configuration, handler: handler, observer: observer) { reason in
             tally.reasons.withLock { $0.append(reason) }
         }
         port = try server.start()[0].port

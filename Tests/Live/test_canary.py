@@ -20,7 +20,9 @@ def operator_paths():
     ]
 
 
-@pytest.fixture(params=[[], ["--remember-sign-in"]], ids=["in memory", "remembered"])
+@pytest.fixture(
+    params=[[], ["--remember-sign-in", "--log-level", "trace"]], ids=["in memory", "remembered"]
+)
 def world(start, request):
     backend = start.backend("--sign-in", "todoitem", "--faults")
     proxy = start.proxy(backend.url, *request.param)
@@ -53,6 +55,7 @@ def test_after_a_full_run_no_token_and_no_content_is_where_it_does_not_belong(wo
         ana.request("POST", "/tables/todoitem", **options)
     backend.stop()
     ana.insert({"id": "c", "text": f"{CONTENT} offline"})
+    ana.request("GET", f"/tables/todoitem?$filter=text eq '{CONTENT}'")
     requests.get(proxy.url + "/api/x", headers={"X-ZUMO-AUTH": ana.token}, timeout=10)
     proxy.operator("POST", f"/sync{query}&wait=5", json={})
 

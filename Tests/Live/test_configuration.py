@@ -164,3 +164,41 @@ def test_the_log_can_be_text(world):
     wait_until(lambda: "backend state changed" in world.proxy.said(), 10, "the state of the backend")
     line = next(line for line in world.proxy.said().splitlines() if "backend state changed" in line)
     assert " notice backend state changed identity=anonymous reason=" in line
+
+
+def test_a_debug_log_follows_a_request_and_has_no_secret_in_it(world):
+    world.start_backend("--samples")
+    world.start_proxy()
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    ask = {"headers": {**ZUMO, "traceparent": f"00-{trace}-b7ad6b7169203331-01"}, "timeout": 10}
+    address = world.person.json("access", "add", "phone")["url"].rstrip("/")
+    requests.get(world.url + "/tables/todoitem", **ask)
+    world.configure(world.file.read_text() + "log-level = debug\n")
+    world.proxy.send_signal(signal.SIGHUP)
+    wait_until(lambda: "configuration reloaded" in world.proxy.said(), 5, "the reload")
+    assert "request ended" not in world.proxy.said()
+    query = "?$filter=text eq 'secret-text'"
+    answers = [
+        requests.get(place, **ask)
+        for place in (
+            world.url + "/tables/todoitem", world.url + "/tables/todoitem" + query,
+            world.url + "/tables/todoitem/secret-id", address + "/tables/todoitem" + query,
+            world.url + "/api/reset/secret-code?code=secret-code",
+        )
+    ]
+
+    def lines():
+        return [one for one in logged(world.proxy) if one.get("trace") == trace]
+
+    wait_until(lambda: len(lines()) == len(answers), 5, "the lines")
+    assert [one["path"] for one in lines()] == [
+        "/tables/todoitem", "/tables/todoitem", "/tables/todoitem/*", "/c/*/tables/todoitem",
+        "/api/reset/*",
+    ]
+    for line, answer in zip(lines(), answers):
+        assert line["message"] == "request ended" and line["level"] == "debug"
+        assert line["method"] == "GET" and line["status"] == str(answer.status_code)
+        assert line["bytes"] == str(len(answer.content))
+        assert float(line["milliseconds"]) > 0
+    said = world.proxy.said()
+    assert "secret" not in said and address.rpartition("/")[2] not in said

@@ -23,6 +23,26 @@ struct TablesRoutesTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a write that a long first pull holds up is refused in time, and never made`() async throws
+    {
+        try await TestHouse.run(sync: .auto) { test in
+            _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"theirs"}"#)
+            let gate = Gate()
+            defer { gate.open() }
+            test.transport.decide { request, _ in
+                (request.head.path ?? "").contains("orderby=updatedAt") ? .held(gate) : nil
+            }
+            let answer = await test.table("PATCH", "todoitem/a", #"{"text":"mine"}"#)
+            #expect(answer.status == 503)
+            #expect(answer.fields[.retryAfter] == "\(Limits.firstPullSeconds)")
+            gate.open()
+            try await test.firstPull(of: "todoitem")
+            #expect(await test.table("GET", "todoitem/a").body["text"]?.string == "theirs")
+            #expect(try await test.house.homes.nobody.store.ledger().accepted == 0)
+        }
+    }
+
     @Test func `a first read that finds the backend away is answered at once`() async throws {
         try await TestHouse.run(sync: .auto) { test in
             test.unplug()

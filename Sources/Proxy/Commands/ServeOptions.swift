@@ -39,7 +39,10 @@ struct ServeOptions: ParsableArguments {
             valueName: "generation"))
     var defaultGeneration: String?
 
-    @Option(help: "The least that the log says: trace to critical. (default: notice)")
+    @Option(
+        help: """
+            The least that the log says: trace to critical; debug: each request. (default: notice)
+            """)
     var logLevel: String?
 
     @Option(help: "How the log is written: auto, text or json. (default: auto)")

@@ -113,7 +113,8 @@ struct ServeSetting: Sendable {
             Settings.strictSDK, "Whether the writes that the SDKs' queues refuse are refused.",
             standard: "false", example: "true"),
         ServeSetting(
-            Settings.logLevel, "The least that the log says.", standard: "notice",
+            Settings.logLevel, "The least that the log says; debug: each request.",
+            standard: "notice",
             example: "notice"),
         ServeSetting(
             Settings.logFormat, "Lines for a person, or JSON; auto: text on a terminal.",

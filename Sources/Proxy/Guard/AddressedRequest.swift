@@ -11,12 +11,12 @@ struct AddressedRequest: Sendable {
     /// Takes `/c/SECRET` off the raw target, before anything is decoded.
     init(_ request: Request) {
         let target = request.head.path ?? "/"
-        guard target.hasPrefix(Self.mark) else {
+        guard target.hasPrefix(Self.prefix) else {
             self.request = request
             secret = nil
             return
         }
-        let behind = target.dropFirst(Self.mark.count)
+        let behind = target.dropFirst(Self.prefix.count)
         let secret = behind.prefix { $0 != "/" && $0 != "?" }
         let rest = behind.dropFirst(secret.count)
         var plain = request
@@ -26,7 +26,9 @@ struct AddressedRequest: Sendable {
     }
 
     /// The path of the address, which stands before every path that is asked for there.
-    var base: String { secret.map { Self.mark + $0 } ?? "" }
+    var base: String { secret.map { Self.prefix + $0 } ?? "" }
 
-    private static let mark = "/c/"
+    /// The segment before the secret.
+    static let mark = "c"
+    private static let prefix = "/\(mark)/"
 }

@@ -16,14 +16,23 @@ final class BackendBoard: Sendable {
 
     // Without a lock, since every answer of every worker asks.
     private let shown = Atomic<Shown>([.worthAsking, .readsThrough])
-    private let known = Mutex<Generation?>(nil)
+    private let looks = Atomic<Int>(0)
+    /// The latest look at the engine that is shown, and the generation that it found.
+    private let latest = Mutex<(look: Int, generation: Generation?)>((0, nil))
     private let wanting = Mutex<[TableName: Bool]>([:])
 
-    /// Shows what the engine says.
-    /// - Parameter generation: what the backend is known to be.
+    /// Begins a look at the engine, which takes turns with others. Whoever looks because something
+    /// changed begins behind the change, so that the look that began last has seen it.
+    /// - Returns: its number.
+    func beginLook() -> Int { looks.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
+
+    /// Shows what the engine says, unless a look that began later is shown already.
+    /// - Parameters:
+    ///   - generation: what the backend is known to be.
+    ///   - look: the number of the look.
     func show(
         _ backend: BackendStatus, mode: EngineStatus.Mode, _ settings: SyncSettings,
-        generation: Generation?
+        generation: Generation?, look: Int
     ) {
         let isReachable: Bool
         // Without a next try it has not been asked yet, so nothing speaks against asking. One that
@@ -42,8 +51,11 @@ final class BackendBoard: Sendable {
         if backend.state == .signedOut { now.insert(.signedOut) }
         if !isAllowed { now.insert(.switchedOff) }
         if settings.triggers.contains(.read) { now.insert(.readsThrough) }
-        known.withLock { $0 = generation }
-        shown.store(now, ordering: .releasing)
+        latest.withLock { latest in
+            guard look > latest.look else { return }
+            latest = (look, generation)
+            shown.store(now, ordering: .releasing)
+        }
     }
 
     private func shows(_ marks: Shown) -> Bool {
@@ -54,7 +66,7 @@ final class BackendBoard: Sendable {
     var isOnline: Bool { shows(.online) }
 
     /// The generation that the backend is known to be; nil until it was found out.
-    var generation: Generation? { known.withLock { $0 } }
+    var generation: Generation? { latest.withLock { $0.generation } }
 
     /// Whether a person has switched the backend off.
     var isSwitchedOff: Bool { shows(.switchedOff) }

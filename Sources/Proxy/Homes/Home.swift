@@ -16,12 +16,11 @@ struct Home: Sendable {
 extension Home {
     /// Shows on the board how the engine sees the backend.
     func refreshBoard() async {
-        let credential = signIn?.credential ?? .none
-        let status = await engine.backendStatus
-        signIn?.found(credential, status)
+        let look = board.beginLook()
+        signIn?.found(await engine.lastRefusal)
         board.show(
-            status, mode: await engine.mode, await engine.settings,
-            generation: await engine.knownGeneration)
+            await engine.backendStatus, mode: await engine.mode, await engine.settings,
+            generation: await engine.knownGeneration, look: look)
     }
 
     /// Takes a token of the identity; when it is another one than before, what waited for a sign-in
@@ -31,6 +30,8 @@ extension Home {
     func signedIn(_ token: Token, isFresh: Bool) {
         guard let signIn else { return }
         let onlyIfMissing = !isFresh && !board.isSignedOut
-        if signIn.take(token, onlyIfMissing: onlyIfMissing) { engine.nudge(.signedIn) }
+        if signIn.take(token, onlyIfMissing: onlyIfMissing, isVouched: isFresh) {
+            engine.nudge(.signedIn)
+        }
     }
 }

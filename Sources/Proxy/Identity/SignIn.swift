@@ -8,10 +8,10 @@ import TablesProtocol
 final class SignIn: Sendable {
     private struct State {
         var field: HTTPField?
-        /// Whether the backend has said 401 to the field that is here.
+        /// Whether the backend has said 401 to the field that is here, and has not vouched for it since.
         var isRefused = false
-        /// The last 401, or want of a token, and what the engine spoke with then.
-        var refusal: (credential: Credential, since: Instant, nextTry: Instant?)?
+        /// The number of the latest refusal that was taken in.
+        var lastRefusal = 0
     }
     private let identity: String
     private let state: Mutex<State>
@@ -32,13 +32,16 @@ final class SignIn: Sendable {
     }
 
     /// Takes a token. A token of the same text in another field is another one.
-    /// - Parameter onlyIfMissing: leaves one that is here already.
-    /// - Returns: whether it is one that was not here.
-    func take(_ token: Token, onlyIfMissing: Bool) -> Bool {
+    /// - Parameters:
+    ///   - onlyIfMissing: leaves one that is here already.
+    ///   - isVouched: the backend has just taken it; then a refusal of before counts no more.
+    /// - Returns: whether the engine has something new to try.
+    func take(_ token: Token, onlyIfMissing: Bool, isVouched: Bool) -> Bool {
         let isNew = state.withLock { state in
-            guard state.field != token.field, state.field == nil || !onlyIfMissing else {
-                return false
-            }
+            let isHere = state.field == token.field
+            guard
+                isHere ? isVouched && state.isRefused : state.field == nil || !onlyIfMissing
+            else { return false }
             state.field = token.field
             state.isRefused = false
             return true
@@ -47,29 +50,16 @@ final class SignIn: Sendable {
         return isNew
     }
 
-    /// Takes in how the backend stands to what the engine speaks with. A refused token is not
-    /// remembered, but spoken with until there is another: the backend may have been wrong, and then
-    /// it is remembered again.
-    func found(_ credential: Credential, _ status: BackendStatus) {
+    /// Takes in the last 401 that the engine got. A refused token is not remembered any more, but
+    /// spoken with until there is another: the backend may have been wrong.
+    func found(_ refusal: CredentialRefusal?) {
+        guard let refusal else { return }
         let isNews = state.withLock { state in
-            let isRefused: Bool
-            switch status.state {
-            case .online, .degraded: isRefused = false
-            case .signedOut:
-                // It still stands from before a token came, which has not been tried yet.
-                if let last = state.refusal, last.credential != credential,
-                    last.since == status.since, last.nextTry == status.nextTry
-                {
-                    return false
-                }
-                state.refusal = (credential, status.since, status.nextTry)
-                isRefused = true
-            case .offline, .portal, .notTables: return false
-            }
-            guard let field = state.field, credential == .token(field),
-                state.isRefused != isRefused
+            guard refusal.number > state.lastRefusal else { return false }
+            state.lastRefusal = refusal.number
+            guard let field = state.field, refusal.credential == .token(field), !state.isRefused
             else { return false }
-            state.isRefused = isRefused
+            state.isRefused = true
             return true
         }
         if isNews { remember() }

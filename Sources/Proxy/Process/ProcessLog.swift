@@ -13,7 +13,8 @@ final class ProcessLog: Sendable {
         var level: Logger.Level
     }
 
-    private let state: Mutex<Choice>
+    // Without a lock, since every request asks whether it is to be logged.
+    private let packed: Atomic<UInt8>
     private let write: @Sendable (String) -> Void
 
     /// Makes a log.
@@ -23,7 +24,7 @@ final class ProcessLog: Sendable {
         write: @escaping @Sendable (String) -> Void = ThisProcess.say
     ) {
         self.write = write
-        state = Mutex(Choice(isJSON: isJSON, level: level))
+        packed = Atomic(Choice(isJSON: isJSON, level: level).packed)
     }
 
     /// The log as the sources say it.
@@ -34,14 +35,14 @@ final class ProcessLog: Sendable {
 
     /// How it is written from the next line on.
     var choice: Choice {
-        get { state.withLock { $0 } }
-        set { state.withLock { $0 = newValue } }
+        get { Choice(packed: packed.load(ordering: .relaxed)) }
+        set { packed.store(newValue.packed, ordering: .relaxed) }
     }
 
     /// The least that is written.
     var level: Logger.Level {
-        get { state.withLock { $0.level } }
-        set { state.withLock { $0.level = newValue } }
+        get { choice.level }
+        set { choice = Choice(isJSON: choice.isJSON, level: newValue) }
     }
 
     /// A logger that writes here.
@@ -85,6 +86,18 @@ final class ProcessLog: Sendable {
 }
 
 extension ProcessLog.Choice {
+    private static let levels = Logger.Level.allCases
+
+    /// Both in one byte.
+    fileprivate var packed: UInt8 {
+        UInt8(Self.levels.firstIndex(of: level) ?? 0) << 1 | (isJSON ? 1 : 0)
+    }
+
+    /// As it was packed.
+    fileprivate init(packed: UInt8) {
+        (isJSON, level) = (packed & 1 == 1, Self.levels[Int(packed >> 1)])
+    }
+
     /// As the sources say it.
     init(_ sources: Sources) throws(StartProblem) {
         do {

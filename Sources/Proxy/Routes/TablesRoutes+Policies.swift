@@ -36,7 +36,7 @@ extension TablesRoutes {
 
     /// Pulls the scene's table; then, or when that takes too long, goes on in the slow lane. The pull
     /// goes on by itself.
-    private func pull(_ scene: Scene, then: @escaping @Sendable (Run?) -> Void) {
+    func pull(_ scene: Scene, then: @escaping @Sendable (Run?) -> Void) {
         let once = Once()
         work.start {
             await withDiscardingTaskGroup { group in

@@ -41,18 +41,20 @@ extension TablesRoutes {
         }
     }
 
-    /// Tries again after the table's first pull: the item may be one that was not pulled yet.
+    /// Tries again after the table's first pull: the item may be one that was not pulled yet. A client
+    /// that cannot wait so long is told to come again, and nothing is written behind its back.
     private func afterPull(_ scene: Scene, _ write: LocalWrite, _ reply: Reply) {
-        work.start {
-            let run = await scene.home.engine.pull(scene.call.table)
-            let outcome = await scene.home.store.submit(write)
-            if case .unknownWhilePartial = outcome, run.state == .signIn {
-                return reply(scene.error(.unauthorized()))
+        pull(scene) { run in
+            guard let run else { return reply(stillPulling(scene)) }
+            work.start {
+                let outcome = await scene.home.store.submit(write)
+                if case .unknownWhilePartial = outcome, run.state == .signIn {
+                    return reply(scene.error(.unauthorized()))
+                }
+                guard let item = outcome.item, writesThrough(scene.moved(to: slowLane.worker))
+                else { return reply(finished(outcome, scene)) }
+                writeThrough(scene, outcome, item, reply)
             }
-            guard let item = outcome.item, writesThrough(scene.moved(to: slowLane.worker)) else {
-                return reply(finished(outcome, scene))
-            }
-            writeThrough(scene, outcome, item, reply)
         }
     }
 

@@ -185,9 +185,10 @@ struct Scheduler: Sendable {
         lastProgress = now
         var count = 1
         if case .down(let failures, _) = link { count += failures }
-        let wait = failure.retryAfter ?? Backoff.probe(failures: count, random: random)
+        var wait = failure.retryAfter ?? Backoff.probe(failures: count, random: random)
         if failure.state == .signedOut {
-            link = .signedOut(nextProbe: now + max(wait, settings.interval))
+            wait = max(wait, settings.interval)
+            link = .signedOut(nextProbe: now + wait)
         } else {
             link = .down(failures: count, nextProbe: now + wait)
         }

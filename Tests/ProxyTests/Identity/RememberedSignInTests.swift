@@ -1,6 +1,10 @@
 import Foundation
+import HTTPMessage
 import HTTPTypes
 import Logging
+import SyncCore
+import TablesProtocol
+import TestSupport
 import Testing
 
 @testable import Proxy
@@ -144,5 +148,36 @@ struct RememberedSignInTests {
         let opening = open(credential: credential)
         #expect(opening.signIns == nil)
         #expect(opening.warning?.contains("shorter than 32 bytes") == true)
+    }
+
+    @Test func `a table that is open to all brings no refused token back`() async throws {
+        try await TestHouse.run(flags: ["remember-sign-in": ["yes"]]) { test in
+            let home = try await test.house.homes.vouched(for: Token(login: "t"))
+            let routes = test.house.routes
+            func remembered() async -> HTTPField? {
+                await home.refreshBoard()
+                await withCheckedContinuation { done in
+                    routes.tables.slowLane.run { done.resume() }
+                }
+                return RememberedSignIns.open(
+                    test.folder.signInsFile,
+                    secret: SealSecret(credential: nil, file: test.folder.signInsKeyFile),
+                    backend: routes.passThrough.backend.description,
+                    identities: [home.identity], log: Logger(label: "test"),
+                    random: ThisProcess.secret
+                ).signIns?.field(of: home.identity)
+            }
+            #expect(await remembered()?.value == "t")
+            test.transport.decide { request, _ in
+                request.path == "/tables/todoitem"
+                    ? .instead(Response(status: .unauthorized)) : nil
+            }
+            let own = try #require(TableName("todoitem"))
+            #expect(await home.engine.pull(own).state == .signIn)
+            #expect(await remembered() == nil)
+            let open = try #require(TableName("notes"))
+            #expect(await home.engine.pull(open).state == .complete)
+            #expect(await remembered() == nil)
+        }
     }
 }

@@ -28,53 +28,60 @@ struct SignInTests {
         return remembered.field(of: "ana")?.value
     }
 
-    private func status(_ state: BackendStatus.State, _ time: Int64 = 0) -> BackendStatus {
-        BackendStatus(
-            url: "b", state: state, reason: "", since: Instant(milliseconds: 0),
-            nextTry: Instant(milliseconds: time))
+    private func take(_ signIn: SignIn, _ text: String, isVouched: Bool = false) -> Bool {
+        signIn.take(Token(login: text), onlyIfMissing: false, isVouched: isVouched)
     }
 
-    @Test func `a token is remembered, forgotten at 401, and remembered when it is good again`()
+    private func refusal(_ signIn: SignIn, _ number: Int) -> CredentialRefusal {
+        CredentialRefusal(credential: signIn.credential, number: number)
+    }
+
+    @Test func `a token is remembered until the backend refuses it, and another one then`()
         async throws
     {
         defer { remove() }
         let (signIn, remembered) = try make()
-        #expect(signIn.take(Token(login: "t"), onlyIfMissing: false))
+        #expect(take(signIn, "t"))
         #expect(await token(remembered) == "t")
-        signIn.found(signIn.credential, status(.online))
+        signIn.found(nil)
         #expect(await token(remembered) == "t")
-        signIn.found(signIn.credential, status(.signedOut))
+        signIn.found(refusal(signIn, 1))
         #expect(await token(remembered) == nil)
         #expect(signIn.credential != .missing)
-        signIn.found(signIn.credential, status(.offline))
+        #expect(take(signIn, "u"))
+        #expect(await token(remembered) == "u")
+    }
+
+    @Test func `a refused token is remembered again only when the backend vouches for it anew`()
+        async throws
+    {
+        defer { remove() }
+        let (signIn, remembered) = try make()
+        _ = take(signIn, "t")
+        signIn.found(refusal(signIn, 1))
+        #expect(!take(signIn, "t"))
         #expect(await token(remembered) == nil)
-        signIn.found(signIn.credential, status(.online))
+        #expect(take(signIn, "t", isVouched: true))
         #expect(await token(remembered) == "t")
+        signIn.found(refusal(signIn, 1))
+        #expect(await token(remembered) == "t")
+        signIn.found(refusal(signIn, 2))
+        #expect(await token(remembered) == nil)
+        #expect(take(signIn, "t", isVouched: true))
+        #expect(!take(signIn, "t", isVouched: true))
     }
 
     @Test func `the 401 of an earlier token says nothing of a new one, its own does`() async throws
     {
         defer { remove() }
         let (signIn, remembered) = try make()
-        signIn.found(signIn.credential, status(.signedOut, 1))
-        _ = signIn.take(Token(login: "t"), onlyIfMissing: false)
-        signIn.found(signIn.credential, status(.signedOut, 1))
-        #expect(await token(remembered) == "t")
-        signIn.found(signIn.credential, status(.signedOut, 2))
+        _ = take(signIn, "t")
+        let first = refusal(signIn, 1)
+        _ = take(signIn, "u")
+        signIn.found(first)
+        #expect(await token(remembered) == "u")
+        signIn.found(refusal(signIn, 2))
         #expect(await token(remembered) == nil)
-        _ = signIn.take(Token(login: "u"), onlyIfMissing: false)
-        signIn.found(signIn.credential, status(.signedOut, 2))
-        #expect(await token(remembered) == "u")
-    }
-
-    @Test func `what is found of a token that is replaced already counts no more`() async throws {
-        defer { remove() }
-        let (signIn, remembered) = try make()
-        _ = signIn.take(Token(login: "t"), onlyIfMissing: false)
-        let earlier = signIn.credential
-        _ = signIn.take(Token(login: "u"), onlyIfMissing: false)
-        signIn.found(earlier, status(.signedOut))
-        #expect(await token(remembered) == "u")
     }
 
     @Test func `signing out forgets the token that is here and no other`() async throws {
@@ -82,7 +89,7 @@ struct SignInTests {
         let (signIn, remembered) = try make()
         let fields: HTTPFields = [.authorization: "Bearer t"]
         let bearer = try #require(Token(fields, generation: .datasync))
-        _ = signIn.take(bearer, onlyIfMissing: false)
+        _ = signIn.take(bearer, onlyIfMissing: false, isVouched: false)
         signIn.drop(Token(login: "other"))
         #expect(await token(remembered) == "Bearer t")
         signIn.drop(Token(login: "t"))

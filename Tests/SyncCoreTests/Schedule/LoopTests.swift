@@ -2,6 +2,7 @@ import HTTPMessage
 import HTTPTypes
 import Logging
 import ReferenceBackend
+import Synchronization
 import TablesProtocol
 import TestSupport
 import Testing
@@ -26,6 +27,32 @@ import Testing
             try await world.pass { try await world.remote("b") != nil }
             try await world.pass { await world.engine.backendStatus.state == .online }
             #expect(await world.engine.backendStatus.state == .online)
+            group.cancelAll()
+        }
+    }
+
+    @Test func `a probe that the backend refuses is told, with what it spoke with`() async throws {
+        let field = HTTPField(name: .authorization, value: "Bearer t")
+        let world = try World(
+            settings: SyncSettings(triggers: [.manual, .afterWrites]),
+            credential: { .token(field) })
+        let told = Mutex(0)
+        world.store.onEvents { events in
+            told.withLock { $0 += events.count { $0.kind == .status } }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await world.engine.run() }
+            world.transport.decide { _, _ in .notSent }
+            try await world.insert("a")
+            try await world.pass { await world.engine.runs().first?.state == .offline }
+            #expect(await world.engine.lastRefusal == nil)
+            let before = told.withLock { $0 }
+            world.transport.decide { _, _ in .instead(Response(status: .unauthorized)) }
+            try await world.pass { told.withLock { $0 } > before }
+            #expect(await world.engine.backendStatus.state == .signedOut)
+            #expect(
+                await world.engine.lastRefusal
+                    == CredentialRefusal(credential: .token(field), number: 1))
             group.cancelAll()
         }
     }

@@ -116,6 +116,7 @@ import Testing
         let failure = Prover.Failure(state: .signedOut, reason: "sign in")
         scheduler.failed(failure, now: .zero, wall: wall, random: random)
         #expect(scheduler.next(now: .seconds(30), outlook: due) == .wait(until: .seconds(60)))
+        #expect(scheduler.backend.nextTry == wall.advanced(by: .seconds(60)))
         scheduler.wake(.signedIn, now: .seconds(31))
         #expect(scheduler.next(now: .seconds(31), outlook: due) == .run(.sync))
     }

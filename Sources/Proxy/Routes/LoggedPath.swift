@@ -1,0 +1,55 @@
+import HTTPMessage
+
+/// The path of a request as it may stand in the log: it says what was asked for, and neither a
+/// secret nor anything of a row.
+struct LoggedPath: Sendable, Hashable {
+    /// The path, of visible ASCII characters; `*` stands for what is left out.
+    let text: String
+
+    /// Makes it from a raw target.
+    ///
+    /// 1. The query is left out: it holds values of rows, and in passed on requests codes and tokens.
+    /// 2. The secret of a capability address is left out.
+    /// 3. A path of `/-/` stays as it is. Its segments name tables, operations and runs.
+    /// 4. Of `/tables` the table's name stays; an id is part of its row. Of `/api` and the other
+    ///    places that backends have, the name behind them stays, of any other path the first segment:
+    ///    what follows may be a code or a token that only the backend knows.
+    /// 5. Bytes that are no visible ASCII characters are percent-encoded, so that none acts on a
+    ///    terminal; what is too long is cut.
+    init(target: String) {
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        var segments = path.split(separator: UInt8(ascii: "/")).map { Self.visible($0) }
+        var shown = ""
+        if segments.first == AddressedRequest.mark, segments.count > 1 {
+            segments.removeFirst(2)
+            shown = "/\(AddressedRequest.mark)/*"
+        }
+        let kept = Self.kept(segments)
+        shown += kept.map { "/\($0)" }.joined()
+        if kept.count < segments.count { shown += "/*" }
+        text = shown.isEmpty ? "/" : String(shown.prefix(Limits.loggedPathCharacters))
+    }
+
+    /// The segments that say what is asked for.
+    private static func kept(_ segments: [String]) -> ArraySlice<String> {
+        switch segments.first {
+        case "-": segments[...]
+        case "tables", "api", ".auth", "login", "push": segments.prefix(2)
+        case AddressedRequest.mark, nil: []
+        default: segments.prefix(1)
+        }
+    }
+
+    private static func visible(_ segment: some Sequence<UInt8>) -> String {
+        var bytes: [UInt8] = []
+        for byte in segment {
+            if (0x21...0x7E).contains(byte) {
+                bytes.append(byte)
+            } else {
+                bytes.append(UInt8(ascii: "%"))
+                bytes += CollectionOfOne(byte).hexadecimal.utf8
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
