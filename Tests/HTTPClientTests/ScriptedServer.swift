@@ -18,6 +18,7 @@ final class ScriptedServer: Sendable {
 
     let port: UInt16
     private let listener: Int32
+    private let accepts: Bool
     private let seen = Mutex(Seen())
     private let arrivals: AsyncStream<String>
     private let arrive: AsyncStream<String>.Continuation
@@ -25,6 +26,7 @@ final class ScriptedServer: Sendable {
     /// - Parameter backlog: 0 makes a server that is full after one connection; it never accepts.
     init(backlog: Int32 = 64, _ script: @escaping @Sendable (Wire) -> Void) throws {
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        accepts = backlog > 0
         (arrivals, arrive) = AsyncStream.makeStream()
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -40,7 +42,7 @@ final class ScriptedServer: Sendable {
         }
         guard bound else { throw Failure() }
         port = UInt16(bigEndian: address.sin_port)
-        guard backlog > 0 else { return }
+        guard accepts else { return }
         Thread { self.accept(script) }.start()
     }
 
@@ -51,7 +53,10 @@ final class ScriptedServer: Sendable {
         }
     }
 
+    /// Accepts until the listener is shut down, and closes it then: closed by anybody else, its number
+    /// might be another server's by the time of the next call.
     private func accept(_ script: @escaping @Sendable (Wire) -> Void) {
+        defer { _ = Glibc.close(listener) }
         while true {
             let descriptor = Glibc.accept(listener, nil, nil)
             guard descriptor >= 0 else { return }
@@ -93,7 +98,7 @@ final class ScriptedServer: Sendable {
             seen.isClosed = true
             for descriptor in seen.open { shutdown(descriptor, Int32(SHUT_RDWR)) }
             shutdown(listener, Int32(SHUT_RDWR))
-            _ = Glibc.close(listener)
+            if !accepts { _ = Glibc.close(listener) }
         }
     }
 
