@@ -27,7 +27,7 @@ def test_a_pull_shows_how_much_there_is_and_how_long_it_takes(start, dashboard, 
     many(backend, ({"text": f"t{n}"} for n in range(600)))
     proxy = start.proxy(backend.url, "--sync", "manual", "--table", "todoitem")
     backend.request("PUT", "/-/faults", json={
-        "rules": [{"kind": "latency", "milliseconds": 250, "methods": ["GET"]}]})
+        "rules": [{"kind": "latency", "milliseconds": 1000, "methods": ["GET"]}]})
     page = dashboard(proxy)
     page.page.get_by_role("button", name="Sync now").click()
     work = page.page.locator("#connection button.primary")
