@@ -108,7 +108,8 @@ extension SyncEngine {
     }
 
     private func end(of id: String) async -> Run? {
-        guard isOpen(id) else { return nil }
+        // Who comes after its own time is over would wait for the whole run: nobody releases it again.
+        guard isOpen(id), !Task.isCancelled else { return nil }
         return await withCheckedContinuation { waiters[id, default: []].append($0) }
     }
 

@@ -289,4 +289,14 @@ import Testing
         #expect((quiet.succeeded, quiet.failed) == (0, 0))
         #expect(quiet.latencyMilliseconds == nil)
     }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `who has no time to wait for a run is told at once how it stands`() async throws {
+        let world = try World()
+        // Nobody carries the run out, so that whoever waited for its end would wait for ever.
+        let id = await world.engine.startSync()
+        for _ in 0..<500 {
+            #expect(await world.engine.result(of: id, timeout: .zero)?.state == .running)
+        }
+    }
 }
