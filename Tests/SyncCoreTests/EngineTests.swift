@@ -295,8 +295,15 @@ import Testing
         let world = try World()
         // Nobody carries the run out, so that whoever waited for its end would wait for ever.
         let id = await world.engine.startSync()
-        for _ in 0..<500 {
-            #expect(await world.engine.result(of: id, timeout: .zero)?.state == .running)
+        await withTaskGroup { group in
+            // Others keep the engine busy, so that who begins to wait comes late.
+            for _ in 0..<4 {
+                group.addTask { while !Task.isCancelled { _ = await world.engine.runs() } }
+            }
+            for _ in 0..<2000 {
+                #expect(await world.engine.result(of: id, timeout: .zero)?.state == .running)
+            }
+            group.cancelAll()
         }
     }
 }
