@@ -54,11 +54,4 @@ extension Simulation {
     }
 
     private func restore(_ copy: ReferenceBackend.Copy) throws { try backend.restore(copy) }
-
-    /// What took effect at the backend, in order. The life stands still meanwhile, as it does below:
-    /// somebody else's time would be a thread of its own.
-    func effects() throws -> [Effect] { try backend.effects() }
-
-    /// The rows at the backend, tombstones too.
-    func remote() throws -> [Item] { try backend.items(in: table) }
 }
