@@ -112,7 +112,7 @@ final class Proxy {
 
     private func timed(_ path: String) throws -> (Double, Run) {
         let began = DispatchTime.now().uptimeNanoseconds
-        var run = try ask(Run.self, "POST", "\(path)?wait=60", "{}")
+        var run = try ask(Run.self, "POST", "\(path)?wait=25", "{}")
         while run.state == "running" {
             usleep(50_000)
             run = try self.run(run.id)
