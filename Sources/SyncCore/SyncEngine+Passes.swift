@@ -69,7 +69,8 @@ extension SyncEngine {
         let remote = remote(credential)
         let pass = PushPass(
             store: store, remote: remote, prover: prover(remote), settings: settings,
-            random: random, cancel: running.cancel, log: log
+            random: random, cancel: running.cancel, log: log,
+            slots: RequestSlots(count: settings.parallelism)
         ) { report, progress in await self.note(report, progress) }
         let state = await pass.run(isProven: isProven)
         current?.run.push = state.report

@@ -22,6 +22,8 @@ public final class FaultyTransport: HTTPTransport {
         case hangs
         /// The backend gets it, and the answer waits until the gate is opened.
         case held(Gate)
+        /// The backend gets it; its answer is lost once the gate is opened.
+        case lostAfter(Gate)
     }
 
     private struct State {
@@ -109,6 +111,10 @@ public final class FaultyTransport: HTTPTransport {
             let response = try await base.send(request)
             await gate.passed()
             return response
+        case .lostAfter(let gate):
+            _ = try await base.send(request)
+            await gate.passed()
+            throw TransportError(reach: .maybeSent, cause: .timeout, message: "Timed out")
         }
     }
 }

@@ -8,7 +8,7 @@ import TablesProtocol
 /// 2. Before each request the count of push outcomes is noted: a row whose outcome is committed
 ///    after that may be newer here than in the answer, and is left alone.
 /// 3. A page is applied in transactions of bounded size, each with the token that it reached, so
-///    that a pull cut short goes on where it was.
+///    that a pull cut short goes on where it was. One ends early when clients wait to write.
 /// 4. Rows with local changes keep them; the backend's row is laid beside them.
 /// 5. A page refused while the table can be listed asks for a simpler way of paging.
 struct PullPass: Sendable {
@@ -45,6 +45,13 @@ struct PullPass: Sendable {
         var keepsToken: Bool
 
         var collectsIDs: Bool { reconciles || plan.paging == .full && keepsToken }
+    }
+
+    /// What one transaction took of a page.
+    private struct Applied {
+        var rows = 0
+        var counts = AppliedCounts()
+        var token: PullToken?
     }
 
     /// Runs the pass.
@@ -152,32 +159,43 @@ struct PullPass: Sendable {
     ) async throws(StoreError) {
         state.report.received += page.rows.count
         if state.collectsIDs { state.seen.formUnion(page.rows.map(\.id)) }
-        for start in stride(from: 0, to: page.rows.count, by: SyncLimits.applyRows) {
-            let rows = Array(page.rows[start..<min(start + SyncLimits.applyRows, page.rows.count)])
+        var rest = page.rows[...]
+        while !rest.isEmpty {
+            let part = Array(rest.prefix(SyncLimits.applyRows))
             let (request, plan, token) = (request, state.plan, state.token)
-            let (counts, moved) = try await store.write(inBudget: true) { transaction in
-                var record = try transaction.tableForRows(request.table, rows)
-                var counts = AppliedCounts()
-                for row in rows {
-                    counts.add(try transaction.apply(row, to: record, asOf: change))
+            let store = store
+            await store.waitForShortLog()
+            let applied = try await store.write(inBudget: true) { transaction in
+                var record = try transaction.tableForRows(request.table, part)
+                var applied = Applied()
+                for row in part {
+                    applied.counts.add(try transaction.apply(row, to: record, asOf: change))
+                    applied.rows += 1
+                    if applied.rows >= SyncLimits.applyRowsBesideWrites, store.hasWaitingWrites {
+                        break
+                    }
                 }
-                if counts.applied + counts.deleted > 0 {
+                let rows = part.prefix(applied.rows)
+                if applied.counts.applied + applied.counts.deleted > 0 {
                     try transaction.emit(.item, table: record.name)
                 }
                 if record.paging != plan.paging {
                     record.paging = plan.paging
                     try transaction.save(record)
                 }
-                guard request.keepsToken else { return (counts, token) }
+                guard request.keepsToken else { return applied }
                 var moved = try token ?? transaction.token(record, of: request)
                 if !request.isWhole { try transaction.note(rows, of: moved) }
-                guard plan.paging != .full else { return (counts, moved) }
+                applied.token = moved
+                guard plan.paging != .full else { return applied }
                 moved.advance(to: rows)
                 try transaction.save(moved)
-                return (counts, moved)
+                applied.token = moved
+                return applied
             }
-            state.token = moved
-            state.report.add(counts)
+            rest = rest.dropFirst(applied.rows)
+            state.token = applied.token ?? state.token
+            state.report.add(applied.counts)
         }
     }
 

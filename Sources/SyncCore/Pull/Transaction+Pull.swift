@@ -11,7 +11,7 @@ extension Transaction {
     }
 
     /// Notes which items a query brings now, and which it brings no more.
-    func note(_ rows: [RemoteRow], of token: PullToken) throws {
+    func note(_ rows: some Sequence<RemoteRow>, of token: PullToken) throws {
         for row in rows {
             if row.isDeleted {
                 try removeMember(row.id.text, from: token)

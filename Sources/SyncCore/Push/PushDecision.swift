@@ -24,6 +24,15 @@ enum PushDecision: Sendable, Hashable {
     var isOwnFailure: Bool {
         if case .later(let later) = self { later.cause == .own } else { false }
     }
+
+    /// Whether the answer ends the push: the next operation would fare no better.
+    var endsPush: Bool {
+        switch self {
+        case .signIn: true
+        case .later(let later): later.cause == .cancelled
+        case .applied, .readBack, .sendAgain, .merge, .conflict, .quarantine: false
+        }
+    }
 }
 
 /// Why an operation has to wait.
@@ -38,6 +47,8 @@ struct Later: Sendable, Hashable {
         case own
         /// The request was called off.
         case cancelled
+        /// It was promised, and not sent since another one's request failed or the push ended.
+        case held
     }
     var cause: Cause
     /// The request may have reached the backend.

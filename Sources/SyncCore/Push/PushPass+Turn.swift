@@ -6,15 +6,22 @@ extension PushPass {
     /// One operation's turn.
     ///
     /// 1. What may have been applied is read back first; if it never arrived it is sent.
-    /// 2. Otherwise transaction{sending, attempts + 1}, request, verdict, transaction{outcome}.
+    /// 2. Otherwise transaction{sending, attempts + 1}, a slot on the wire, request, verdict,
+    ///    transaction{outcome}.
     /// 3. A merge of disjoint changes sends what is left once more.
+    /// 4. A turn whose answer says that the next would fare no better closes the slots: who waits for
+    ///    one has sent nothing, and gets another turn when the backend is proven again.
     func turn(_ operation: TableOperation) async -> PushTurn {
-        var turn = PushTurn(id: operation.id)
+        var turn = PushTurn(id: operation.id, seq: operation.seq)
         var operation = operation
         var hasMerged = false
         do throws(StoreError) {
             for _ in 0..<SyncLimits.requestsPerTurn {
                 guard let step = try await step(operation, hasMerged: hasMerged) else { break }
+                guard !step.isHeld else {
+                    turn.isHeld = true
+                    break
+                }
                 turn.requests += 1
                 turn.state = step.state
                 turn.linkFailure = step.linkFailure
@@ -28,6 +35,7 @@ extension PushPass {
                 operation = again
             }
         } catch {
+            slots.close()
             turn.stop = .store(error.description)
         }
         return turn
@@ -41,6 +49,8 @@ extension PushPass {
         /// The operation may be sent (again) at once.
         var goesOn = false
         var isMerge = false
+        /// Nothing was sent, since the slots are closed.
+        var isHeld = false
     }
 
     private func step(
@@ -50,8 +60,7 @@ extension PushPass {
         guard let record = try await record(of: table) else { return nil }
         var subject = PushSubject(operation, record)
         subject.hasMerged = hasMerged
-        let isAssigned = operation.kind == .insert && operation.itemID.kind == .integer
-        if isAssigned, operation.highestID == nil {
+        if operation.isAssigned, operation.highestID == nil {
             if let step = try await noteHighest(operation, subject) { return step }
         }
         let request = try request(operation, subject, record)
@@ -59,42 +68,35 @@ extension PushPass {
         let marked = try await store.book { try $0.markSending(operation, start) }
         guard let marked else { return nil }
 
-        let exchange = await send(request, of: operation)
-        var decision: PushDecision
-        if isAssigned, operation.maybeApplied {
-            let claimed = try await store.read { try $0.claimedIDs(of: record) }
-            decision = IntegerInsert.judge(subject, exchange.answer, claimed: claimed)
-        } else if operation.maybeApplied {
-            decision = Verdict.judge(subject, readBack: exchange.answer, after: .unknown)
-        } else {
-            decision = Verdict.judge(subject, exchange.answer)
-        }
-        if decision == .readBack {
-            let row = await remote.list(table, .row(operation.itemID))
-            let cause: Verdict.ReadBackCause = exchange.answer.isMissing ? .missing : .conflict
-            decision = Verdict.judge(subject, readBack: row, after: cause)
-            // The id is taken, perhaps by this very insert when the network sent it twice: as long
-            // as nobody has seen the row, the insert may have been applied.
-            if operation.kind == .insert, cause == .conflict, !row.isList {
-                subject.maybeApplied = true
-            }
-        }
-        let failure = await blame(&decision, table)
-        var end = AttemptEnd(exchange)
-        end.error = end.error ?? failure?.reason
+        guard await enter() else { return try await hold(marked, subject) }
+        let ruling = try await ask(request, of: operation, subject, record)
         return try await settle(
-            marked, subject, decision, end, failure: failure,
-            isWhole: isWhole(operation, exchange.answer))
+            marked, ruling.subject, ruling.decision, ruling.end, failure: ruling.failure,
+            isWhole: ruling.isWhole)
     }
 
-    /// Sends an operation's request; an undeletion that is refused in one form of the third
-    /// generation also in the other. 410 is a verdict: nothing happened, so this is one attempt.
-    private func send(_ request: RemoteRequest, of operation: TableOperation) async -> Exchange {
-        let exchange = await remote.send(request, asList: operation.maybeApplied)
-        guard operation.kind == .undelete, request.method == .put, exchange.status == 410 else {
-            return exchange
-        }
-        return await remote.send(.patchedUndelete(request), asList: false)
+    /// A slot on the wire; false when the push ends or has to prove the backend first.
+    private func enter() async -> Bool {
+        guard await slots.enter() else { return false }
+        guard cancel.isSet else { return true }
+        slots.leave()
+        return false
+    }
+
+    /// Books that an operation was promised and not sent.
+    private func hold(
+        _ marked: TableOperation, _ subject: PushSubject
+    ) async throws(StoreError) -> Step {
+        let reason =
+            cancel.isSet
+            ? "It was not sent: the push was stopped first."
+            : "It was not sent: the backend failed for another change first."
+        var end = AttemptEnd(error: reason)
+        end.reach = TransportError.Reach.notSent.rawValue
+        let held = PushDecision.later(Later(cause: .held, maybeApplied: false, reason: reason))
+        var step = try await settle(marked, subject, held, end, failure: nil, isWhole: true)
+        step.isHeld = true
+        return step
     }
 
     /// Notes the backend's highest integer id before an insert is first sent. Nil when that went
@@ -102,7 +104,9 @@ extension PushPass {
     private func noteHighest(
         _ operation: TableOperation, _ subject: PushSubject
     ) async throws(StoreError) -> Step? {
+        guard await enter() else { return Step(state: operation.state, isHeld: true) }
         let answer = await remote.list(operation.table, IntegerInsert.highest)
+        slots.leave()
         guard case .rows(let page) = answer else {
             var decision = Verdict.noVerdict(answer)
             if case .later(var later) = decision {
@@ -110,68 +114,13 @@ extension PushPass {
                 decision = .later(later)
             }
             let failure = await blame(&decision, operation.table)
+            if failure != nil || decision.endsPush { slots.close() }
             return try await settle(
                 operation, subject, decision, nil, failure: failure, isWhole: true)
         }
         let highest = page.rows.first?.id.number ?? 0
         try await store.book { try $0.setHighestID(highest, of: operation.seq) }
         return nil
-    }
-
-    /// The operation's table with its policies, mostly from memory.
-    private func record(of table: TableName) async throws(StoreError) -> TableRecord? {
-        if let known = store.catalog.remembered(table) { return known }
-        let store = store
-        return try await store.read { transaction in
-            try store.catalog.table(table) { try transaction.table(table) }
-        }
-    }
-
-    private func request(
-        _ operation: TableOperation, _ subject: PushSubject, _ record: TableRecord
-    ) throws(StoreError) -> RemoteRequest {
-        if operation.maybeApplied {
-            let isAssigned = operation.kind == .insert && operation.itemID.kind == .integer
-            let query =
-                isAssigned
-                ? IntegerInsert.since(operation.highestID ?? 0) : PageQuery.row(operation.itemID)
-            do throws(ODataError) {
-                return try .list(operation.table, query, generation: remote.generation)
-            } catch {
-                throw .failed(error.description)
-            }
-        }
-        let isUnconditional = !operation.conditional && record.unconditionalPolicy == .client
-        return .operation(
-            operation, isUnconditional: isUnconditional, generation: remote.generation)
-    }
-
-    /// Whether an answer's row has every column: what is absent from others is unchanged.
-    private func isWhole(_ operation: TableOperation, _ answer: RemoteAnswer) -> Bool {
-        guard case .row = answer else { return true }
-        guard remote.generation != .mobileServices else { return false }
-        return operation.kind == .insert || operation.kind == .replace
-    }
-
-    /// A failure that may be the operation's own is followed by a proof: if that fails too, it is
-    /// the backend's. Returns the failure of the link, if it is one.
-    private func blame(
-        _ decision: inout PushDecision, _ table: TableName
-    ) async -> Prover.Failure? {
-        guard case .later(var later) = decision else { return nil }
-        switch later.cause {
-        case .cancelled: return nil
-        case .link: return Prover.Failure(state: .offline, reason: later.reason)
-        case .busy(let wait):
-            return Prover.Failure(state: .degraded, reason: later.reason, retryAfter: wait)
-        case .own:
-            guard case .failed(let failure) = await prover.prove(await tables(with: table)) else {
-                return nil
-            }
-            later.cause = .busy(retryAfter: failure.retryAfter)
-            decision = .later(later)
-            return failure
-        }
     }
 
     private func settle(
@@ -210,38 +159,4 @@ extension PushPass {
         }
         return step
     }
-}
-
-extension PushSubject {
-    /// What the verdict needs of an operation and its table's policies.
-    init(_ operation: TableOperation, _ table: TableRecord) {
-        self.init(
-            kind: operation.kind, itemID: operation.itemID, sent: operation.payload ?? Columns(),
-            base: operation.baseRow, baseVersion: operation.baseVersion,
-            maybeApplied: operation.maybeApplied, mayArriveLate: operation.mayArriveLate,
-            madeID: operation.madeID,
-            conditional: operation.conditional, conflictPolicy: table.conflictPolicy,
-            unconditionalPolicy: table.unconditionalPolicy)
-    }
-}
-
-extension AttemptEnd {
-    /// How a request ended.
-    init(_ exchange: Exchange) {
-        self.init(
-            status: exchange.status, response: exchange.excerpt, error: nil, reach: nil,
-            fields: exchange.fields)
-        if case .unreachable(let failure) = exchange.answer {
-            error = failure.message
-            reach = failure.reach.rawValue
-        }
-    }
-}
-
-extension RemoteAnswer {
-    /// 404 or 410.
-    var isMissing: Bool { if case .missing = self { true } else { false } }
-
-    /// A list, as a row is read back.
-    var isList: Bool { if case .rows = self { true } else { false } }
 }

@@ -5,7 +5,8 @@ import TablesProtocol
 ///
 /// 1. The bookend is the last operation that exists when the push starts, so that it ends.
 /// 2. Without a proof nothing is sent; a failure of the link asks for a new proof.
-/// 3. Operations take turns in their order, several items at once. An item's second operation is not
+/// 3. Operations take turns in their order, several items at once: as many requests as may be under way,
+///    and as many turns again that are promised and wait for a slot. An item's second operation is not
 ///    due before its first has closed, so that parallel turns never touch one item.
 /// 4. Each turn commits that it sends before it sends, and its outcome before the next (see
 ///    ``PushTurn``): the process may end anywhere.
@@ -20,6 +21,7 @@ struct PushPass: Sendable {
     let random: any RandomSource
     let cancel: CancelFlag
     let log: Logger
+    let slots: RequestSlots
     /// Told after each turn.
     let progress: @Sendable (PushReport, Run.Progress) async -> Void
 
@@ -60,7 +62,7 @@ struct PushPass: Sendable {
             var running = 0
             while true {
                 // 1. Give a turn to as many as may be under way at once.
-                while running < settings.parallelism, state.stop == nil, failure == nil {
+                while running < settings.turnsAtOnce, state.stop == nil, failure == nil {
                     if cancel.isSet { state.stop = .cancelled }
                     do throws(StoreError) {
                         if next.isEmpty { next = try await look(&state, upTo: bookend) }
@@ -104,8 +106,8 @@ struct PushPass: Sendable {
             let fresh = found.filter { !state.tried.contains($0.seq) }
             if !fresh.isEmpty { return fresh }
             if found.isEmpty {
-                guard state.hasClosed else { return [] }
-                state.hasClosed = false
+                guard state.looksAgain else { return [] }
+                state.looksAgain = false
                 state.cursor = 0
             }
         }
@@ -121,7 +123,9 @@ struct PushPass: Sendable {
     private func proveIfNeeded(_ state: inout PushState, for table: TableName) async {
         guard !state.isProven else { return }
         switch await prover.prove(await tables(with: table)) {
-        case .proven: state.isProven = true
+        case .proven:
+            state.isProven = true
+            slots.open()
         case .failed(let failure):
             state.stop = failure.state == .signedOut ? .signIn : .backend(failure)
         }

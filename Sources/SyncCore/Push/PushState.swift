@@ -16,9 +16,9 @@ struct PushState {
     var tried: Set<Int64> = []
     /// The seq after which the next operations are looked for.
     var cursor: Int64 = 0
-    /// Something closed since the cursor last began at the front, so that a successor may be due
-    /// behind it.
-    var hasClosed = false
+    /// Something closed or was held since the cursor last began at the front, so that an operation
+    /// may be due behind it.
+    var looksAgain = false
     /// The results as they were last handed out, and when that was.
     var toldResults: [PushReport.Result] = []
     var toldAt: Duration?
@@ -40,6 +40,11 @@ struct PushState {
 
     /// Counts what became of an operation.
     mutating func note(_ turn: PushTurn) {
+        guard !turn.isHeld else {
+            tried.remove(turn.seq)
+            looksAgain = true
+            return
+        }
         turns += 1
         report.sent += turn.requests
         if let state = turn.state {
@@ -54,7 +59,7 @@ struct PushState {
             case .quarantined: report.quarantined += 1
             case .queued, .sending, .waiting, .unknown, .discarded, .collapsed: break
             }
-            hasClosed = hasClosed || !state.isOpen
+            looksAgain = looksAgain || !state.isOpen
         }
         stop = stop ?? turn.stop
         guard let failure = turn.linkFailure else {
@@ -70,6 +75,9 @@ struct PushState {
 /// What one operation's turn in a push came to.
 struct PushTurn: Sendable {
     var id: OperationID
+    var seq: Int64
+    /// Nothing was sent, since the push had to prove the backend first or ends.
+    var isHeld = false
     /// Requests made that carried it.
     var requests = 0
     /// The state that was committed; nil when the operation was left alone.

@@ -49,7 +49,8 @@ struct Settlement {
 
     private func later(_ later: Later) -> SettledOutcome {
         switch later.cause {
-        case .cancelled: return wait(later.reason, until: now, maybeApplied: later.maybeApplied)
+        case .cancelled, .held:
+            return wait(later.reason, until: now, maybeApplied: later.maybeApplied)
         case .link:
             return wait(later.reason, until: backoff(attempts), maybeApplied: later.maybeApplied)
         case .busy(let wait):

@@ -47,6 +47,9 @@ struct TableOperation: Sendable, Hashable {
     /// The operation of another item that must close first, as the tables declare.
     var waitsFor: Int64?
 
+    /// Whether it is an insert whose id the backend gives.
+    var isAssigned: Bool { kind == .insert && itemID.kind == .integer }
+
     /// Whether a request may have taken effect or may yet do so: nothing may be cancelled or merged
     /// in place. What a person has to look at anyway is changed in place all the same.
     var mayHaveReached: Bool {

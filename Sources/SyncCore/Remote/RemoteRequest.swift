@@ -86,8 +86,7 @@ extension RemoteRequest {
     /// The whole row with its id; integer ids are the backend's to give, so an insert has none.
     private static func whole(_ operation: TableOperation) -> JSONText? {
         var columns = Columns()
-        let isAssigned = operation.kind == .insert && operation.itemID.kind == .integer
-        if !isAssigned { columns["id"] = operation.itemID.json }
+        if !operation.isAssigned { columns["id"] = operation.itemID.json }
         if operation.kind != .insert, operation.kind != .replace, let base = operation.baseRow {
             columns.merge(base)
         }

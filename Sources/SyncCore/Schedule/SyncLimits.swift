@@ -2,12 +2,16 @@
 public enum SyncLimits {
     /// The most operations that are sent at once.
     public static let parallelPushes = 16
+    /// Turns of a push for each request that may be under way, where more than one may.
+    static let turnsForEachRequest = 2
     /// The most rows that are asked for in one page.
     public static let pullPageRows = 1000
     /// The smallest page that a server cuts answers to unasked, in rows: a shorter one is the last.
     static let smallestPageRows = 50
     /// The most rows that one transaction of a pull applies.
     static let applyRows = 500
+    /// The least that it applies before it ends for the sake of writes that wait.
+    static let applyRowsBesideWrites = 25
     /// How far before its token a pull starts, in seconds: rows committed late are not missed.
     static let overlapSeconds: Int64 = 10
     /// The longest `Retry-After` that is obeyed, in seconds.

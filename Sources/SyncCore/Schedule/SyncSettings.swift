@@ -32,4 +32,10 @@ public struct SyncSettings: Sendable, Hashable {
         self.maxAttempts = max(maxAttempts, 1)
         self.pageRows = min(max(pageRows, 1), SyncLimits.pullPageRows)
     }
+
+    /// How many operations have their turn at once: with one request at a time an outcome is on disk
+    /// before the next is promised, with more the next are promised while requests are under way.
+    var turnsAtOnce: Int {
+        parallelism == 1 ? 1 : parallelism * SyncLimits.turnsForEachRequest
+    }
 }

@@ -3,8 +3,9 @@ import TablesProtocol
 
 /// How connections to a store's file are opened, and what their errors mean.
 enum Connection {
-    /// The one connection that writes. A commit is on disk before it returns.
-    static func writer(_ path: String) throws(StoreError) -> DatabaseQueue {
+    /// The one connection that writes. A commit is on disk before it returns; how long the log is
+    /// after it, `log` knows; without it the writer copies the log itself.
+    static func writer(_ path: String, log: LogLength? = nil) throws(StoreError) -> DatabaseQueue {
         do {
             // Only the owner reads it; SQLite gives its side files the same mode.
             try StoreFiles.make(path)
@@ -14,8 +15,7 @@ enum Connection {
             try queue.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.execute(sql: "PRAGMA cache_size = -\(StoreLimits.writerCacheKiB)")
-                try db.execute(
-                    sql: "PRAGMA wal_autocheckpoint = \(StoreLimits.checkpointPages)")
+                log?.follow(db)
                 let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode")
                 let synchronous = try Int.fetchOne(db, sql: "PRAGMA synchronous")
                 guard journal == "wal", synchronous == 2 else {
@@ -27,6 +27,11 @@ enum Connection {
         } catch {
             throw opening(error, path)
         }
+    }
+
+    /// A connection that copies the log into the file, beside the writer.
+    static func checkpointer(_ path: String) throws -> DatabaseQueue {
+        try DatabaseQueue(path: path, configuration: configuration())
     }
 
     /// A connection that only reads and belongs to one reader.

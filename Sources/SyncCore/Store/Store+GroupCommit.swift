@@ -54,6 +54,9 @@ extension Store {
         return try result.get()
     }
 
+    /// Whether anybody waits for the next group commit.
+    var hasWaitingWrites: Bool { waiting.withLock { $0.isAwaited } }
+
     private func join(_ entry: WaitingWrites.Entry) -> Bool {
         switch waiting.withLock({ $0.add(entry) }) {
         case .refused: return false
@@ -107,6 +110,7 @@ extension Store {
                 return .commit
             }
             announce(transaction.effects)
+            keepLogShort(db)
             return answers
         } catch {
             throw StoreError(error)

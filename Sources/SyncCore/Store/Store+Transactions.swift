@@ -87,6 +87,7 @@ extension Store {
                 return .commit
             }
             announce(transaction.effects)
+            keepLogShort(db)
             return value.map { .success($0) } ?? .failure(.failed("Nothing was written."))
         } catch {
             return .failure(StoreError(error))

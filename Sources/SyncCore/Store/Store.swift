@@ -14,6 +14,10 @@ public final class Store: Sendable {
     let clock: any StoreClock
     let ids: any IDSource
     let writer: DatabaseQueue
+    /// How long the writer's log is.
+    let log = LogLength()
+    /// Copies the log into the file while the writer goes on.
+    let checkpointer: DatabaseQueue
     /// How large the file may grow; nil for as large as the disk.
     let budget: DiskBudget?
     /// One for each server worker.
@@ -57,13 +61,14 @@ public final class Store: Sendable {
         self.clock = clock
         self.ids = ids
         rules = WriteRules(tables: tables, strictSDK: strictSDK)
-        let writer = try Connection.writer(path)
+        let writer = try Connection.writer(path, log: log)
         self.writer = writer
         readers = (0..<max(workers, 1)).map { _ in Reader(path: path) }
         unhurried = Reader(path: path)
         catalog = TableCatalogs(readers.map(\.catalog) + [unhurried.catalog])
         do {
             try Migration.run(on: writer)
+            checkpointer = try Connection.checkpointer(path)
             operatorReader = try Connection.reader(path, budget: nil)
             searchReader = try Connection.reader(path, budget: nil)
             budget = try budgetBytes.map { bytes in
@@ -103,6 +108,7 @@ public final class Store: Sendable {
         do {
             try operatorReader.close()
             try searchReader.close()
+            try checkpointer.close()
             try writer.close()
         } catch {
             throw StoreError(error)

@@ -10,15 +10,17 @@ public enum StoreLimits {
     public static let groupWrites = 500
     /// Memory in which the writer keeps pages, in KiB.
     static let writerCacheKiB = 16_384
-    /// Pages in the write-ahead log before they are copied into the file: a page that many commits
-    /// change is copied once.
+    /// Pages by which the write-ahead log grows before they are copied into the file, beside the
+    /// writer: a page that many commits change is copied once.
     static let checkpointPages = 4_000
+    /// Times that a log is copied while clients write on, before who writes much goes on too.
+    static let logCopies = 3
+    /// Pages of the log at which the writer itself copies what is left, so that it starts anew.
+    static let longLogPages = 12_000
     /// Seconds that a connection waits for a lock that another process holds.
     static let busySeconds = 5.0
     /// Different queries whose compiled form one reader remembers.
     static let rememberedQueries = 256
-    /// Rows that a pull applies in one transaction.
-    public static let applyRows = 500
     /// The reserve of a store that may not grow is the budget divided by this.
     static let budgetsInReserve = 8
     /// Rows that make room for a group of writes when the store may not grow.

@@ -24,6 +24,9 @@ struct WaitingWrites {
     private var entries: [Entry] = []
     private var isScheduled = false
 
+    /// Whether anything waits.
+    var isAwaited: Bool { !entries.isEmpty }
+
     /// Lets a write wait; the first one starts the committer.
     mutating func add(_ entry: Entry) -> Arrival {
         guard entry.isBookkeeping || entries.count < StoreLimits.waitingWrites else {

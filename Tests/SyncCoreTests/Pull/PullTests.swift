@@ -1,7 +1,9 @@
+import Dispatch
 import HTTPMessage
 import HTTPTypes
 import Logging
 import ReferenceBackend
+import Synchronization
 import TablesProtocol
 import TestSupport
 import Testing
@@ -43,6 +45,31 @@ import Testing
         #expect((next.pull.first?.received ?? 99) < 20)
         #expect(try await world.local("r1005")?.columns["text"] == .string("new"))
         #expect(try await world.local("r1006") == nil)
+    }
+
+    @Test func `a client that waits to write is served between the parts of a page`() async throws {
+        let world = try World(settings: SyncSettings(triggers: [.manual], pageRows: 50))
+        try await fill(world, 50)
+        let events = Mutex<[Event]>([])
+        let gate = DispatchSemaphore(value: 0)
+        world.store.onEvents { new in events.withLock { $0 += new } }
+        let answer = Gate()
+        world.transport.once(.held(answer)) { $0.head.path?.contains("updatedAt") == true }
+        let pull = Task { await world.engine.pull(world.todo) }
+        await answer.reached()
+        // The writer is busy while the page and then the write arrive.
+        let store = world.store
+        let busy = Task.immediate { try await store.write { _ in gate.wait() } }
+        answer.open()
+        while store.underWay.load(ordering: .acquiring) < 2 { await Task.yield() }
+        let written = Task.immediate { await world.write(.insert(ItemBody(columns: Columns()))) }
+        gate.signal()
+        try await busy.value
+        #expect(await written.value.isSuccess)
+        #expect(await pull.value.state == .complete)
+        let rows = events.withLock { $0.filter { $0.kind == .item }.map { $0.itemID == nil } }
+        #expect(rows == [true, false, true])
+        #expect(try await localCount(world) == 51)
     }
 
     static let stamps: [BackendOptions.Stamps] = [

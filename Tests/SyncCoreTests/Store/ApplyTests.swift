@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func `five hundred rows are one quick transaction`() async throws {
-        let rows = try (0..<StoreLimits.applyRows).map {
+        let rows = try (0..<SyncLimits.applyRows).map {
             try fixture.remote("r\($0)", #"{"text":"some text","n":\#($0)}"#, version: "v")
         }
         let todo = fixture.todo

@@ -1,0 +1,151 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+extension PushPass {
+    /// What one request, and a look at the row where that is needed, came to.
+    struct Ruling {
+        var subject: PushSubject
+        var decision: PushDecision
+        var end: AttemptEnd
+        /// The failure of the link, if it is one.
+        var failure: Prover.Failure?
+        var isWhole: Bool
+    }
+
+    /// Sends the request in the slot that was entered, and leaves it before anything is booked.
+    func ask(
+        _ request: RemoteRequest, of operation: TableOperation, _ subject: PushSubject,
+        _ record: TableRecord
+    ) async throws(StoreError) -> Ruling {
+        defer { slots.leave() }
+        let table = operation.table
+        var subject = subject
+        let exchange = await send(request, of: operation)
+        var decision: PushDecision
+        if operation.isAssigned, operation.maybeApplied {
+            let claimed = try await store.read { try $0.claimedIDs(of: record) }
+            decision = IntegerInsert.judge(subject, exchange.answer, claimed: claimed)
+        } else if operation.maybeApplied {
+            decision = Verdict.judge(subject, readBack: exchange.answer, after: .unknown)
+        } else {
+            decision = Verdict.judge(subject, exchange.answer)
+        }
+        if decision == .readBack {
+            let row = await remote.list(table, .row(operation.itemID))
+            let cause: Verdict.ReadBackCause = exchange.answer.isMissing ? .missing : .conflict
+            decision = Verdict.judge(subject, readBack: row, after: cause)
+            // The id is taken, perhaps by this very insert when the network sent it twice: as long
+            // as nobody has seen the row, the insert may have been applied.
+            if operation.kind == .insert, cause == .conflict, !row.isList {
+                subject.maybeApplied = true
+            }
+        }
+        let failure = await blame(&decision, table)
+        if failure != nil || decision.endsPush { slots.close() }
+        var end = AttemptEnd(exchange)
+        end.error = end.error ?? failure?.reason
+        return Ruling(
+            subject: subject, decision: decision, end: end, failure: failure,
+            isWhole: isWhole(operation, exchange.answer))
+    }
+
+    /// Sends an operation's request; an undeletion that is refused in one form of the third
+    /// generation also in the other. 410 is a verdict: nothing happened, so this is one attempt.
+    private func send(_ request: RemoteRequest, of operation: TableOperation) async -> Exchange {
+        let exchange = await remote.send(request, asList: operation.maybeApplied)
+        guard operation.kind == .undelete, request.method == .put, exchange.status == 410 else {
+            return exchange
+        }
+        return await remote.send(.patchedUndelete(request), asList: false)
+    }
+
+    /// The operation's table with its policies, mostly from memory.
+    func record(of table: TableName) async throws(StoreError) -> TableRecord? {
+        if let known = store.catalog.remembered(table) { return known }
+        let store = store
+        return try await store.read { transaction in
+            try store.catalog.table(table) { try transaction.table(table) }
+        }
+    }
+
+    func request(
+        _ operation: TableOperation, _ subject: PushSubject, _ record: TableRecord
+    ) throws(StoreError) -> RemoteRequest {
+        if operation.maybeApplied {
+            let query =
+                operation.isAssigned
+                ? IntegerInsert.since(operation.highestID ?? 0) : PageQuery.row(operation.itemID)
+            do throws(ODataError) {
+                return try .list(operation.table, query, generation: remote.generation)
+            } catch {
+                throw .failed(error.description)
+            }
+        }
+        let isUnconditional = !operation.conditional && record.unconditionalPolicy == .client
+        return .operation(
+            operation, isUnconditional: isUnconditional, generation: remote.generation)
+    }
+
+    /// Whether an answer's row has every column: what is absent from others is unchanged.
+    private func isWhole(_ operation: TableOperation, _ answer: RemoteAnswer) -> Bool {
+        guard case .row = answer else { return true }
+        guard remote.generation != .mobileServices else { return false }
+        return operation.kind == .insert || operation.kind == .replace
+    }
+
+    /// A failure that may be the operation's own is followed by a proof: if that fails too, it is
+    /// the backend's. Returns the failure of the link, if it is one.
+    func blame(
+        _ decision: inout PushDecision, _ table: TableName
+    ) async -> Prover.Failure? {
+        guard case .later(var later) = decision else { return nil }
+        switch later.cause {
+        case .cancelled, .held: return nil
+        case .link: return Prover.Failure(state: .offline, reason: later.reason)
+        case .busy(let wait):
+            return Prover.Failure(state: .degraded, reason: later.reason, retryAfter: wait)
+        case .own:
+            guard case .failed(let failure) = await prover.prove(await tables(with: table)) else {
+                return nil
+            }
+            later.cause = .busy(retryAfter: failure.retryAfter)
+            decision = .later(later)
+            return failure
+        }
+    }
+}
+
+extension PushSubject {
+    /// What the verdict needs of an operation and its table's policies.
+    init(_ operation: TableOperation, _ table: TableRecord) {
+        self.init(
+            kind: operation.kind, itemID: operation.itemID, sent: operation.payload ?? Columns(),
+            base: operation.baseRow, baseVersion: operation.baseVersion,
+            maybeApplied: operation.maybeApplied, mayArriveLate: operation.mayArriveLate,
+            madeID: operation.madeID,
+            conditional: operation.conditional, conflictPolicy: table.conflictPolicy,
+            unconditionalPolicy: table.unconditionalPolicy)
+    }
+}
+
+extension AttemptEnd {
+    /// How a request ended.
+    init(_ exchange: Exchange) {
+        self.init(
+            status: exchange.status, response: exchange.excerpt, error: nil, reach: nil,
+            fields: exchange.fields)
+        if case .unreachable(let failure) = exchange.answer {
+            error = failure.message
+            reach = failure.reach.rawValue
+        }
+    }
+}
+
+extension RemoteAnswer {
+    /// 404 or 410.
+    var isMissing: Bool { if case .missing = self { true } else { false } }
+
+    /// A list, as a row is read back.
+    var isList: Bool { if case .rows = self { true } else { false } }
+}

@@ -1,0 +1,58 @@
+import Synchronization
+
+/// The places of a push's requests on the wire: so many at once, first come first served, and none
+/// while closed.
+///
+/// More turns are under way than requests, so that the next operations are promised while the backend
+/// still answers the ones before. Whoever is refused has sent nothing.
+final class RequestSlots: Sendable {
+    private struct State {
+        var free: Int
+        var isOpen = true
+        /// In order of arrival; never more than there are turns.
+        var waiting: [CheckedContinuation<Bool, Never>] = []
+    }
+    private let state: Mutex<State>
+
+    init(count: Int) { state = Mutex(State(free: max(1, count))) }
+
+    /// Waits for a slot. True when there is one, which ``leave()`` gives back; false when the slots
+    /// are closed.
+    func enter() async -> Bool {
+        await withCheckedContinuation { continuation in
+            let answer: Bool? = state.withLock { state in
+                guard state.isOpen else { return false }
+                guard state.free > 0 else {
+                    state.waiting.append(continuation)
+                    return nil
+                }
+                state.free -= 1
+                return true
+            }
+            if let answer { continuation.resume(returning: answer) }
+        }
+    }
+
+    /// Gives a slot to whoever waits longest.
+    func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+            state.free += 1
+            return nil
+        }
+        next?.resume(returning: true)
+    }
+
+    /// Refuses all who wait and all who come, until ``open()``.
+    func close() {
+        let refused = state.withLock { state in
+            defer { state.waiting = [] }
+            state.isOpen = false
+            return state.waiting
+        }
+        for continuation in refused { continuation.resume(returning: false) }
+    }
+
+    /// Lets requests out again.
+    func open() { state.withLock { $0.isOpen = true } }
+}

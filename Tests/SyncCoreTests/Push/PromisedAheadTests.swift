@@ -1,0 +1,128 @@
+import HTTPMessage
+import HTTPTypes
+import ReferenceBackend
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+/// Operations that are promised while the requests before them are under way.
+@Suite struct PromisedAheadTests {
+    private let world: World
+
+    init() throws {
+        world = try World(settings: SyncSettings(triggers: [.manual], parallelism: 2))
+    }
+
+    private var posts: Int { world.transport.sent.count { $0.head.method == .post } }
+
+    /// Begins a push of six inserts; returns once two are at the backend, which holds or loses their
+    /// answers, and two more are promised.
+    private func begin(
+        _ fault: @escaping @Sendable (Int) -> FaultyTransport.Fault
+    ) async throws -> Task<Run, Never> {
+        for id in ["a", "b", "c", "d", "e", "f"] { try await world.insert(id) }
+        world.transport.decide { [transport = world.transport] request, _ in
+            guard request.head.method == .post else { return nil }
+            let posts = transport.sent.count { $0.head.method == .post }
+            return posts <= 2 ? fault(posts) : nil
+        }
+        let engine = world.engine
+        let run = Task { await engine.push() }
+        while try await world.operations([.sending]).count < 4 { await Task.yield() }
+        while posts < 2 { await Task.yield() }
+        return run
+    }
+
+    @Test func `as many are on the wire as may be, and as many again are promised`() async throws {
+        let gate = Gate()
+        let run = try await begin { _ in .held(gate) }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(posts == 2)
+        #expect(try await world.operations([.sending]).map(\.itemID) == ["a", "b", "c", "d"])
+        #expect(try await world.operations([.queued]).map(\.itemID) == ["e", "f"])
+        gate.open()
+        #expect(await run.value.push?.applied == 6)
+        #expect(try await world.backend.effects().count == 6)
+    }
+
+    @Test func `what was promised is not sent before a new proof, and then in the same push`()
+        async throws
+    {
+        let (lost, held) = (Gate(), Gate())
+        let run = try await begin { $0 == 1 ? .lostAfter(lost) : .held(held) }
+        lost.open()
+        // The proof is asked for while the other request is still under way.
+        while !world.transport.targets.last!.hasPrefix("GET") { await Task.yield() }
+        #expect(posts == 2)
+        held.open()
+        let push = await run.value.push
+        #expect(push?.applied == 5)
+        let left = try await world.open()
+        #expect(left.map(\.state) == [.unknown])
+        #expect(try await world.backend.effects().count == 6)
+        let third = try #require(try await world.operations([.done]).first { $0.itemID == "c" })
+        let attempts = try await world.store.operation(third.id)?.attemptLog
+        #expect(attempts?.map(\.outcome) == ["waiting", "done"])
+        #expect(
+            attempts?.first?.error
+                == "It was not sent: the backend failed for another change first.")
+    }
+
+    @Test func `a push that is stopped sends nothing that it only promised`() async throws {
+        let gate = Gate()
+        let run = try await begin { _ in .held(gate) }
+        let id = try #require(await world.engine.runs().first?.id)
+        #expect(await world.engine.cancel(run: id))
+        gate.open()
+        let ended = await run.value
+        #expect(ended.state == .cancelled && ended.push?.applied == 2)
+        #expect(posts == 2)
+        let open = try await world.open()
+        #expect(open.map(\.state) == [.waiting, .waiting, .queued, .queued])
+        #expect(open.first?.reason == "It was not sent: the push was stopped first.")
+        #expect(await world.engine.push().push?.applied == 4)
+        #expect(try await world.backend.effects().count == 6)
+    }
+
+    @Test func `with one request at a time nothing is promised ahead`() async throws {
+        let world = try World()
+        for id in ["a", "b"] { try await world.insert(id) }
+        let gate = Gate()
+        world.transport.once(.held(gate)) { $0.head.method == .post }
+        async let run = world.engine.push()
+        await gate.reached()
+        for _ in 0..<100 { await Task.yield() }
+        #expect(try await world.operations([.sending]).map(\.itemID) == ["a"])
+        gate.open()
+        _ = await run
+    }
+}
+
+/// The places on the wire by themselves.
+@Suite struct RequestSlotsTests {
+    @Test func `so many enter, the others in their order`() async {
+        let slots = RequestSlots(count: 2)
+        #expect(await slots.enter())
+        #expect(await slots.enter())
+        let third = Task.immediate { await slots.enter() }
+        let fourth = Task.immediate { await slots.enter() }
+        slots.leave()
+        #expect(await third.value)
+        slots.leave()
+        #expect(await fourth.value)
+    }
+
+    @Test func `closed slots refuse who waits and who comes, until they open`() async {
+        let slots = RequestSlots(count: 1)
+        #expect(await slots.enter())
+        let waits = Task.immediate { await slots.enter() }
+        slots.close()
+        #expect(await !waits.value)
+        #expect(await !slots.enter())
+        slots.leave()
+        slots.open()
+        #expect(await slots.enter())
+    }
+}
