@@ -2,6 +2,7 @@
 
 import socket
 import ssl
+import subprocess
 
 import pytest
 import requests
@@ -47,6 +48,11 @@ def servers():
         one.server_close()
 
 
+def can_connect(port):
+    with socket.socket() as wire:
+        return wire.connect_ex(("127.0.0.1", port)) == 0
+
+
 def run(proxy):
     return proxy.operator("POST", "/push?wait=20", json={})
 
@@ -58,6 +64,35 @@ def test_a_certificate_of_a_named_authority_is_trusted(start, servers, tmp_path)
     proxy.insert({"text": "over TLS"})
     assert run(proxy)["state"] == "complete"
     assert [one[0] for one in backend.writes] == ["POST"]
+
+
+def test_a_backend_that_speaks_http_2_is_spoken_to_in_it(start, servers, tmp_path):
+    certificate, key = make_certificate(tmp_path, "front")
+    backend, log = servers(), tmp_path / "access.log"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    front = subprocess.Popen([
+        "nghttpx", f"--frontend=127.0.0.1,{port}", f"--backend=127.0.0.1,{backend.server_port}",
+        "--conf=/dev/null", "--errorlog-file=/dev/null", f"--accesslog-file={log}",
+        "--accesslog-format=$remote_port $request", str(key), str(certificate),
+    ])
+    try:
+        wait_until(lambda: can_connect(port))
+        proxy = start.proxy(
+            f"https://127.0.0.1:{port}", "--backend-ca", certificate, "--sync", "manual",
+            "--parallelism", "4",
+        )
+        for number in range(20):
+            proxy.insert({"text": f"todo {number}"})
+        assert run(proxy)["push"]["applied"] == 20
+        assert len(backend.writes) == 20
+        wait_until(lambda: log.read_text().count("POST ") == 20)
+    finally:
+        front.terminate()
+        front.wait(10)
+    lines = [line.split() for line in log.read_text().splitlines()]
+    assert {line[-1] for line in lines} == {"HTTP/2"}
+    assert len({line[0] for line in lines}) <= 5  # Connections are kept.
 
 
 @pytest.mark.parametrize("trouble", ["unknown authority", "another name", "TLS 1.1"])
