@@ -1,16 +1,17 @@
-import GRDB
 import TablesProtocol
 
 extension HistoryEntry {
+    /// The columns in the order in which ``init(_:)`` reads them.
+    static let columns = "\(HistoryRow.columns), history.actor, tables.name, operations.title"
+
     /// An entry with its table's name.
-    init?(_ row: Row) {
-        guard let kind = Kind(rawValue: row["kind"]), let actor = Actor(rawValue: row["actor"])
-        else { return nil }
+    init?(_ row: StatementRow) {
         let entry = HistoryRow(row)
+        guard let kind = entry.kind, let actor = Actor(rawValue: row[12]) else { return nil }
         self.init(
-            id: entry.id, at: Instant(milliseconds: row["at"]), kind: kind, actor: actor,
-            table: row["table_name"], itemID: entry.itemID, operationID: row["op_id"],
-            title: row["title"], before: entry.before?.json, after: entry.after?.json,
+            id: entry.id, at: Instant(milliseconds: entry.at), kind: kind, actor: actor,
+            table: row[13], itemID: entry.itemID, operationID: entry.operationID, title: row[14],
+            before: entry.before?.json, after: entry.after?.json,
             summary: entry.summary,
             undoable: entry.isUndoable && entry.undoneBy == nil, undoneBy: entry.undoneBy)
     }

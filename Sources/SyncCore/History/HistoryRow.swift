@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 /// An entry of history as it is kept.
@@ -17,18 +16,24 @@ struct HistoryRow {
     /// The backend's version that a given-up change started from.
     let serverVersion: String?
 
-    init(_ row: Row) {
-        id = row["id"]
-        tableID = row["table_id"]
-        itemID = row["item_id"]
-        operationID = row["op_id"]
-        before = (row["before"] as String?).map { Columns(stored: $0) }
-        after = (row["after"] as String?).map { Columns(stored: $0) }
-        summary = row["summary"]
-        isUndoable = row["undoable"]
-        undoneBy = row["undone_by"]
-        kind = HistoryEntry.Kind(rawValue: row["kind"])
-        at = row["at"]
-        serverVersion = row["server_version"]
+    /// The columns in the order in which ``init(_:)`` reads them.
+    static let columns = """
+        history.id, history.table_id, history.item_id, history.op_id, before, after, summary,
+        undoable, undone_by, history.kind, at, server_version
+        """
+
+    init(_ row: StatementRow) {
+        id = row[0]
+        tableID = row[1]
+        itemID = row[2]
+        operationID = row[3]
+        before = (row[4] as String?).map { Columns(stored: $0) }
+        after = (row[5] as String?).map { Columns(stored: $0) }
+        summary = row[6]
+        isUndoable = row[7]
+        undoneBy = row[8]
+        kind = HistoryEntry.Kind(rawValue: row[9])
+        at = row[10]
+        serverVersion = row[11]
     }
 }

@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -8,13 +7,16 @@ extension Transaction {
             try integer("SELECT seq FROM sqlite_sequence WHERE name = 'events'") ?? 0
         let oldest = try integer("SELECT min(id) FROM events") ?? latest + 1
         if id > latest || id + 1 < oldest { return .reset(latest: latest) }
-        let rows = try all("SELECT * FROM events WHERE id > ? ORDER BY id LIMIT ?", [id, limit])
-        return .events(
-            rows.compactMap { row in
-                guard let kind = Event.Kind(rawValue: row["kind"]) else { return nil }
-                return Event(
-                    id: row["id"], kind: kind, identity: identity, table: row["table_name"],
-                    itemID: row["item_id"], operationID: row["op_id"])
-            })
+        let events = try all(
+            """
+            SELECT id, kind, table_name, item_id, op_id FROM events WHERE id > ? ORDER BY id LIMIT ?
+            """, [id, limit]
+        ) { row -> Event? in
+            guard let kind = Event.Kind(rawValue: row[1]) else { return nil }
+            return Event(
+                id: row[0], kind: kind, identity: identity, table: row[2], itemID: row[3],
+                operationID: row[4])
+        }
+        return .events(events)
     }
 }

@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -10,7 +9,7 @@ extension Transaction {
         try run(
             "INSERT INTO events(kind, table_name, item_id, op_id) VALUES (?, ?, ?, ?)",
             [kind.rawValue, table?.text, item?.text, operation])
-        let id = db.lastInsertedRowID
+        let id = db.insertedRowID
         if id % 512 == 0 {
             try run("DELETE FROM events WHERE id <= ?", [id - Int64(StoreLimits.events)])
         }

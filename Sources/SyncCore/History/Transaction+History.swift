@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -22,7 +21,7 @@ extension Transaction {
                 now.milliseconds, kind.rawValue, actor.rawValue, tableID, item?.text, operation,
                 before?.text, after?.text, summary, undoable, serverVersion,
             ])
-        return db.lastInsertedRowID
+        return db.insertedRowID
     }
 
     /// Writes an entry about an operation.

@@ -1,22 +1,20 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
     /// One entry of history.
     func historyEntry(_ id: Int64) throws -> HistoryRow? {
-        try first("SELECT * FROM history WHERE id = ?", [id]).map { HistoryRow($0) }
+        try first("SELECT \(HistoryRow.columns) FROM history WHERE id = ?", [id], HistoryRow.init)
     }
 
     /// A page of history, latest first.
     func history(before id: Int64, limit: Int) throws -> Page<HistoryEntry> {
         let found = try all(
             """
-            SELECT history.*, tables.name AS table_name, operations.title AS title FROM history
+            SELECT \(HistoryEntry.columns) FROM history
             LEFT JOIN tables ON tables.id = history.table_id
             LEFT JOIN operations ON operations.op_id = history.op_id
             WHERE history.id < ? ORDER BY history.id DESC LIMIT ?
-            """, [id, limit + 1]
-        ).compactMap { HistoryEntry($0) }
+            """, [id, limit + 1], HistoryEntry.init)
         let items = Array(found.prefix(limit))
         return Page(
             items: items, next: found.count > limit ? items.last.map { Cursor.text($0.id) } : nil,

@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -43,13 +42,14 @@ extension Transaction {
 
     /// One run.
     func run(id: String) throws -> Run? {
-        try first("SELECT * FROM runs WHERE id = ?", [id]).flatMap(self.read)
+        try first("\(Self.selectRuns) WHERE id = ?", [id], Self.run).map { try whole($0) }
     }
 
     /// A page of runs, latest first.
     func runs(before seq: Int64, limit: Int) throws -> [(seq: Int64, run: Run)] {
-        try all("SELECT * FROM runs WHERE seq < ? ORDER BY seq DESC LIMIT ?", [seq, limit])
-            .compactMap { row in try self.read(row).map { (row["seq"], $0) } }
+        try all(
+            "\(Self.selectRuns) WHERE seq < ? ORDER BY seq DESC LIMIT ?", [seq, limit], Self.run
+        ).map { ($0.seq, try whole($0)) }
     }
 
     /// Runs that a process left unfinished, after a restart.
@@ -61,27 +61,40 @@ extension Transaction {
             """, [now.milliseconds])
     }
 
-    private func read(_ row: Row) throws -> Run? {
-        guard let kind = Run.Kind(rawValue: row["kind"]),
-            let state = Run.State(rawValue: row["state"])
+    /// The columns in the order in which ``run(_:)`` reads them.
+    private static let selectRuns = """
+        SELECT seq, id, kind, state, reason, started_at, ended_at, push_results, sent, applied,
+          conflicts, quarantined, remaining FROM runs
+        """
+
+    /// A run without its pulls.
+    private static func run(_ row: StatementRow) -> (seq: Int64, run: Run)? {
+        guard let kind = Run.Kind(rawValue: row[2]), let state = Run.State(rawValue: row[3])
         else { return nil }
         var run = Run(
-            id: row["id"], kind: kind, state: state, reason: row["reason"],
-            startedAt: Instant(milliseconds: row["started_at"]),
-            endedAt: (row["ended_at"] as Int64?).map { Instant(milliseconds: $0) })
-        if let results: String = row["push_results"] {
+            id: row[1], kind: kind, state: state, reason: row[4],
+            startedAt: Instant(milliseconds: row[5]),
+            endedAt: (row[6] as Int64?).map { Instant(milliseconds: $0) })
+        if let results: String = row[7] {
             var push = PushReport()
-            push.sent = row["sent"]
-            push.applied = row["applied"]
-            push.conflicts = row["conflicts"]
-            push.quarantined = row["quarantined"]
-            push.left = row["remaining"]
+            push.sent = row[8]
+            push.applied = row[9]
+            push.conflicts = row[10]
+            push.quarantined = row[11]
+            push.left = row[12]
             push.results = JSONList.names(results).compactMap(Self.result)
             run.push = push
         }
+        return (row[0], run)
+    }
+
+    private func whole(_ found: (seq: Int64, run: Run)) throws -> Run {
+        var run = found.run
         run.pull = try all(
-            "SELECT * FROM run_pulls WHERE run = ? ORDER BY number", [row["seq"] as Int64]
-        ).map(Self.pull)
+            """
+            SELECT table_name, requests, received, applied, skipped_dirty, deleted, error
+            FROM run_pulls WHERE run = ? ORDER BY number
+            """, [found.seq], Self.pull)
         return run
     }
 
@@ -93,14 +106,14 @@ extension Transaction {
         return PushReport.Result(id: String(parts[1]), state: state)
     }
 
-    private static func pull(_ row: Row) -> PullReport {
-        var report = PullReport(table: row["table_name"])
-        report.requests = row["requests"]
-        report.received = row["received"]
-        report.applied = row["applied"]
-        report.skippedDirty = row["skipped_dirty"]
-        report.deleted = row["deleted"]
-        report.error = row["error"]
+    private static func pull(_ row: StatementRow) -> PullReport {
+        var report = PullReport(table: row[0])
+        report.requests = row[1]
+        report.received = row[2]
+        report.applied = row[3]
+        report.skippedDirty = row[4]
+        report.deleted = row[5]
+        report.error = row[6]
         return report
     }
 }

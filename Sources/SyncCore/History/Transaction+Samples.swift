@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -14,11 +13,14 @@ extension Transaction {
 
     /// The samples since some time, oldest first.
     func samples(since: Instant) throws -> [Sample] {
-        try all("SELECT * FROM samples WHERE at >= ? ORDER BY at", [since.milliseconds]).map {
+        try all(
+            """
+            SELECT at, depth, succeeded, failed, latency_ms FROM samples WHERE at >= ? ORDER BY at
+            """, [since.milliseconds]
+        ) { row in
             Sample(
-                at: Instant(milliseconds: $0["at"]), depth: $0["depth"],
-                succeeded: $0["succeeded"], failed: $0["failed"],
-                latencyMilliseconds: $0["latency_ms"])
+                at: Instant(milliseconds: row[0]), depth: row[1], succeeded: row[2],
+                failed: row[3], latencyMilliseconds: row[4])
         }
     }
 }

@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -11,7 +10,7 @@ extension Transaction {
         var removed: [Int] = []
         func delete(_ sql: String, _ cutoff: Int64, _ keep: Int? = nil) throws {
             try run(sql, keep.map { [cutoff, limit, $0] } ?? [cutoff, limit])
-            removed.append(db.changesCount)
+            removed.append(db.changedRows)
         }
         try delete(
             """

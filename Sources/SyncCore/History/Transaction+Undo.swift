@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -20,13 +19,12 @@ extension Transaction {
     private func undoPurge(_ purge: HistoryRow, _ table: TableRecord) throws -> ActionOutcome {
         let entries = try all(
             """
-            SELECT * FROM history WHERE id < ?1 AND table_id = ?2 AND at = ?3
+            SELECT \(HistoryRow.columns) FROM history WHERE id < ?1 AND table_id = ?2 AND at = ?3
               AND kind = 'discarded' AND undone_by IS NULL
               AND id > coalesce((SELECT max(id) FROM history
                 WHERE id < ?1 AND (kind <> 'discarded' OR at <> ?3 OR table_id <> ?2)), 0)
             ORDER BY id DESC
-            """, [purge.id, table.id, purge.at]
-        ).map { HistoryRow($0) }
+            """, [purge.id, table.id, purge.at], HistoryRow.init)
         var last = ActionOutcome.refused(reason: "Its changes were brought back already.")
         for entry in entries {
             let outcome = try undo(entry, table)

@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -46,13 +45,11 @@ extension Transaction {
     func removeUnseen(
         _ seen: Set<ItemID>, from table: TableRecord, asOf change: Int64
     ) throws -> Int {
-        let local = try String.fetchAll(
-            db,
-            sql: """
-                SELECT id FROM items
-                WHERE table_id = ? AND deleted = 0 AND pending IS NULL AND settled_at <= ?
-                """,
-            arguments: [table.id, change])
+        let local: [String] = try column(
+            """
+            SELECT id FROM items
+            WHERE table_id = ? AND deleted = 0 AND pending IS NULL AND settled_at <= ?
+            """, [table.id, change])
         var removed = 0
         for text in local {
             guard let id = id(text, in: table), !seen.contains(id) else { continue }

@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -34,11 +33,9 @@ extension Transaction {
 
     private func openOperations(of table: TableRecord) throws -> [TableOperation] {
         let states = OperationState.open.map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
-        let seqs = try Int64.fetchAll(
-            db,
-            sql:
-                "SELECT seq FROM operations WHERE table_id = ? AND state IN (\(states)) ORDER BY seq",
-            arguments: [table.id])
+        let seqs: [Int64] = try column(
+            "SELECT seq FROM operations WHERE table_id = ? AND state IN (\(states)) ORDER BY seq",
+            [table.id])
         return try seqs.compactMap { try operation(seq: $0) }
     }
 
@@ -46,22 +43,20 @@ extension Transaction {
     private func matching(_ query: TableQuery, in table: TableRecord) throws -> Set<String>? {
         guard query.filter != nil else { return nil }
         let page = ItemQuery(query, table: table, pageRows: SyncLimits.purgeRows).page
-        return Set(try Row.fetchAll(db, sql: page.text, arguments: page.bound).map { $0["id"] })
+        return Set(try column(page.text, page.arguments, keep: false))
     }
 
     private func forget(_ ids: Set<String>?, of table: TableRecord) throws -> Int {
         guard let ids else {
-            try db.execute(
-                sql: "DELETE FROM items WHERE table_id = ? AND pending IS NULL",
-                arguments: [table.id])
-            return db.changesCount
+            try run("DELETE FROM items WHERE table_id = ? AND pending IS NULL", [table.id])
+            return db.changedRows
         }
         var count = 0
         for id in ids.sorted() {
-            try db.execute(
-                sql: "DELETE FROM items WHERE table_id = ? AND id = ? AND pending IS NULL",
-                arguments: [table.id, id])
-            count += db.changesCount
+            try run(
+                "DELETE FROM items WHERE table_id = ? AND id = ? AND pending IS NULL",
+                [table.id, id])
+            count += db.changedRows
         }
         return count
     }

@@ -1,5 +1,3 @@
-import GRDB
-
 extension Transaction {
     /// Makes room for what the backend has not. Open operations and their rows stay.
     ///
@@ -18,10 +16,10 @@ extension Transaction {
             WHERE pending IS NULL AND deleted = 0
               AND (server_version IS NOT NULL OR server_updated_at IS NOT NULL)
             ORDER BY stamp LIMIT ?
-            """, [limit])
+            """, [limit]
+        ) { (item: $0[0] as Int64, tableID: $0[1] as Int64) }
         var counts: [Int64: Int] = [:]
-        for row in oldest {
-            let (item, tableID): (Int64, Int64) = (row["rowid"], row["table_id"])
+        for (item, tableID) in oldest {
             try run("DELETE FROM items WHERE rowid = ?", [item])
             counts[tableID, default: 0] += 1
         }
@@ -41,13 +39,13 @@ extension Transaction {
     private func forgetHistory(_ limit: Int) throws -> Int {
         try run(
             "DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT ?)", [limit])
-        var count = db.changesCount
+        var count = db.changedRows
         try run(
             """
             DELETE FROM operations WHERE seq IN (SELECT seq FROM operations
               INDEXED BY operations_closed WHERE closed_at IS NOT NULL ORDER BY closed_at LIMIT ?)
             """, [limit])
-        count += db.changesCount
+        count += db.changedRows
         return count
     }
 }

@@ -1,44 +1,38 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
     /// How many of an operation's attempts failed by its own fault: an answer came, was no verdict,
     /// and neither the link nor the backend as a whole was to blame.
     func ownFailures(of operation: TableOperation) throws -> Int {
-        try Int.fetchOne(
-            db,
-            sql: """
-                SELECT count(*) FROM attempts
-                WHERE operation = ? AND outcome IN ('waiting', 'unknown')
-                  AND status IS NOT NULL AND status <> 401 AND error IS NULL
-                  AND NOT (method = 'GET' AND status = 200)
-                """,
-            arguments: [operation.seq]) ?? 0
+        let count = try integer(
+            """
+            SELECT count(*) FROM attempts
+            WHERE operation = ? AND outcome IN ('waiting', 'unknown')
+              AND status IS NOT NULL AND status <> 401 AND error IS NULL
+              AND NOT (method = 'GET' AND status = 200)
+            """, [operation.seq])
+        return Int(count ?? 0)
     }
 
     /// The ids of a table that inserts got from the backend.
     func claimedIDs(of table: TableRecord) throws -> Set<String> {
-        try Set(
-            String.fetchAll(
-                db, sql: "SELECT id FROM aliases WHERE table_id = ?", arguments: [table.id]))
+        Set(try column("SELECT id FROM aliases WHERE table_id = ?", [table.id]))
     }
 
     /// Whether another insert of the table got this id from the backend.
     func isClaimed(_ id: ItemID, _ operation: TableOperation) throws -> Bool {
-        try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT 1 FROM aliases WHERE table_id = ? AND id = ?)",
-            arguments: [operation.tableID, id.text]) ?? false
+        try integer(
+            "SELECT 1 FROM aliases WHERE table_id = ? AND id = ? LIMIT 1",
+            [operation.tableID, id.text]) != nil
     }
 
     /// Whether a waiting operation was last tried at a time that is still to come.
     func hasAttempts(after now: Instant) throws -> Bool {
-        try Bool.fetchOne(
-            db,
-            sql: """
-                SELECT EXISTS (SELECT 1 FROM operations INDEXED BY operations_timed
-                  WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL
-                    AND waits_for IS NULL AND last_attempt_at > ?)
-                """,
-            arguments: [now.milliseconds]) ?? false
+        try integer(
+            """
+            SELECT 1 FROM operations INDEXED BY operations_timed
+            WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL
+              AND waits_for IS NULL AND last_attempt_at > ? LIMIT 1
+            """, [now.milliseconds]) != nil
     }
 }

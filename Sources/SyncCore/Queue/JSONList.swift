@@ -3,7 +3,8 @@ import TablesProtocol
 /// Lists as the operations table keeps them: JSON arrays of strings and of query pairs.
 enum JSONList {
     static func text(_ names: [String]) -> String {
-        "[" + names.map { JSONText.string($0).text }.joined(separator: ",") + "]"
+        names.isEmpty
+            ? "[]" : "[" + names.map { JSONText.string($0).text }.joined(separator: ",") + "]"
     }
 
     static func names(_ text: String) -> [String] {

@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension OperationFilter {
@@ -23,25 +22,25 @@ extension OperationFilter {
         return pattern + "%"
     }
 
-    /// The condition on `operations`, with its arguments.
-    var condition: (sql: String, arguments: StatementArguments) {
+    /// The condition on `operations`, with its values.
+    var condition: (sql: String, values: StatementValues) {
         let states = (states ?? OperationState.open).map(\.rawValue).sorted()
         var sql = "state IN (\(states.map { "'\($0)'" }.joined(separator: ",")))"
-        var arguments: StatementArguments = []
+        var values: StatementValues = []
         if let table {
             sql += " AND table_id = (SELECT id FROM tables WHERE name_key = ?)"
-            arguments += [table.lowercased()]
+            values.append(table.lowercased())
         }
         if isSearch {
             sql += """
                  AND (item_id LIKE ? ESCAPE '\\' OR title LIKE ? ESCAPE '\\'
                   OR reason LIKE ? ESCAPE '\\' OR payload LIKE ? ESCAPE '\\')
                 """
-            arguments += StatementArguments(repeatElement(pattern, count: 4))
+            values += Array(repeating: pattern, count: 4)
         }
         if let reason {
             sql += " AND reason = ?"
-            arguments += [reason]
+            values.append(reason)
         }
         if let items {
             // An item leads to its first open operation, and each to the one that follows it.
@@ -56,8 +55,9 @@ extension OperationFilter {
                   )
                   SELECT seq FROM chain)
                 """
-            arguments += [table?.lowercased()] + StatementArguments(items)
+            values.append(table?.lowercased())
+            values += items
         }
-        return (sql, arguments)
+        return (sql, values)
     }
 }

@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension TableOperation {
@@ -14,9 +13,13 @@ extension TableOperation {
     static let select = """
         SELECT \(columns) FROM operations JOIN tables ON tables.id = operations.table_id
         """
+    // Made once: they are looked up by their text each time.
+    static let bySeq = "\(select) WHERE seq = ?"
+    static let byID = "\(select) WHERE op_id = ?"
+    static let bySuccessorOf = "\(select) WHERE successor_of = ?"
+    static let byWaitsFor = "\(select) WHERE waits_for = ?"
 
-    init?(_ row: Row) {
-        // By place, not by name: GRDB compares names without case, which costs more than the read.
+    init?(_ row: StatementRow) {
         guard let table = TableName(row[0] as String), let kind = OperationKind(rawValue: row[6]),
             let state = OperationState(rawValue: row[7]),
             let generation = Generation(rawValue: row[16])

@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 // What goes before what between items, as the tables declare it:
@@ -25,8 +24,9 @@ extension Transaction {
 
     /// Gives what waits for an operation the reason as it is now.
     func tellWaiting(for operation: TableOperation) throws {
-        let waiting = try all("\(TableOperation.select) WHERE waits_for = ?", [operation.seq])
-        for var held in waiting.compactMap(TableOperation.init) {
+        let waiting = try all(
+            TableOperation.byWaitsFor, [operation.seq], TableOperation.init)
+        for var held in waiting {
             held.reason = Self.reason(toWaitFor: operation)
             try save(&held)
             try emit(.operation, held)
@@ -92,8 +92,8 @@ extension Transaction {
                     """
                     \(TableOperation.select) WHERE table_id = ? AND closed_at IS NULL
                       AND kind IN ('delete', 'update', 'replace') AND instr(base_row, ?) > 0
-                    """, [child.id, operation.itemID.text])
-                found += naming.compactMap(TableOperation.init).filter { other in
+                    """, [child.id, operation.itemID.text], TableOperation.init)
+                found += naming.filter { other in
                     let isLeft = other.baseRow?.names(operation.itemID, in: link.column) ?? false
                     let stays =
                         other.kind != .delete

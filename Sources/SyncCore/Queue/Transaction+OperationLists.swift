@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -8,14 +7,13 @@ extension Transaction {
         _ filter: OperationFilter, after: Int64, skip: Int = 0, limit: Int
     ) throws -> Page<TableOperation> {
         if filter.isSearch { return try search(filter, after: after, skip: skip, limit: limit) }
-        let (sql, arguments) = filter.condition
+        let (sql, values) = filter.condition
         // The rows are found first and fetched afterwards: those that are skipped stay unread.
-        let found = try Int64.fetchAll(
-            db,
-            sql: """
-                SELECT seq FROM \(filter.source) WHERE seq > ? AND \(sql)
-                ORDER BY seq LIMIT ? OFFSET ?
-                """, arguments: [after] + arguments + [limit + 1, skip])
+        let found: [Int64] = try column(
+            """
+            SELECT seq FROM \(filter.source) WHERE seq > ? AND \(sql)
+            ORDER BY seq LIMIT ? OFFSET ?
+            """, [after] + values + [limit + 1, skip], keep: false)
         return try page(found, limit: limit, total: try count(filter))
     }
 
@@ -23,10 +21,9 @@ extension Transaction {
     private func search(
         _ filter: OperationFilter, after: Int64, skip: Int, limit: Int
     ) throws -> Page<TableOperation> {
-        let (sql, arguments) = filter.condition
-        let all = try Int64.fetchAll(
-            db, sql: "SELECT seq FROM \(filter.source) WHERE \(sql) ORDER BY seq",
-            arguments: arguments)
+        let (sql, values) = filter.condition
+        let all: [Int64] = try column(
+            "SELECT seq FROM \(filter.source) WHERE \(sql) ORDER BY seq", values, keep: false)
         let rest = all.drop { $0 <= after }.dropFirst(skip)
         return try page(Array(rest.prefix(limit + 1)), limit: limit, total: all.count)
     }
@@ -37,8 +34,9 @@ extension Transaction {
     ) throws -> Page<TableOperation> {
         let shown = found.prefix(limit)
         let list = shown.map(String.init).joined(separator: ",")
-        let items = try all("\(TableOperation.select) WHERE seq IN (\(list)) ORDER BY seq")
-            .compactMap(TableOperation.init)
+        let items = try all(
+            "\(TableOperation.select) WHERE seq IN (\(list)) ORDER BY seq", keep: false,
+            TableOperation.init)
         return Page(
             items: items, next: found.count > limit ? shown.last.map(Cursor.text) : nil,
             total: total)
@@ -46,20 +44,18 @@ extension Transaction {
 
     /// How many operations match; from the counters where the filter allows it.
     private func count(_ filter: OperationFilter) throws -> Int {
-        let (sql, arguments) = filter.condition
-        if filter.isCounted {
-            return try Int.fetchOne(
-                db, sql: "SELECT coalesce(sum(count), 0) FROM state_counts WHERE \(sql)",
-                arguments: arguments) ?? 0
-        }
-        return try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM \(filter.source) WHERE \(sql)", arguments: arguments)
-            ?? 0
+        let (sql, values) = filter.condition
+        let counting =
+            filter.isCounted
+            ? "SELECT coalesce(sum(count), 0) FROM state_counts WHERE \(sql)"
+            : "SELECT count(*) FROM \(filter.source) WHERE \(sql)"
+        let counts: [Int] = try column(counting, values, keep: false)
+        return counts.first ?? 0
     }
 
     /// The operations that match and have a reason, counted by state and reason, the most first.
     func operationGroups(_ filter: OperationFilter, limit: Int) throws -> [OperationGroup] {
-        let (sql, arguments) = filter.condition
+        let (sql, values) = filter.condition
         return try all(
             """
             SELECT state, reason, count,
@@ -70,12 +66,11 @@ extension Transaction {
               WHERE reason IS NOT NULL AND \(sql) GROUP BY state, reason
               ORDER BY count DESC, first LIMIT ?
             )
-            """, arguments + [limit]
-        ).compactMap { row in
-            guard let state = OperationState(rawValue: row["state"]) else { return nil }
+            """, values + [limit], keep: false
+        ) { row in
+            guard let state = OperationState(rawValue: row[0]) else { return nil }
             return OperationGroup(
-                state: state, reason: row["reason"], count: row["count"],
-                since: Instant(milliseconds: row["since"]))
+                state: state, reason: row[1], count: row[2], since: Instant(milliseconds: row[3]))
         }
     }
 
@@ -96,26 +91,30 @@ extension Transaction {
     }
 
     private func attempts(of seq: Int64) throws -> [AttemptRecord] {
-        try all("SELECT * FROM attempts WHERE operation = ? ORDER BY number", [seq])
-            .map(AttemptRecord.init)
+        try all(
+            """
+            SELECT number, started_at, ended_at, method, target, request_body, status,
+              response_excerpt, request_fields, response_fields, outcome, error
+            FROM attempts WHERE operation = ? ORDER BY number
+            """, [seq], AttemptRecord.init)
     }
 }
 
 extension AttemptRecord {
-    init(_ row: Row) {
-        number = row["number"]
-        startedAt = Instant(milliseconds: row["started_at"])
-        endedAt = (row["ended_at"] as Int64?).map { Instant(milliseconds: $0) }
-        method = row["method"]
-        target = row["target"]
-        let body: String? = row["request_body"]
+    fileprivate init(_ row: StatementRow) {
+        number = row[0]
+        startedAt = Instant(milliseconds: row[1])
+        endedAt = (row[2] as Int64?).map { Instant(milliseconds: $0) }
+        method = row[3]
+        target = row[4]
+        let body: String? = row[5]
         requestBody = body.flatMap { try? JSONText(validating: $0) }
-        status = row["status"]
-        responseExcerpt = row["response_excerpt"]
-        requestFields = JSONList.names(row["request_fields"])
-        responseFields = JSONList.names(row["response_fields"])
-        outcome = row["outcome"]
-        error = row["error"]
+        status = row[6]
+        responseExcerpt = row[7]
+        requestFields = JSONList.names(row[8])
+        responseFields = JSONList.names(row[9])
+        outcome = row[10]
+        error = row[11]
     }
 }
 

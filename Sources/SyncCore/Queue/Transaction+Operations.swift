@@ -1,21 +1,19 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
     /// One operation by its place in the order.
     func operation(seq: Int64) throws -> TableOperation? {
-        try first("\(TableOperation.select) WHERE seq = ?", [seq]).flatMap(TableOperation.init)
+        try first(TableOperation.bySeq, [seq], TableOperation.init)
     }
 
     /// One operation by its id.
     func operation(id: OperationID) throws -> TableOperation? {
-        try first("\(TableOperation.select) WHERE op_id = ?", [id]).flatMap(TableOperation.init)
+        try first(TableOperation.byID, [id], TableOperation.init)
     }
 
     /// The operation that waits for this one to close.
     func successor(of seq: Int64) throws -> TableOperation? {
-        try first("\(TableOperation.select) WHERE successor_of = ?", [seq])
-            .flatMap(TableOperation.init)
+        try first(TableOperation.bySuccessorOf, [seq], TableOperation.init)
     }
 
     /// The item's open operations in the order in which they are sent.
@@ -49,7 +47,7 @@ extension Transaction {
                 operation.actor.rawValue, operation.title, operation.createdAt.milliseconds,
                 operation.successorOf,
             ])
-        operation.seq = db.lastInsertedRowID
+        operation.seq = db.insertedRowID
         effects.madeWork = true
     }
 

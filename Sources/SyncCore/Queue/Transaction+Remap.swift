@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -50,10 +49,8 @@ extension Transaction {
     private func rename(
         _ old: ItemID, to new: ItemID, in column: String, of table: TableRecord
     ) throws {
-        let seqs = try Int64.fetchAll(
-            db,
-            sql: "SELECT pending FROM items WHERE table_id = ? AND pending IS NOT NULL",
-            arguments: [table.id])
+        let seqs: [Int64] = try self.column(
+            "SELECT pending FROM items WHERE table_id = ? AND pending IS NOT NULL", [table.id])
         for seq in seqs {
             guard let head = try operation(seq: seq),
                 var row = try row(table, exactly: head.itemID)

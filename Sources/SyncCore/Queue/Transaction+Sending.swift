@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -22,8 +21,7 @@ extension Transaction {
             WHERE state IN ('queued', 'waiting', 'unknown') AND successor_of IS NULL
               AND waits_for IS NULL AND seq > ? AND seq <= ? AND (state = 'queued' OR next_attempt_at <= ?) \(only ?? "")
             ORDER BY seq LIMIT ?
-            """, [seq, bookend, now.milliseconds, limit]
-        ).compactMap(TableOperation.init)
+            """, [seq, bookend, now.milliseconds, limit], keep: tables == nil, TableOperation.init)
     }
 
     /// How many operations may be sent now.
@@ -166,9 +164,11 @@ extension Transaction {
     /// How many operations are in each open state.
     func queueCounts() throws -> QueueCounts {
         var counts = QueueCounts()
-        for row in try all("SELECT state, sum(count) FROM state_counts GROUP BY state") {
-            let count: Int = row[1]
-            switch OperationState(rawValue: row[0]) {
+        let found = try all("SELECT state, sum(count) FROM state_counts GROUP BY state") { row in
+            (state: OperationState(rawValue: row[0]), count: row[1] as Int)
+        }
+        for (state, count) in found {
+            switch state {
             case .queued: counts.queued = count
             case .sending: counts.sending = count
             case .waiting: counts.waiting = count

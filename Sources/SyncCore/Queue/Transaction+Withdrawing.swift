@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -26,15 +25,12 @@ extension Transaction {
 
     /// How often the operation's item was written since the operation began.
     private func writesSince(_ operation: TableOperation) throws -> Int {
-        try Int.fetchOne(
-            db,
-            sql: """
-                SELECT count(*) FROM history
-                WHERE at >= ? AND kind = 'write' AND table_id = ? AND item_id = ?
-                """,
-            arguments: [
-                operation.createdAt.milliseconds, operation.tableID, operation.itemID.text,
-            ]) ?? 0
+        let count = try integer(
+            """
+            SELECT count(*) FROM history
+            WHERE at >= ? AND kind = 'write' AND table_id = ? AND item_id = ?
+            """, [operation.createdAt.milliseconds, operation.tableID, operation.itemID.text])
+        return Int(count ?? 0)
     }
 }
 

@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 /// Whose backend's work a store holds.
@@ -49,16 +48,16 @@ extension Transaction {
     }
 
     private func text(_ key: String) throws -> String? {
-        try String.fetchOne(db, sql: "SELECT value FROM meta WHERE key = ?", arguments: [key])
+        try first("SELECT value FROM meta WHERE key = ?", [key]) { $0[0] }
     }
 
     private func remove(_ key: String) throws {
-        try db.execute(sql: "DELETE FROM meta WHERE key = ?", arguments: [key])
+        try run("DELETE FROM meta WHERE key = ?", [key])
     }
 
     private func set(_ key: String, _ value: String) throws {
-        try db.execute(
-            sql: "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
-            arguments: [key, value])
+        try run(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value",
+            [key, value])
     }
 }

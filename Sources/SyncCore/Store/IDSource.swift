@@ -12,17 +12,7 @@ extension IDSource {
     func operationID(at time: Instant) -> OperationID {
         let high = UInt64(bitPattern: time.milliseconds) << 16 | 0x7000 | (next() & 0xFFF)
         let low = next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-        let digits = [high, low].map { word in
-            let text = String(word, radix: 16)
-            return String(repeating: "0", count: 16 - text.utf8.count) + text
-        }.joined()
-        var parts: [Substring] = []
-        var rest = digits[...]
-        for length in [8, 4, 4, 4, 12] {
-            parts.append(rest.prefix(length))
-            rest = rest.dropFirst(length)
-        }
-        return parts.joined(separator: "-")
+        return UUIDText.make(high, low)
     }
 
     /// A random id in the form that servers of the generation give.

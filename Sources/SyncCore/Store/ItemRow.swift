@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 /// One row of the items table.
@@ -42,9 +41,15 @@ struct ItemRow {
         SELECT rowid, table_id, id, columns, created_at, stamp, version, deleted, server_version,
           server_updated_at, server_deleted, shadow_columns, settled_at, pending FROM items
         """
+    // Made once: they are looked up by their text each time.
+    static let byID = "\(select) WHERE table_id = ? AND id = ?"
+    static let byIDInAnyCase = "\(select) WHERE table_id = ? AND id = ? COLLATE NOCASE LIMIT 2"
+    static let byAlias = """
+        \(select) WHERE table_id = ?1 AND id =
+          (SELECT id FROM aliases WHERE table_id = ?1 AND alias = ?2)
+        """
 
-    init(_ row: Row, idKind: IDKind) {
-        // By place, not by name: GRDB compares names without case, which costs more than the read.
+    init(_ row: StatementRow, idKind: IDKind) {
         rowID = row[0]
         tableID = row[1]
         id = ItemID(stored: row[2], kind: idKind)

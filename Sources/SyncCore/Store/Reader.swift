@@ -52,13 +52,7 @@ final class Reader: Sendable {
             let (first, second) = (try prepared(query, &state), try prepared(other, &state))
             return try opened(&state).unsafeRead { db in
                 budget.start(steps: steps)
-                var value: T?
-                try db.inTransaction(.deferred) {
-                    value = try body(first, second)
-                    return .commit
-                }
-                guard let value else { throw StoreError.failed("Nothing was read.") }
-                return value
+                return try db.transaction(.deferred) { try body(first, second) }
             }
         }
     }

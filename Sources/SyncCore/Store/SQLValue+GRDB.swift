@@ -35,8 +35,3 @@ extension SQLValue {
         }
     }
 }
-
-extension SQLFragment {
-    /// The arguments as GRDB binds them.
-    var bound: StatementArguments { StatementArguments(arguments.map(\.databaseValue)) }
-}

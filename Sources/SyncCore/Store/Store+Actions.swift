@@ -1,4 +1,3 @@
-import GRDB
 public import TablesProtocol
 
 // What a person does: one transaction each. An action names the revision that it was decided on and
@@ -118,9 +117,8 @@ extension Store {
 extension Transaction {
     /// The ids of all operations that match, latest first.
     func operationIDs(_ filter: OperationFilter) throws -> [OperationID] {
-        let (sql, arguments) = filter.condition
-        return try String.fetchAll(
-            db, sql: "SELECT op_id FROM operations WHERE \(sql) ORDER BY seq DESC",
-            arguments: arguments)
+        let (sql, values) = filter.condition
+        return try column(
+            "SELECT op_id FROM operations WHERE \(sql) ORDER BY seq DESC", values, keep: false)
     }
 }

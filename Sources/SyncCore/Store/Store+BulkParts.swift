@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 // Bulk actions a part at a time, for somebody who watches, may stop, and may take it back.
@@ -56,13 +55,13 @@ extension Transaction {
     fileprivate func operations(
         _ filter: OperationFilter, before seq: Int64, limit: Int
     ) throws -> [(id: OperationID, seq: Int64)] {
-        let (sql, arguments) = filter.condition
+        let (sql, values) = filter.condition
         return try all(
             """
             SELECT op_id, seq FROM \(filter.source)
             WHERE seq < ? AND \(sql) ORDER BY seq DESC LIMIT ?
-            """, [seq] + arguments + [limit]
-        ).map { ($0[0], $0[1]) }
+            """, [seq] + values + [limit], keep: false
+        ) { ($0[0] as OperationID, $0[1] as Int64) }
     }
 
     /// The entry of history with the latest decision about an operation that can be undone.

@@ -101,13 +101,12 @@ extension Store {
     private func attempt(
         _ group: [WaitingWrites.Entry], _ db: Database
     ) throws(StoreError) -> [Answer] {
-        let transaction = transaction(db)
+        let transaction = transaction(db, tables: catalog.writer)
         do {
-            var answers: [Answer] = []
-            try db.inTransaction(.immediate) {
-                for entry in group { answers.append(try makeAlone(entry, transaction)) }
+            let answers = try db.transaction(.immediate) {
+                let answers = try group.map { try makeAlone($0, transaction) }
                 assert((try? transaction.ledger().balances) ?? true, "the ledger must balance")
-                return .commit
+                return answers
             }
             announce(transaction.effects)
             keepLogShort(db)
@@ -119,12 +118,10 @@ extension Store {
 
     /// Forgets rows that a pull can bring back; false when there are none, or no room even for that.
     func makeRoom(_ db: Database) -> Bool {
-        let transaction = transaction(db)
+        let transaction = transaction(db, tables: catalog.writer)
         do {
-            var count = 0
-            try db.inTransaction(.immediate) {
-                count = try transaction.forgetOldest(StoreLimits.forgottenRows)
-                return .commit
+            let count = try db.transaction(.immediate) {
+                try transaction.forgetOldest(StoreLimits.forgottenRows)
             }
             announce(transaction.effects)
             return count > 0
@@ -141,7 +138,7 @@ extension Store {
         var made: WaitingWrites.Entry.Made?
         var answer: Answer = { entry.fail(.failed("Nothing was written.")) }
         do {
-            try transaction.run("SAVEPOINT entry")
+            try transaction.db.control("SAVEPOINT entry")
             made = try entry.make(transaction)
         } catch {
             let failure = StoreError(error)
@@ -152,10 +149,10 @@ extension Store {
             }
         }
         if made?.isKept != true {
-            try transaction.run("ROLLBACK TO entry")
+            try transaction.db.control("ROLLBACK TO entry")
             transaction.effects.events.removeSubrange(eventsBefore...)
         }
-        try transaction.run("RELEASE entry")
+        try transaction.db.control("RELEASE entry")
         return made?.answer ?? answer
     }
 }

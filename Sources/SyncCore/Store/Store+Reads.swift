@@ -98,7 +98,7 @@ extension Store {
         do {
             if let view = SDKView(name) {
                 return try reader.read(steps: StoreLimits.readBudgetSteps) {
-                    try get(view, id, $0)
+                    try transaction($0).get(id, from: view)
                 }
             }
             guard let table = try known(name, reader) else { return .unknownTable }
@@ -106,16 +106,6 @@ extension Store {
         } catch {
             return .failed(StoreError(error).description)
         }
-    }
-
-    private func get(_ view: SDKView, _ id: ItemID, _ db: Database) throws -> GetOutcome {
-        let row = try Row.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT id, columns, created_at, stamp, version, deleted
-                    FROM \(view.itemsView) WHERE id = ?
-                    """), arguments: [id.text])
-        return row.map { .item(Item($0, idKind: .string), state: .synced) } ?? .missing
     }
 
     @available(*, noasync)
@@ -191,12 +181,15 @@ extension Generation {
     }
 }
 
-extension Item {
-    /// Takes the columns id, columns, created_at, stamp, version, deleted.
-    init(_ row: Row, idKind: IDKind) {
-        self.init(
-            id: ItemID(stored: row[0], kind: idKind), columns: Columns(stored: row[1]),
-            createdAt: (row[2] as Int64?).map { Instant(milliseconds: $0) },
-            updatedAt: Instant(milliseconds: row[3]), version: row[4], deleted: row[5])
+extension Transaction {
+    /// A row of one of the SDKs' system tables.
+    fileprivate func get(_ id: ItemID, from view: SDKView) throws -> GetOutcome {
+        let item = try first(
+            """
+            SELECT id, columns, created_at, stamp, version, deleted
+            FROM \(view.itemsView) WHERE id = ?
+            """, [id.text]
+        ) { $0.item(.string) }
+        return item.map { .item($0, state: .synced) } ?? .missing
     }
 }

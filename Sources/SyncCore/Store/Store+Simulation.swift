@@ -31,7 +31,7 @@ extension Store {
                 SELECT id, columns, created_at, stamp, version, deleted FROM items
                 WHERE table_id = ? AND deleted = 0
                 """, [record.id]
-            ).map { Item($0, idKind: record.idKind) }
+            ) { $0.item(record.idKind) }
             let rows = items.map { ($0.id.text, $0) }
             return Sight(ledger: ledger, open: open, rows: Dictionary(uniqueKeysWithValues: rows))
         }
@@ -43,10 +43,9 @@ extension Store {
     /// Lets the file grow no further, as on a full disk, or as far as it likes.
     package func holdSize(_ isHeld: Bool) async throws(StoreError) {
         try await write { transaction in
-            let db = transaction.db
-            let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            let pages = Int(try transaction.integer("PRAGMA page_count") ?? 0)
             let most = isHeld ? pages : StoreLimits.filePages
-            try db.execute(sql: "PRAGMA max_page_count = \(most)")
+            try transaction.run("PRAGMA max_page_count = \(most)", keep: false)
         }
     }
 

@@ -52,12 +52,7 @@ extension Store {
     ) -> Result<T, StoreError> {
         do {
             let db = try access.get()
-            var value: T?
-            try db.inTransaction(.deferred) {
-                value = try body(transaction(db))
-                return .commit
-            }
-            return value.map { .success($0) } ?? .failure(.failed("Nothing was read."))
+            return .success(try db.transaction(.deferred) { try body(transaction(db)) })
         } catch {
             return .failure(StoreError(error))
         }
@@ -78,25 +73,28 @@ extension Store {
     private func attempt<T>(
         _ db: Database, _ body: (Transaction) throws -> T
     ) -> Result<T, StoreError> {
-        let transaction = transaction(db)
+        let transaction = transaction(db, tables: catalog.writer)
         do {
-            var value: T?
-            try db.inTransaction(.immediate) {
-                value = try body(transaction)
+            let value = try db.transaction(.immediate) {
+                let value = try body(transaction)
                 assert((try? transaction.ledger().balances) ?? true, "the ledger must balance")
-                return .commit
+                return value
             }
             announce(transaction.effects)
             keepLogShort(db)
-            return value.map { .success($0) } ?? .failure(.failed("Nothing was written."))
+            return .success(value)
         } catch {
             return .failure(StoreError(error))
         }
     }
 
-    func transaction(_ db: Database) -> Transaction {
+    /// A transaction of this store on an open connection.
+    /// - Parameter tables: what is remembered of the tables as they are committed; only the writer knows
+    ///   that nobody else commits meanwhile.
+    func transaction(_ db: Database, tables: TableCatalog? = nil) -> Transaction {
         Transaction(
-            db: db, identity: identity, now: clock.now(), ids: ids, effects: TransactionEffects())
+            db: db, identity: identity, now: clock.now(), ids: ids, tablesInMemory: tables,
+            effects: TransactionEffects())
     }
 
     /// Tells the rest of the house what a commit changed.

@@ -46,8 +46,9 @@ extension Transaction {
 
     /// What is wrong with the file, in sentences.
     func faults() throws -> [String] {
-        var faults = try String.fetchAll(db, sql: "PRAGMA integrity_check").filter { $0 != "ok" }
-        if try Row.fetchOne(db, sql: "PRAGMA foreign_key_check") != nil {
+        var faults: [String] = try column("PRAGMA integrity_check")
+        faults.removeAll { $0 == "ok" }
+        if try first("PRAGMA foreign_key_check", [], { _ in true }) != nil {
             faults.append("Rows refer to rows that are not there.")
         }
         if try !ledger().balances {
@@ -59,7 +60,7 @@ extension Transaction {
     fileprivate func contents(version: Int) throws -> StoreContents {
         StoreContents(
             version: version, backend: try boundAddress(),
-            tables: try String.fetchAll(db, sql: "SELECT name FROM tables ORDER BY name_key"),
+            tables: try column("SELECT name FROM tables ORDER BY name_key"),
             items: Int(try integer("SELECT coalesce(sum(live_items), 0) FROM table_counters") ?? 0),
             ledger: try ledger(), faults: try faults())
     }

@@ -18,8 +18,12 @@ struct TableCatalogs: Sendable {
         try engine.table(name, load)
     }
 
+    /// What transactions on the writer's connection remember: the tables as they are committed.
+    let writer = TableCatalog()
+
     /// Forgets all, after a commit that changed a table.
     func forget() {
+        writer.forget()
         engine.forget()
         for one in readers { one.forget() }
     }
@@ -37,6 +41,16 @@ final class TableCatalog: Sendable {
     /// A table from memory; nil when it is not there, which does not say that there is none.
     func remembered(_ name: TableName) -> TableRecord? {
         state.withLock { $0.tables[name.key] }
+    }
+
+    /// The same by the table's number.
+    func remembered(id: Int64) -> TableRecord? {
+        state.withLock { state in state.tables.first { $0.value.id == id }?.value }
+    }
+
+    /// Remembers a table as it is committed, where no commit can come between.
+    func remember(_ table: TableRecord) {
+        state.withLock { $0.tables[table.name.key] = table }
     }
 
     /// A table from memory, else from `load`. Tables that do not exist are not remembered.

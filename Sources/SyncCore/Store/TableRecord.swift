@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 /// A table's settings, and the spelling of its columns.
@@ -32,8 +31,10 @@ struct TableRecord: Sendable, Hashable {
           unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning,
           parents, preserves_history, indexes FROM tables
         """
+    static let byName = "\(select) WHERE name_key = ?"
+    static let byID = "\(select) WHERE id = ?"
 
-    init?(_ row: Row) {
+    init?(_ row: StatementRow) {
         guard let name = TableName(row[1] as String) else { return nil }
         id = row[0]
         self.name = name

@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -10,8 +9,7 @@ extension Transaction {
     /// 3. One that was refused meanwhile, for its id, is due again.
     func adoptIntegerIDs(_ table: inout TableRecord) throws {
         guard table.idKind == .string else { return }
-        let items = try String.fetchAll(
-            db, sql: "SELECT id FROM items WHERE table_id = ?", arguments: [table.id])
+        let items: [String] = try column("SELECT id FROM items WHERE table_id = ?", [table.id])
         var inserts: [TableOperation] = []
         for text in items {
             guard let id = try? ItemID(text), let row = try row(table, exactly: id),

@@ -1,11 +1,9 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
     /// A row by the exact id.
     func row(_ table: TableRecord, exactly id: ItemID) throws -> ItemRow? {
-        try first("\(ItemRow.select) WHERE table_id = ? AND id = ?", [table.id, id.text])
-            .map { ItemRow($0, idKind: table.idKind) }
+        try first(ItemRow.byID, [table.id, id.text]) { ItemRow($0, idKind: table.idKind) }
     }
 
     /// A row by its id: exact, else by the id that the backend gave instead of it, else the only one
@@ -13,18 +11,15 @@ extension Transaction {
     func row(_ table: TableRecord, _ id: ItemID) throws -> ItemRow? {
         let exact = try row(table, exactly: id)
         if let exact, !exact.deleted || exact.pending != nil { return exact }
-        let renamed = try first(
-            """
-            \(ItemRow.select) WHERE table_id = ?1 AND id =
-              (SELECT id FROM aliases WHERE table_id = ?1 AND alias = ?2)
-            """, [table.id, id.text]
-        ).map { ItemRow($0, idKind: table.idKind) }
+        let renamed = try first(ItemRow.byAlias, [table.id, id.text]) {
+            ItemRow($0, idKind: table.idKind)
+        }
         if let found = renamed ?? exact { return found }
         guard table.idKind == .string else { return nil }
-        let rows = try all(
-            "\(ItemRow.select) WHERE table_id = ? AND id = ? COLLATE NOCASE LIMIT 2",
-            [table.id, id.text])
-        return rows.count == 1 ? ItemRow(rows[0], idKind: table.idKind) : nil
+        let rows = try all(ItemRow.byIDInAnyCase, [table.id, id.text]) {
+            ItemRow($0, idKind: table.idKind)
+        }
+        return rows.count == 1 ? rows[0] : nil
     }
 
     /// The item as a client sees it, tombstones too.
@@ -58,7 +53,7 @@ extension Transaction {
                     row.version, row.deleted, row.serverVersion, row.serverUpdatedAt,
                     row.serverDeleted, row.shadow?.text, row.settledAt, row.pending,
                 ])
-            row.rowID = db.lastInsertedRowID
+            row.rowID = db.insertedRowID
         }
     }
 
@@ -73,9 +68,7 @@ extension Transaction {
 
     /// Earlier versions that still name the item's present content.
     func heldVersions(_ row: ItemRow) throws -> [String] {
-        try String.fetchAll(
-            db.cachedStatement(sql: "SELECT version FROM held_versions WHERE item = ?"),
-            arguments: [row.rowID])
+        try column("SELECT version FROM held_versions WHERE item = ?", [row.rowID])
     }
 
     /// Keeps the row's present version valid beside the one that it is about to get.

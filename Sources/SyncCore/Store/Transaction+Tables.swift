@@ -1,20 +1,34 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
     /// A table by its name, whatever its case.
     func table(_ name: TableName) throws -> TableRecord? {
-        try first("\(TableRecord.select) WHERE name_key = ?", [name.key]).flatMap(TableRecord.init)
+        try known({ $0.remembered(name) }) {
+            try first(TableRecord.byName, [name.key], TableRecord.init)
+        }
     }
 
     /// A table by its number.
     func table(id: Int64) throws -> TableRecord? {
-        try first("\(TableRecord.select) WHERE id = ?", [id]).flatMap(TableRecord.init)
+        try known({ $0.remembered(id: id) }) {
+            try first(TableRecord.byID, [id], TableRecord.init)
+        }
+    }
+
+    /// A table from memory, unless this transaction has changed one, else as `load` finds it.
+    private func known(
+        _ remembered: (TableCatalog) -> TableRecord?, _ load: () throws -> TableRecord?
+    ) throws -> TableRecord? {
+        guard let tablesInMemory, !effects.changedTables else { return try load() }
+        if let known = remembered(tablesInMemory) { return known }
+        let loaded = try load()
+        if let loaded { tablesInMemory.remember(loaded) }
+        return loaded
     }
 
     /// All tables, by name.
     func tables() throws -> [TableRecord] {
-        try all("\(TableRecord.select) ORDER BY name_key").compactMap(TableRecord.init)
+        try all("\(TableRecord.select) ORDER BY name_key", [], TableRecord.init)
     }
 
     /// The table of that name, made when there is none.
@@ -50,9 +64,9 @@ extension Transaction {
     func respell(_ columns: Columns, in table: TableRecord) throws -> Columns {
         if table.spellings.knows(columns.all) { return columns }
         // The record may be older than this transaction; the table itself is not.
-        let text = try String.fetchOne(
-            db.cachedStatement(sql: "SELECT column_spellings FROM tables WHERE id = ?"),
-            arguments: [table.id])
+        let text: String? = try first(
+            "SELECT column_spellings FROM tables WHERE id = ?", [table.id]
+        ) { $0[0] }
         let known = ColumnSpellings(text: text ?? "{}")
         var learned = known
         let respelled = learned.respell(columns)

@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 extension Transaction {
@@ -12,14 +11,18 @@ extension Transaction {
             INSERT INTO tokens(table_id, query_id, filter_hash) VALUES (?, ?, ?)
             ON CONFLICT DO NOTHING
             """, [table.id, queryID, filterHash])
-        let row = try first(
-            "SELECT * FROM tokens WHERE table_id = ? AND query_id = ? AND filter_hash = ?",
-            [table.id, queryID, filterHash])
-        guard let row else { throw StoreError.failed("No token was made.") }
-        return PullToken(
-            rowID: row["id"], updatedAt: row["updated_at"], lastID: row["last_id"],
-            isComplete: row["is_complete"],
-            lastRunAt: (row["last_run_at"] as Int64?).map { Instant(milliseconds: $0) })
+        let token = try first(
+            """
+            SELECT id, updated_at, last_id, is_complete, last_run_at FROM tokens
+            WHERE table_id = ? AND query_id = ? AND filter_hash = ?
+            """, [table.id, queryID, filterHash]
+        ) { row in
+            PullToken(
+                rowID: row[0], updatedAt: row[1], lastID: row[2], isComplete: row[3],
+                lastRunAt: (row[4] as Int64?).map { Instant(milliseconds: $0) })
+        }
+        guard let token else { throw StoreError.failed("No token was made.") }
+        return token
     }
 
     /// The token of what a pull is asked for.
@@ -59,13 +62,12 @@ extension Transaction {
     func cleanMembers(
         of token: PullToken, in table: TableRecord, asOf change: Int64
     ) throws -> [String] {
-        try String.fetchAll(
-            db,
-            sql: """
-                SELECT item_id FROM members
-                LEFT JOIN items ON items.table_id = ?1 AND items.id = members.item_id
-                WHERE token = ?2 AND pending IS NULL AND coalesce(settled_at, 0) <= ?3
-                """, arguments: [table.id, token.rowID, change])
+        try column(
+            """
+            SELECT item_id FROM members
+            LEFT JOIN items ON items.table_id = ?1 AND items.id = members.item_id
+            WHERE token = ?2 AND pending IS NULL AND coalesce(settled_at, 0) <= ?3
+            """, [table.id, token.rowID, change])
     }
 
     /// Whether something else than this query vouches for an item: another query that brought it,

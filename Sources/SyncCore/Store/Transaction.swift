@@ -3,6 +3,9 @@ import TablesProtocol
 
 /// An open transaction on the store: what every step of the queue, of push and of pull is written
 /// against. The caller owns it; nothing in it waits for the network.
+///
+/// A statement stays prepared on its connection, by its text, unless `keep` is false: for a text that
+/// differs from call to call.
 struct Transaction {
     let db: Database
     /// Whose store it is.
@@ -10,25 +13,54 @@ struct Transaction {
     /// The time of the transaction: the same for everything in it.
     let now: Instant
     let ids: any IDSource
+    /// The tables as they are committed, where nobody else commits; nil for a transaction that must
+    /// look itself.
+    var tablesInMemory: TableCatalog?
     let effects: TransactionEffects
 
-    /// Runs one statement, prepared once for each connection.
-    func run(_ sql: String, _ arguments: StatementArguments = []) throws {
-        try db.cachedStatement(sql: sql).execute(arguments: arguments)
+    /// Runs one statement.
+    func run(_ sql: String, _ values: StatementValues = [], keep: Bool = true) throws {
+        try statement(sql, keep).run(values)
     }
 
-    /// The first row of an answer.
-    func first(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {
-        try Row.fetchOne(db.cachedStatement(sql: sql), arguments: arguments)
+    /// What `read` makes of the first row of an answer; nil where there is none.
+    func first<T>(
+        _ sql: String, _ values: StatementValues = [], _ read: (StatementRow) throws -> T?
+    ) throws -> T? {
+        var found: T?
+        try db.cachedStatement(sql: sql).run(values) { row in
+            found = try read(row)
+            return false
+        }
+        return found
     }
 
-    /// All rows of an answer.
-    func all(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
-        try Row.fetchAll(db.cachedStatement(sql: sql), arguments: arguments)
+    /// What `read` makes of the rows of an answer, without those of which it makes nothing.
+    func all<T>(
+        _ sql: String, _ values: StatementValues = [], keep: Bool = true,
+        _ read: (StatementRow) throws -> T?
+    ) throws -> [T] {
+        var found: [T] = []
+        try statement(sql, keep).run(values) { row in
+            if let value = try read(row) { found.append(value) }
+            return true
+        }
+        return found
+    }
+
+    /// The first column of every row of an answer, where it is not null.
+    func column<Value: StatementValue>(
+        _ sql: String, _ values: StatementValues = [], keep: Bool = true
+    ) throws -> [Value] {
+        try all(sql, values, keep: keep) { $0[0] }
+    }
+
+    private func statement(_ sql: String, _ keep: Bool) throws -> Statement {
+        try keep ? db.cachedStatement(sql: sql) : db.makeStatement(sql: sql)
     }
 
     /// The first value of an answer; nil when there is none or it is null.
-    func integer(_ sql: String, _ arguments: StatementArguments = []) throws -> Int64? {
-        try Int64.fetchOne(db.cachedStatement(sql: sql), arguments: arguments)
+    func integer(_ sql: String, _ values: StatementValues = []) throws -> Int64? {
+        try first(sql, values) { $0[0] }
     }
 }

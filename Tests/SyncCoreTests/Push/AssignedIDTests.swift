@@ -43,8 +43,8 @@ import Testing
         // Who syncs by updatedAt learns that the old one went and the new one came.
         let todo = world.todo
         let rows = try await world.store.read { transaction in
-            try transaction.all("SELECT id, deleted, stamp FROM items ORDER BY stamp").map {
-                ($0["id"] as String, $0["deleted"] as Bool, $0["stamp"] as Int64)
+            try transaction.all("SELECT id, deleted, stamp FROM items ORDER BY stamp") {
+                ($0[0] as String, $0[1] as Bool, $0[2] as Int64)
             }
         }
         #expect(Set(rows.map(\.0)) == ["mine", "theirs"])

@@ -148,8 +148,8 @@ import Testing
         let store = try fixture.reopened()
         let todo = fixture.todo
         let rows = try await store.read { transaction in
-            try transaction.all("SELECT id, stamp FROM items ORDER BY stamp").map {
-                ($0["id"] as String, $0["stamp"] as Int64)
+            try transaction.all("SELECT id, stamp FROM items ORDER BY stamp") {
+                ($0[0] as String, $0[1] as Int64)
             }
         }
         #expect(rows.map(\.0) == ["a", "b"])

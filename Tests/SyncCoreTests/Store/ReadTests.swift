@@ -49,8 +49,8 @@ import Testing
             let table = try #require(try transaction.table(todo))
             let page = ItemQuery(query, table: table, pageRows: 50).page
             return try transaction.all(
-                "EXPLAIN QUERY PLAN \(page.text)", page.bound
-            ).map { $0["detail"] as String }
+                "EXPLAIN QUERY PLAN \(page.text)", page.arguments
+            ) { $0[3] as String }
         }
         #expect(steps.contains { $0.contains("items_by_stamp") }, "\(steps)")
         #expect(!steps.contains { $0 == "USE TEMP B-TREE FOR ORDER BY" }, "\(steps)")

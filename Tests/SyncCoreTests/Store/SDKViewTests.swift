@@ -17,7 +17,7 @@ import Testing
 
     private func rows(_ view: String) async throws -> [Entry] {
         try await fixture.store.read { transaction in
-            try transaction.all("SELECT * FROM \(view) ORDER BY id").map { row in
+            try Row.fetchAll(transaction.db, sql: "SELECT * FROM \(view) ORDER BY id").map { row in
                 var columns: [String: String] = [:]
                 for (name, value) in row where !value.isNull {
                     columns[name] = String.fromDatabaseValue(value) ?? "\(value)"

@@ -1,4 +1,3 @@
-import GRDB
 import TablesProtocol
 
 /// What became of an index that was to be made.
@@ -72,28 +71,28 @@ extension Transaction {
     func indexCounts() throws -> ([IndexAdvice.Shape], [Int64: IndexAdvice.Table]) {
         let shapes = try all(
             "SELECT id, table_id, queries, steps, seen_at, built_at IS NOT NULL FROM learned_indexes"
-        ).map { row in
+        ) { row in
             IndexAdvice.Shape(
                 id: row[0], table: row[1], queries: row[2], steps: row[3],
                 seenAt: Instant(milliseconds: row[4]), isBuilt: row[5])
         }
-        var tables: [Int64: IndexAdvice.Table] = [:]
-        for row in try all("SELECT table_id, live_items, commits FROM table_counters") {
-            tables[row[0]] = IndexAdvice.Table(rows: row[1], commits: row[2])
+        let tables = try all("SELECT table_id, live_items, commits FROM table_counters") { row in
+            (row[0] as Int64, IndexAdvice.Table(rows: row[1], commits: row[2]))
         }
-        return (shapes, tables)
+        return (shapes, Dictionary(uniqueKeysWithValues: tables))
     }
 
     /// Makes the index of a shape.
     func makeIndex(_ id: Int64) throws -> IndexMaking {
-        let row = try first(
-            "SELECT table_id, shape FROM learned_indexes WHERE id = ? AND built_at IS NULL", [id])
-        guard let row, let table = try table(id: row[0]),
-            let shape = IndexShape(terms: JSONList.names(row[1]))
+        let found = try first(
+            "SELECT table_id, shape FROM learned_indexes WHERE id = ? AND built_at IS NULL", [id]
+        ) { (table: $0[0] as Int64, shape: $0[1] as String) }
+        guard let found, let table = try table(id: found.table),
+            let shape = IndexShape(terms: JSONList.names(found.shape))
         else { return .unknown }
         // Another one may have been made since this one was decided on.
         guard table.indexes.count < StoreLimits.indexesPerTable else { return .tooMany }
-        try db.execute(sql: LearnedIndex.making(id, shape, of: table))
+        try run(LearnedIndex.making(id, shape, of: table), keep: false)
         try run(
             "UPDATE learned_indexes SET built_at = ?1, seen_at = ?1 WHERE id = ?2",
             [now.milliseconds, id])
@@ -105,7 +104,7 @@ extension Transaction {
     func dropIndex(_ id: Int64) throws -> Bool {
         let table = try integer("SELECT table_id FROM learned_indexes WHERE id = ?", [id])
         guard let table else { return false }
-        try db.execute(sql: "DROP INDEX IF EXISTS \(LearnedIndex.name(id))")
+        try run("DROP INDEX IF EXISTS \(LearnedIndex.name(id))", keep: false)
         try run("DELETE FROM learned_indexes WHERE id = ?", [id])
         try listIndexes(of: table)
         return true
@@ -121,9 +120,9 @@ extension Transaction {
             """
             SELECT id, shape FROM learned_indexes WHERE table_id = ? AND built_at IS NOT NULL
             ORDER BY id
-            """, [table])
-        let lists = built.map { ["\($0[0] as Int64)"] + JSONList.names($0[1]) }
-        try run("UPDATE tables SET indexes = ? WHERE id = ?", [JSONList.text(lists), table])
+            """, [table]
+        ) { ["\($0[0] as Int64)"] + JSONList.names($0[1]) }
+        try run("UPDATE tables SET indexes = ? WHERE id = ?", [JSONList.text(built), table])
         effects.changedTables = true
     }
 
@@ -134,7 +133,7 @@ extension Transaction {
             SELECT id, shape, queries, seen_at, built_at FROM learned_indexes WHERE table_id = ?
             ORDER BY built_at IS NULL, steps DESC, id
             """, [table]
-        ).compactMap { row in
+        ) { row in
             guard let shape = IndexShape(terms: JSONList.names(row[1])) else { return nil }
             return IndexStatus(
                 id: row[0], columns: shape.words, queries: row[2],

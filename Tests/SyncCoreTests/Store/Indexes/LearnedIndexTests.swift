@@ -116,8 +116,9 @@ import Testing
         let plan = try await fixture.store.read { transaction in
             let table = try #require(try transaction.table(todo))
             let page = ItemQuery(query, table: table, pageRows: 50).page
-            return try transaction.all("EXPLAIN QUERY PLAN \(page.text)", page.bound)
-                .map { $0["detail"] as String }
+            return try transaction.all("EXPLAIN QUERY PLAN \(page.text)", page.arguments) {
+                $0[3] as String
+            }
         }
         #expect(
             plan.count == 1 && plan[0].contains("USING INDEX \(LearnedIndex.name(id))"), "\(plan)")
@@ -131,8 +132,9 @@ import Testing
             let plan = try await fixture.store.read { transaction in
                 let table = try #require(try transaction.table(todo))
                 let page = ItemQuery(query, table: table, pageRows: 50).page
-                return try transaction.all("EXPLAIN QUERY PLAN \(page.text)", page.bound)
-                    .map { $0["detail"] as String }.joined()
+                return try transaction.all("EXPLAIN QUERY PLAN \(page.text)", page.arguments) {
+                    $0[3] as String
+                }.joined()
             }
             #expect(plan.contains("table_id=?") && !plan.contains("learned"), "\(plan)")
         }
