@@ -17,8 +17,13 @@ final class BackendBoard: Sendable {
     // Without a lock, since every answer of every worker asks.
     private let shown = Atomic<Shown>([.worthAsking, .readsThrough])
     private let looks = Atomic<Int>(0)
-    /// The latest look at the engine that is shown, and the generation that it found.
-    private let latest = Mutex<(look: Int, generation: Generation?)>((0, nil))
+    /// A look at the engine, and the generation that it found.
+    private struct Look {
+        var number = 0
+        var generation: Generation?
+    }
+    /// The latest look that is shown.
+    private let latest = Mutex(Look())
     private let wanting = Mutex<[TableName: Bool]>([:])
 
     /// Begins a look at the engine, which takes turns with others. Whoever looks because something
@@ -52,8 +57,8 @@ final class BackendBoard: Sendable {
         if !isAllowed { now.insert(.switchedOff) }
         if settings.triggers.contains(.read) { now.insert(.readsThrough) }
         latest.withLock { latest in
-            guard look > latest.look else { return }
-            latest = (look, generation)
+            guard look > latest.number else { return }
+            latest = Look(number: look, generation: generation)
             shown.store(now, ordering: .releasing)
         }
     }

@@ -41,7 +41,10 @@ enum Connection {
         var configuration = configuration()
         configuration.readonly = true
         if let budget {
-            configuration.prepareDatabase { budget.install(on: $0) }
+            configuration.prepareDatabase { db in
+                budget.install(on: db)
+                try db.execute(sql: "PRAGMA cache_size = -\(StoreLimits.readerCacheKiB)")
+            }
         }
         return try DatabaseQueue(path: path, configuration: configuration)
     }

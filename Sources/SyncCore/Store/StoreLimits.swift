@@ -10,6 +10,8 @@ public enum StoreLimits {
     public static let groupWrites = 500
     /// Memory in which the writer keeps pages, in KiB.
     static let writerCacheKiB = 16_384
+    /// The same for each thread that answers clients, whose cache is new after each commit.
+    static let readerCacheKiB = 16_384
     /// Pages by which the write-ahead log grows before they are copied into the file, beside the
     /// writer: a page that many commits change is copied once.
     static let checkpointPages = 4_000
