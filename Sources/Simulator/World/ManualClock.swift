@@ -90,10 +90,14 @@ public final class ManualClock: EngineClock, StoreClock {
         state.withLock { $0.sleepers.values.map(\.deadline).min() }
     }
 
-    /// Returns when somebody begins to sleep.
+    /// Returns once somebody sleeps.
     public func someoneSleeps() async {
         await withCheckedContinuation { continuation in
-            state.withLock { $0.arrivals.append(continuation) }
+            let sleeps = state.withLock { state in
+                if state.sleepers.isEmpty { state.arrivals.append(continuation) }
+                return !state.sleepers.isEmpty
+            }
+            if sleeps { continuation.resume() }
         }
     }
 }
