@@ -61,8 +61,12 @@ struct PushPass: Sendable {
             var state = state
             var running = 0
             while true {
-                // 1. Give a turn to as many as may be under way at once.
-                while running < settings.turnsAtOnce, state.stop == nil, failure == nil {
+                // 1. Give a turn to as many as may be under way at once. Where the slots are closed, the
+                //    turn that closed them has still to say why.
+                if running == 0, state.isProven { slots.open() }
+                while running < settings.turnsAtOnce, state.stop == nil, failure == nil,
+                    slots.isOpen || !state.isProven
+                {
                     if cancel.isSet { state.stop = .cancelled }
                     do throws(StoreError) {
                         if next.isEmpty { next = try await look(&state, upTo: bookend) }

@@ -40,13 +40,13 @@ struct PushState {
 
     /// Counts what became of an operation.
     mutating func note(_ turn: PushTurn) {
+        report.sent += turn.requests
         guard !turn.isHeld else {
             tried.remove(turn.seq)
             looksAgain = true
             return
         }
         turns += 1
-        report.sent += turn.requests
         if let state = turn.state {
             report.results.append(.init(id: turn.id, state: state))
             // Many at once: dropping the first of an array moves all others.

@@ -16,6 +16,9 @@ final class RequestSlots: Sendable {
 
     init(count: Int) { state = Mutex(State(free: max(1, count))) }
 
+    /// Whether requests are let out.
+    var isOpen: Bool { state.withLock { $0.isOpen } }
+
     /// Waits for a slot. True when there is one, which ``leave()`` gives back; false when the slots
     /// are closed.
     func enter() async -> Bool {
