@@ -106,7 +106,6 @@ extension PushPass {
     ) async throws(StoreError) -> Step? {
         guard await enter() else { return Step(state: operation.state, isHeld: true) }
         let answer = await remote.list(operation.table, IntegerInsert.highest)
-        slots.leave()
         guard case .rows(let page) = answer else {
             var decision = Verdict.noVerdict(answer)
             if case .later(var later) = decision {
@@ -115,9 +114,11 @@ extension PushPass {
             }
             let failure = await blame(&decision, operation.table)
             if failure != nil || decision.endsPush { slots.close() }
+            slots.leave()
             return try await settle(
                 operation, subject, decision, nil, failure: failure, isWhole: true)
         }
+        slots.leave()
         let highest = page.rows.first?.id.number ?? 0
         try await store.book { try $0.setHighestID(highest, of: operation.seq) }
         return nil
