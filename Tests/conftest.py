@@ -13,7 +13,8 @@ def binary():
 
 @pytest.fixture
 def start(tmp_path, request):
-    """Starts processes that are stopped at the end, their output kept when a test fails."""
+    """Starts processes that are stopped at the end. Their output is kept in a file, and its end is
+    shown with a test that fails."""
     running = []
 
     class Starter:
@@ -49,3 +50,4 @@ def start(tmp_path, request):
             program = one if isinstance(one, Program) else one.program
             if program:
                 log.write(f"$ {' '.join(program.arguments)}\n{program.output}\n\n")
+                print("$", *program.arguments, *program.lines[-20:], sep="\n  ")

@@ -16,10 +16,19 @@ OUTPUT = ROOT / "Tests/output"
 ZUMO = {"ZUMO-API-VERSION": "2.0.0"}
 
 
+given_ports = set()
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody listens on and that no other program of these tests was given: one that
+    plays a backend that is away must not be the proxy's own."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        if port not in given_ports:
+            given_ports.add(port)
+            return port
 
 
 def wait_until(check, seconds=10.0, what="the condition"):

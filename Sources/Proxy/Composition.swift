@@ -24,6 +24,7 @@ struct Composition {
     /// fails.
     /// - Throws: ``StartProblem`` with the one sentence that says why.
     func start(_ lock: FolderLock) async throws(StartProblem) -> RunningProxy {
+        try refuseSelf(at: addresses)
         let transport = try makeTransport()
         let passing = try makeTransport(connections: Limits.passedConnections)
         let house = try await assemble(
@@ -144,12 +145,27 @@ struct Composition {
         return [main, second]
     }
 
+    /// Refuses to stand in for itself.
+    private func refuseSelf(at addresses: [ListenAddress]) throws(StartProblem) {
+        let backend = configuration.backend
+        guard let own = addresses.first(where: backend.isServed) else { return }
+        throw StartProblem(
+            "The backend \(backend) is the address that this proxy listens on. Name the real "
+                + "backend, or listen elsewhere: --listen 127.0.0.1:\(own.port &+ 1)")
+    }
+
     private func listen(_ server: Server) async throws(StartProblem) -> ListenAddress {
         let bound: [ListenAddress]
         do {
             bound = try server.start()
         } catch {
             throw StartProblem(error.description)
+        }
+        do {
+            try refuseSelf(at: bound)
+        } catch {
+            await server.stop()
+            throw error
         }
         guard let first = bound.first, bound.allSatisfy(\.isLoopback) else {
             await server.stop()

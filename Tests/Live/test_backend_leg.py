@@ -145,6 +145,9 @@ def test_the_clients_certificate_is_shown_where_named(start, servers, tmp_path):
         ("https://user:secret@contoso.example", [], "--backend"),
         ("file:///etc/passwd", [], "--backend"),
         ("gopher://127.0.0.1:70", [], "--backend"),
+        ("http://127.0.0.1:18999", ["--listen", "127.0.0.1:18999"], "--listen 127.0.0.1:19000"),
+        ("https://localhost:18999/app", ["--listen", "127.0.0.1:18999"], "--listen"),
+        ("http://[::1]:18999", ["--listen", "127.0.0.1:18999"], "--listen"),
     ],
 )
 def test_an_unsafe_way_is_refused_at_the_start(start, tmp_path, backend, arguments, says):

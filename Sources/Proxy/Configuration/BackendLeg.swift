@@ -28,8 +28,7 @@ struct BackendLeg: Sendable, Hashable {
     /// Looks whether a backend can be reached like this.
     /// - Throws: one sentence on the first thing that cannot be.
     func check(_ backend: BackendAddress) throws(StartProblem) {
-        guard backend.scheme == "https" || allowsPlainHTTP || Self.isLoopback(backend.authority)
-        else {
+        guard backend.scheme == "https" || allowsPlainHTTP || backend.isLoopback else {
             throw StartProblem(
                 "Rows and tokens would travel to \(backend) in the clear. Use https://, or add "
                     + "--allow-plain-http where the network is trusted.")
@@ -57,14 +56,5 @@ struct BackendLeg: Sendable, Hashable {
             maxConnectionsPerHost: connections, certificateAuthorityFile: authorities,
             clientCertificateFile: certificate, clientKeyFile: key, proxy: proxy,
             userAgent: "understudy/\(Version.text)")
-    }
-
-    /// Whether an authority names this machine without asking a name server.
-    private static func isLoopback(_ authority: String) -> Bool {
-        if authority.hasPrefix("[") { return authority.hasPrefix("[::1]") }
-        let host = authority.prefix { $0 != ":" }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        let isFour = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
-        return host == "localhost" || (isFour && parts[0] == "127")
     }
 }
