@@ -5,11 +5,13 @@ import Synchronization
 //
 // 1. A write waits; the first one to wait puts the committer into the writer's queue.
 // 2. The committer takes all that wait as one group: one transaction, a savepoint each, one fsync.
-// 3. It answers the group, then queues up again behind the engine's other transactions.
-// 4. A group for which there is no room is tried once more after the oldest rows that the backend has
+// 3. What arrives while it works on them joins them, up to a bound, so that those who were answered last
+//    and those who waited meanwhile do not wait for each other's commits in turn.
+// 4. It answers the group, then queues up again behind the engine's other transactions.
+// 5. A group for which there is no room is tried once more after the oldest rows that the backend has
 //    as well made room. If that is not enough, clients are told, and the engine's bookkeeping takes
 //    the reserve.
-// 5. What arrived while it committed is the next group; when nothing did, it ends.
+// 6. What arrived while it committed is the next group; when nothing did, it ends.
 extension Store {
     /// Joins the next group commit. The completion is called once, on the committer's thread, when
     /// the write is on disk or has failed.
@@ -70,22 +72,22 @@ extension Store {
         underWay.add(1, ordering: .relaxed)
         writer.asyncWriteWithoutTransaction { db in
             defer { self.underWay.subtract(1, ordering: .releasing) }
-            let group = self.waiting.withLock { $0.takeGroup() }
+            var group = self.waiting.withLock { $0.takeGroup() }
             if group.isEmpty { return }
-            for answer in self.commit(group, db) { answer() }
+            for answer in self.commit(&group, db) { answer() }
             self.scheduleCommitter()
         }
     }
 
     private typealias Answer = @Sendable () -> Void
 
-    private func commit(_ group: [WaitingWrites.Entry], _ db: Database) -> [Answer] {
+    private func commit(_ group: inout [WaitingWrites.Entry], _ db: Database) -> [Answer] {
         do throws(StoreError) {
             do throws(StoreError) {
-                return try attempt(group, db)
+                return try attempt(&group, db)
             } catch {
                 guard case .full = error, makeRoom(db) else { throw error }
-                return try attempt(group, db)
+                return try attempt(&group, db)
             }
         } catch {
             return group.map { entry in
@@ -98,13 +100,20 @@ extension Store {
         }
     }
 
+    /// - Parameter group: what arrives meanwhile is in it afterwards, also when nothing was committed.
     private func attempt(
-        _ group: [WaitingWrites.Entry], _ db: Database
+        _ group: inout [WaitingWrites.Entry], _ db: Database
     ) throws(StoreError) -> [Answer] {
         let transaction = transaction(db, tables: catalog.writer)
         do {
             let answers = try db.transaction(.immediate) {
-                let answers = try group.map { try makeAlone($0, transaction) }
+                var answers: [Answer] = []
+                while answers.count < group.count {
+                    answers.append(try makeAlone(group[answers.count], transaction))
+                    if answers.count == group.count {
+                        group += waiting.withLock { $0.takeMore(for: answers.count) }
+                    }
+                }
                 assert((try? transaction.ledger().balances) ?? true, "the ledger must balance")
                 return answers
             }

@@ -9,7 +9,7 @@ public enum StoreLimits {
     /// Writes in one transaction.
     public static let groupWrites = 500
     /// Memory in which the writer keeps pages, in KiB.
-    static let writerCacheKiB = 16_384
+    static let writerCacheKiB = 32_768
     /// The same for each thread that answers clients, whose cache is new after each commit.
     static let readerCacheKiB = 16_384
     /// Pages by which the write-ahead log grows before they are copied into the file, beside the

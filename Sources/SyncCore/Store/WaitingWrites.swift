@@ -41,9 +41,19 @@ struct WaitingWrites {
     /// The next group, in the order of arrival; empty when nothing waits, and the next arrival
     /// starts the committer again.
     mutating func takeGroup() -> [Entry] {
-        let group = Array(entries.prefix(StoreLimits.groupWrites))
-        entries.removeFirst(group.count)
+        let group = take(atMost: StoreLimits.groupWrites)
         if group.isEmpty { isScheduled = false }
         return group
+    }
+
+    /// What has arrived since for a group of so many, as far as there is room in it.
+    mutating func takeMore(for count: Int) -> [Entry] {
+        take(atMost: StoreLimits.groupWrites - count)
+    }
+
+    private mutating func take(atMost count: Int) -> [Entry] {
+        let taken = Array(entries.prefix(count))
+        entries.removeFirst(taken.count)
+        return taken
     }
 }

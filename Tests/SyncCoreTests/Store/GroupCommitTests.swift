@@ -44,6 +44,24 @@ import Testing
         #expect(ledger.accepted == 15 && ledger.balances)
     }
 
+    @Test func `what arrives while a group is made joins its commit`() async throws {
+        let commits = Mutex(0)
+        let (store, todo) = (fixture.store, fixture.todo)
+        store.onWrite { commits.withLock { $0 += 1 } }
+        let late = Mutex<WriteOutcome?>(nil)
+        try await store.book { transaction in
+            let body = ItemBody(id: ItemID(stored: "late", kind: .string), columns: Columns())
+            store.submit(LocalWrite(table: todo, action: .insert(body))) { outcome in
+                late.withLock { $0 = outcome }
+            }
+            transaction.effects.madeWork = true
+        }
+        // The writer is free again when both are answered.
+        try await store.write { _ in }
+        #expect(late.withLock { $0?.isSuccess } == true)
+        #expect(commits.withLock { $0 } == 1)
+    }
+
     @Test func `the engine's bookings share a commit with writes and one that throws fails alone`()
         async throws
     {
@@ -168,6 +186,13 @@ import Testing
             try Int.fetchOne($0.db, sql: "PRAGMA synchronous")
         }
         #expect(synchronous == 2)
+    }
+
+    @Test func `a write that can be taken back alone makes no file for that`() async throws {
+        let place = try await fixture.store.write {
+            try Int.fetchOne($0.db, sql: "PRAGMA temp_store")
+        }
+        #expect(place == 2)
     }
 
     @Test func `a store of a newer version is refused with a sentence`() async throws {
