@@ -3,7 +3,8 @@ import TablesProtocol
 
 extension SyncEngine {
     /// The passes of a run: push first, then the tables that it pulls. A failed operation does not
-    /// hold the pull back; a backend out of reach does.
+    /// hold the pull back; a backend out of reach does. Who asked for the same meanwhile may have
+    /// written before: for them it pushes once more.
     func passes(_ running: CurrentRun) async -> (Run.State, String?) {
         if case .offline = scheduler.mode {
             return (.offline, "Offline mode is on.")
@@ -17,12 +18,13 @@ extension SyncEngine {
         do throws(StoreError) {
             if let reason = try await strangeBackend() { return (.offline, reason) }
             if let stop = try await pushPass(running, credential) { return end(stop, credential) }
-            guard case .push = running.wish else {
-                if let stop = try await pullPasses(running, credential) {
+            if let stop = try await pullPasses(running, credential) { return end(stop, credential) }
+            while current?.isAskedAgain == true {
+                if let stop = try await pushPass(running, credential) {
                     return end(stop, credential)
                 }
-                return end(current?.run ?? running.run)
             }
+            current?.isEnding = true
             return end(current?.run ?? running.run)
         } catch {
             scheduler.rest(now: clock.uptime())
@@ -64,6 +66,8 @@ extension SyncEngine {
     private func pushPass(
         _ running: CurrentRun, _ credential: Credential
     ) async throws(StoreError) -> PushStop? {
+        current?.isAskedAgain = false
+        let earlier = current?.run.push
         // The generation must be known before a pass can speak it.
         if !isProven, let stop = await prove(credential, for: running.wish) { return stop }
         let remote = remote(credential)
@@ -71,9 +75,9 @@ extension SyncEngine {
             store: store, remote: remote, prover: prover(remote), settings: settings,
             random: random, cancel: running.cancel, log: log,
             slots: RequestSlots(count: settings.parallelism)
-        ) { report, progress in await self.note(report, progress) }
+        ) { report, progress in await self.note(report.following(earlier), progress) }
         let state = await pass.run(isProven: isProven)
-        current?.run.push = state.report
+        current?.run.push = state.report.following(earlier)
         isProven = state.isProven
         if state.report.applied > 0, state.stop == nil { await reached() }
         return state.stop

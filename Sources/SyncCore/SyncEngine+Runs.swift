@@ -6,6 +6,10 @@ struct CurrentRun: Sendable {
     var run: Run
     var wish: Scheduler.Wish
     var cancel = CancelFlag()
+    /// Somebody asked for it since its last look for changes, and may have written before.
+    var isAskedAgain = false
+    /// It looks for nothing more.
+    var isEnding = false
 }
 
 extension SyncEngine {
@@ -94,13 +98,21 @@ extension SyncEngine {
     }
 
     private func start(_ wish: Scheduler.Wish) -> String {
-        if let current, current.wish == wish { return current.run.id }
+        if let id = join(wish) { return id }
         if let id = promised[wish] { return id }
         let id = newRunID()
         promised[wish] = id
         scheduler.wish(wish)
         signal.send(nil)
         return id
+    }
+
+    /// Joins the run under way where it does the same and will look for changes once more; nil where
+    /// it does not.
+    private func join(_ wish: Scheduler.Wish) -> String? {
+        guard let running = current, running.wish == wish, !running.isEnding else { return nil }
+        current?.isAskedAgain = true
+        return running.run.id
     }
 
     private func isOpen(_ id: String) -> Bool {
@@ -129,8 +141,9 @@ extension SyncEngine {
     /// request's bookkeeping off; cancelling the caller asks the run to end after it.
     func perform(_ wish: Scheduler.Wish) async -> Run {
         while let current {
+            let isJoined = join(wish) != nil
             let run = await end(of: current.run.id)
-            if current.wish == wish, let run { return run }
+            if isJoined, let run { return run }
         }
         scheduler.unwish(wish)
         let id = promised.removeValue(forKey: wish) ?? newRunID()
@@ -150,6 +163,7 @@ extension SyncEngine {
     private func carryOut(_ running: CurrentRun) async -> Run {
         await save(running.run)
         let end = await passes(running)
+        current?.isEnding = true
         var run = current?.run ?? running.run
         (run.state, run.reason) = end
         run.progress = nil

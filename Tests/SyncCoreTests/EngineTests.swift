@@ -2,6 +2,7 @@ import HTTPMessage
 import HTTPTypes
 import Logging
 import ReferenceBackend
+import Synchronization
 import TablesProtocol
 import TestSupport
 import Testing
@@ -249,6 +250,30 @@ import Testing
         #expect(progress == Run.Progress(phase: .pull, done: 100, total: 120))
         gate.open()
         #expect(await pull.state == .complete)
+    }
+
+    @Test func `who writes and asks for a sync that pulls already has the change sent by it`()
+        async throws
+    {
+        let world = try World()
+        try await world.insert("early")
+        let gate = Gate()
+        let hasPushed = Atomic(false)
+        world.transport.decide { request, _ in
+            if request.head.method == .post { hasPushed.store(true, ordering: .relaxed) }
+            return request.head.method == .get && hasPushed.load(ordering: .relaxed)
+                ? .held(gate) : nil
+        }
+        async let sync = world.engine.sync()
+        await gate.reached()
+        try await world.insert("late")
+        let joined = await world.engine.startSync()
+        gate.open()
+        let run = await sync
+        #expect(run.id == joined)
+        #expect(run.push?.applied == 2 && run.push?.left == 0)
+        #expect(try await world.open().isEmpty)
+        #expect(try await world.remote("late") != nil)
     }
 
     @Test func `a run that has not begun can be called off, and whoever waits is told`()

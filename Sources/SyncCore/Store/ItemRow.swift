@@ -43,7 +43,13 @@ struct ItemRow {
         """
     // Made once: they are looked up by their text each time.
     static let byID = "\(select) WHERE table_id = ? AND id = ?"
-    static let byIDInAnyCase = "\(select) WHERE table_id = ? AND id = ? COLLATE NOCASE LIMIT 2"
+    /// One that is all in small letters is found by them, another one by the index of those.
+    static let byIDInAnyCase = """
+        \(select) WHERE rowid IN (
+          SELECT rowid FROM items WHERE table_id = ?1 AND id = lower(?2)
+          UNION ALL SELECT rowid FROM items
+            WHERE table_id = ?1 AND id = ?2 COLLATE NOCASE AND id <> lower(id)) LIMIT 2
+        """
     static let byAlias = """
         \(select) WHERE table_id = ?1 AND id =
           (SELECT id FROM aliases WHERE table_id = ?1 AND alias = ?2)

@@ -9,6 +9,7 @@ enum Migration {
         migrator.registerMigration("3") { db in try db.execute(sql: Schema.version3) }
         migrator.registerMigration("4") { db in try db.execute(sql: Schema.version4) }
         migrator.registerMigration("5") { db in try db.execute(sql: Schema.version5) }
+        migrator.registerMigration("6") { db in try db.execute(sql: Schema.version6) }
         return migrator
     }
 

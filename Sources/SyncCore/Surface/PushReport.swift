@@ -29,4 +29,16 @@ public struct PushReport: Sendable, Hashable {
 
     /// Nothing yet.
     public init() {}
+
+    /// Both pushes of one run as one.
+    func following(_ earlier: PushReport?) -> PushReport {
+        guard let earlier else { return self }
+        var both = self
+        both.sent += earlier.sent
+        both.applied += earlier.applied
+        both.conflicts += earlier.conflicts
+        both.quarantined += earlier.quarantined
+        both.results = (earlier.results + results).suffix(StoreLimits.runResults)
+        return both
+    }
 }

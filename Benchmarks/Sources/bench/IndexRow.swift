@@ -1,0 +1,59 @@
+import Foundation
+
+/// A list that an index is learned for.
+private struct LearnedList {
+    var variant: String
+    var work: String
+    /// As it stands in the address, but for the encoding.
+    var query: String
+
+    var encoded: String {
+        query.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) ?? query
+    }
+
+    /// Rows that match one by one, rows that lie apart, and rows that lie together.
+    static let all = [
+        LearnedList(
+            variant: "equal", work: "one text",
+            query: "$filter=text eq 'Todo 4711, as long as they are'&$top=50"),
+        LearnedList(
+            variant: "range", work: "texts from one on, in their order, top 50",
+            query: "$filter=text ge 'Todo 5'&$orderby=text&$top=50"),
+        LearnedList(
+            variant: "latest", work: "not complete, latest first, top 50",
+            query: "$filter=complete eq false&$orderby=updatedAt desc&$top=50"),
+    ]
+}
+
+/// Row 14: lists of a large table through their learned indexes against look-ups by id, both over
+/// one connection: the time that a client waits.
+func measureLearnedIndexes(_ stage: Stage) throws -> [Measurement] {
+    let rows = stage.size(1_000_000)
+    return try stage.stores.withCopy(.pulled(rows: rows)) { folder in
+        try stage.withProxy(on: folder) { proxy in
+            for list in LearnedList.all {
+                stage.say("  making the index for \(list.work)")
+                let arguments = [
+                    "indexes", "build", "todoitem", "--query", list.query, "--data", folder.path,
+                    "--yes",
+                ]
+                _ = try Program(stage.places.understudy.path, arguments, in: stage).finish()
+            }
+            return try LearnedList.all.map { list in
+                let time = { (address: String, kind: Wrk.Kind) -> Double in
+                    1_000_000
+                        / (try Wrk.load(
+                            address, kind, connections: 1, seconds: stage.seconds(4), in: stage))
+                }
+                let ours = { try time("\(proxy.table)?\(list.encoded)", .list) }
+                let theirs = { try time(proxy.table, .get(rows: rows)) }
+                _ = try (ours(), theirs())  // Warms both up.
+                return Measurement(
+                    id: "14.\(list.variant)", work: "\(list.work), 1,000,000 rows, 1 conn",
+                    against: "itself, look-up by id", unit: "µs",
+                    rounds: try interleaved(
+                        stage.rounds, .oursByTheirs, ours: ours, theirs: theirs))
+            }
+        }
+    }
+}
