@@ -168,6 +168,7 @@ struct PullPass: Sendable {
             let applied = try await store.write(inBudget: true) { transaction in
                 var record = try transaction.tableForRows(request.table, part)
                 var applied = Applied()
+                transaction.stamps.expect(part.count, of: record.id)
                 for row in part {
                     applied.counts.add(try transaction.apply(row, to: record, asOf: change))
                     applied.rows += 1

@@ -80,14 +80,18 @@ extension Transaction {
 
     /// The table's next stamp: now, and later than every stamp before.
     func nextStamp(_ tableID: Int64) throws -> Int64 {
-        let stamp = try integer(
+        if let stamp = stamps.next(of: tableID) { return stamp }
+        let count = stamps.expected(of: tableID)
+        let last = try integer(
             """
-            UPDATE table_counters SET last_stamp = max(?, last_stamp + 1) WHERE table_id = ?
+            UPDATE table_counters SET last_stamp = max(?, last_stamp + 1) + ? WHERE table_id = ?
             RETURNING last_stamp
-            """, [now.milliseconds, tableID])
-        guard let stamp else { throw StoreError.failed("A table has no counters.") }
+            """, [now.milliseconds, count - 1, tableID])
+        guard let last else { throw StoreError.failed("A table has no counters.") }
         effects.written.insert(tableID)
-        return stamp
+        let first = last - count + 1
+        stamps.keep(first + 1..<last + 1, of: tableID)
+        return first
     }
 
     /// A provisional id for an item of an integer table: negative, never used twice.

@@ -17,6 +17,8 @@ struct Transaction {
     /// look itself.
     var tablesInMemory: TableCatalog?
     let effects: TransactionEffects
+    /// For who writes many rows of a table.
+    let stamps = StampsAside()
 
     /// Runs one statement.
     func run(_ sql: String, _ values: StatementValues = [], keep: Bool = true) throws {

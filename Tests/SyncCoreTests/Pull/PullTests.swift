@@ -28,6 +28,22 @@ import Testing
         try await world.store.tables().first { $0.name == "todoitem" }?.items ?? 0
     }
 
+    @Test func `pulled rows are stamped in their order, before what is written later`() async throws {
+        let world = try World()
+        try await world.insert("first")
+        for number in 0..<70 { try await world.seed("r\(number)", #"{"n":\#(number)}"#) }
+        #expect(await world.engine.pull(world.todo).state == .complete)
+        // A second page that brings a single row may not give the other rows' stamps again.
+        _ = try await world.elsewhere("PATCH", "r7", #"{"n":700}"#)
+        #expect(await world.engine.pull(world.todo).state == .complete)
+        try await world.insert("last")
+        var stamps: [Int64] = []
+        for id in (0..<70).filter({ $0 != 7 }).map({ "r\($0)" }) + ["r7", "last"] {
+            stamps.append(try #require(try await world.row(id)).updatedAt.milliseconds)
+        }
+        #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
+    }
+
     @Test func `a first pull takes all, the next only what changed`() async throws {
         let world = try World()
         try await fill(world, 120)
