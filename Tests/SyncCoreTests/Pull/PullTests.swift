@@ -28,7 +28,9 @@ import Testing
         try await world.store.tables().first { $0.name == "todoitem" }?.items ?? 0
     }
 
-    @Test func `pulled rows are stamped in their order, before what is written later`() async throws {
+    @Test func `pulled rows are stamped in their order, before what is written later`()
+        async throws
+    {
         let world = try World()
         try await world.insert("first")
         for number in 0..<70 { try await world.seed("r\(number)", #"{"n":\#(number)}"#) }
