@@ -15,9 +15,6 @@ enum Connection {
             try queue.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.execute(sql: "PRAGMA cache_size = -\(StoreLimits.writerCacheKiB)")
-                // Each write of a group can be taken back alone. What that needs is twenty pages, for
-                // which SQLite would make a file in each transaction.
-                try db.execute(sql: "PRAGMA temp_store = MEMORY")
                 log?.follow(db)
                 let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode")
                 let synchronous = try Int.fetchOne(db, sql: "PRAGMA synchronous")

@@ -106,7 +106,7 @@ extension Store {
     ) throws(StoreError) -> [Answer] {
         let transaction = transaction(db, tables: catalog.writer)
         do {
-            let answers = try db.transaction(.immediate) {
+            let answers = try db.transactionOfParts {
                 var answers: [Answer] = []
                 while answers.count < group.count {
                     answers.append(try makeAlone(group[answers.count], transaction))

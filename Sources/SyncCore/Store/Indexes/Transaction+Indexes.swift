@@ -92,9 +92,6 @@ extension Transaction {
         else { return .unknown }
         // Another one may have been made since this one was decided on.
         guard table.indexes.count < StoreLimits.indexesPerTable else { return .tooMany }
-        // A table may have more keys than there is memory to sort them in.
-        try run("PRAGMA temp_store = FILE", keep: false)
-        defer { try? run("PRAGMA temp_store = MEMORY", keep: false) }
         try run(LearnedIndex.making(id, shape, of: table), keep: false)
         try run(
             "UPDATE learned_indexes SET built_at = ?1, seen_at = ?1 WHERE id = ?2",
