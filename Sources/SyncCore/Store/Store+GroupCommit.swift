@@ -104,7 +104,7 @@ extension Store {
     private func attempt(
         _ group: inout [WaitingWrites.Entry], _ db: Database
     ) throws(StoreError) -> [Answer] {
-        let transaction = transaction(db, tables: catalog.writer)
+        var transaction = transaction(db, tables: catalog.writer)
         do {
             let answers = try db.transactionOfParts {
                 var answers: [Answer] = []
@@ -112,6 +112,8 @@ extension Store {
                     answers.append(try makeAlone(group[answers.count], transaction))
                     if answers.count == group.count {
                         group += waiting.withLock { $0.takeMore(for: answers.count) }
+                        // Nothing is older than its request.
+                        transaction.now = clock.now()
                     }
                 }
                 assert((try? transaction.ledger().balances) ?? true, "the ledger must balance")

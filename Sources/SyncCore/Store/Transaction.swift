@@ -10,8 +10,8 @@ struct Transaction {
     let db: Database
     /// Whose store it is.
     let identity: String
-    /// The time of the transaction: the same for everything in it.
-    let now: Instant
+    /// The time of the transaction: the same for everything in it, but for what joined it later.
+    var now: Instant
     let ids: any IDSource
     /// The tables as they are committed, where nobody else commits; nil for a transaction that must
     /// look itself.
