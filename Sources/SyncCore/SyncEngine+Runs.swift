@@ -142,8 +142,12 @@ extension SyncEngine {
     func perform(_ wish: Scheduler.Wish) async -> Run {
         while let current {
             let isJoined = join(wish) != nil
-            let run = await end(of: current.run.id)
-            if isJoined, let run { return run }
+            // Also for a caller who was cancelled: it would ask again and again and let nobody in.
+            let run = await withCheckedContinuation {
+                waiters[current.run.id, default: []].append($0)
+            }
+            // Who is let go with those whose time is over waits on.
+            if isJoined, run.state != .running { return run }
         }
         scheduler.unwish(wish)
         let id = promised.removeValue(forKey: wish) ?? newRunID()

@@ -276,6 +276,27 @@ import Testing
         #expect(try await world.remote("late") != nil)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a caller who was cancelled waits for the run under way and lets it end`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        let gate = Gate()
+        world.transport.once(.held(gate)) { $0.head.method == .post }
+        let engine = world.engine
+        async let push = engine.push()
+        await gate.reached()
+        let late = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await engine.push()
+        }
+        late.cancel()
+        for _ in 0..<100 { await Task.yield() }
+        gate.open()
+        let run = await push
+        #expect(run.push?.applied == 1)
+        #expect(await late.value.state != .running)
+    }
+
     @Test func `a run that has not begun can be called off, and whoever waits is told`()
         async throws
     {
