@@ -1,5 +1,7 @@
+import Synchronization
+
 /// Many lives, one for each seed, several at once.
-package struct Lives: Sendable {
+package final class Lives: Sendable {
     /// What came of them.
     package struct Report: Sendable {
         /// Lives that are over.
@@ -25,13 +27,20 @@ package struct Lives: Sendable {
 
     private let seeds: Range<UInt64>
     private let atOnce: Int
+    private let stopped = Mutex(false)
 
     /// The lives of these seeds, so many at once.
     package init(_ seeds: Range<UInt64>, atOnce: Int) {
         (self.seeds, self.atOnce) = (seeds, max(atOnce, 1))
     }
 
-    /// Lives through all of them.
+    /// Whether ``stop()`` was called.
+    package var isStopped: Bool { stopped.withLock { $0 } }
+
+    /// Lets no further life begin. Those under way go on to their ends, which leave nothing behind.
+    package func stop() { stopped.withLock { $0 = true } }
+
+    /// Lives through all of them, unless it is stopped.
     /// - Parameter progress: told how many lives are over, after each.
     /// - Throws: what kept a life from beginning, such as a disk without room for its stores.
     package func live(progress: (Int) -> Void = { _ in }) async throws -> Report {
@@ -39,7 +48,7 @@ package struct Lives: Sendable {
         try await withThrowingTaskGroup(of: (UInt64, Simulation.Outcome, Trace).self) { group in
             var seeds = seeds.makeIterator()
             func begin() {
-                guard let seed = seeds.next() else { return }
+                guard !isStopped, let seed = seeds.next() else { return }
                 group.addTask {
                     let life = try Simulation(Plan(seed))
                     do {

@@ -2,6 +2,7 @@ import ArgumentParser
 import HTTPServer
 import Simulator
 import TablesProtocol
+import UnixSignals
 
 /// `understudy selftest`.
 struct Selftest: AsyncParsableCommand {
@@ -43,9 +44,7 @@ struct Selftest: AsyncParsableCommand {
         if story { return try await tell() }
         let began = SystemClock().uptime()
         let lives = Lives(seedFrom..<seedFrom + UInt64(seeds), atOnce: ServerConfiguration.cores)
-        var bar = ProgressBar()
-        let report = try await lives.live { bar.draw("selftest", done: $0, total: seeds) }
-        bar.end()
+        let report = try await whileWatched(lives)
         let answer = SelftestReport(
             report, from: seedFrom, count: seeds,
             seconds: Int((SystemClock().uptime() - began).components.seconds))
@@ -55,6 +54,38 @@ struct Selftest: AsyncParsableCommand {
             for line in answer.lines { ThisProcess.print(line) }
         }
         if !report.failures.isEmpty { throw ExitStatus.error }
+    }
+
+    /// Lives through them with a progress bar. A signal lets those under way end, since their files may be
+    /// in memory; a second one ends the process at once.
+    private func whileWatched(_ lives: Lives) async throws -> Lives.Report {
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        return try await withThrowingTaskGroup(of: Lives.Report?.self) { tasks in
+            tasks.addTask {
+                var first: UnixSignal?
+                for await signal in signals {
+                    if first != nil { break }
+                    first = signal
+                    lives.stop()
+                }
+                if let first { ThisProcess.end(first == .sigint ? 130 : 143) }
+                return nil
+            }
+            tasks.addTask {
+                var bar = ProgressBar()
+                let report = try await lives.live { bar.draw("selftest", done: $0, total: seeds) }
+                bar.end()
+                return report
+            }
+            var lived: Lives.Report?
+            for try await report in tasks {
+                guard let report else { continue }
+                lived = report
+                tasks.cancelAll()
+            }
+            guard let lived else { throw CancellationError() }
+            return lived
+        }
     }
 
     private func tell() async throws {
