@@ -32,7 +32,7 @@ extension SyncEngine {
         do {
             try await store.write { transaction in
                 try transaction.record(.failed, actor: .engine, summary: sentence)
-                try transaction.emit(.status)
+                transaction.emit(.status)
             }
         } catch {
             log.warning("stall not recorded", metadata: ["error": "\(error)"])

@@ -184,7 +184,7 @@ public actor SyncEngine {
     /// Tells whoever watches that the status is another.
     func announceStatus() async {
         do {
-            try await store.write { try $0.emit(.status) }
+            try await store.write { $0.emit(.status) }
         } catch {
             log.warning("status not announced", metadata: ["error": "\(error)"])
         }

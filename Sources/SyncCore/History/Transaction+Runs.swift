@@ -24,7 +24,7 @@ extension Transaction {
                 push.applied, push.conflicts, push.quarantined, push.left,
             ])
         for (number, pull) in run.pull.enumerated() { try save(pull, number, of: run.id) }
-        try emit(.run)
+        emit(.run)
     }
 
     private func save(_ pull: PullReport, _ number: Int, of id: String) throws {

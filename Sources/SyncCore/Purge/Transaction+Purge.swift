@@ -27,7 +27,7 @@ extension Transaction {
             .purged, actor: .person, tableID: table.id,
             summary: "Forgot \(items) items and gave up \(discarded) changes.",
             undoable: discarded > 0)
-        try emit(.item, table: table.name)
+        emit(.item, table: table.name)
         return .purged(items: items, discarded: discarded)
     }
 

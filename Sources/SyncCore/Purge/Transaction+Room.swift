@@ -31,7 +31,7 @@ extension Transaction {
             try record(
                 .purged, actor: .engine, tableID: table.id,
                 summary: "Forgot \(count) items that the backend has as well: there was no room.")
-            try emit(.item, table: table.name)
+            emit(.item, table: table.name)
         }
         return oldest.isEmpty ? try forgetHistory(limit) : oldest.count
     }

@@ -6,8 +6,9 @@ import TablesProtocol
 /// 1. The bookend is the last operation that exists when the push starts, so that it ends.
 /// 2. Without a proof nothing is sent; a failure of the link asks for a new proof.
 /// 3. Operations take turns in their order, several items at once: as many requests as may be under way,
-///    and as many turns again that are promised and wait for a slot. An item's second operation is not
-///    due before its first has closed, so that parallel turns never touch one item.
+///    and as many turns again that are promised and wait for a slot; more, up to a bound, where a request
+///    ends and none waits to follow it. An item's second operation is not due before its first has
+///    closed, so that parallel turns never touch one item.
 /// 4. Each turn commits that it sends before it sends, and its outcome before the next (see
 ///    ``PushTurn``): the process may end anywhere.
 /// 5. An operation that another item's has to go before (see ``Transaction/holdBack(_:)``) is left out
@@ -60,11 +61,12 @@ struct PushPass: Sendable {
         state = await withTaskGroup(of: PushTurn.self) { [state] group in
             var state = state
             var running = 0
+            var atOnce = settings.turnsAtOnce
             while true {
                 // 1. Give a turn to as many as may be under way at once. Where the slots are closed, the
                 //    turn that closed them has still to say why.
                 if running == 0, state.isProven { slots.open() }
-                while running < settings.turnsAtOnce, state.stop == nil, failure == nil,
+                while running < atOnce, state.stop == nil, failure == nil,
                     slots.isOpen || !state.isProven
                 {
                     if cancel.isSet { state.stop = .cancelled }
@@ -89,6 +91,9 @@ struct PushPass: Sendable {
                 //    outcome has made a successor due.
                 guard let done = await group.next() else { break }
                 running -= 1
+                if slots.takeIdle() {
+                    atOnce = min(atOnce + settings.parallelism, settings.mostTurnsAtOnce)
+                }
                 state.note(done)
                 await progress(state.report(at: remote.clock.uptime()), state.progress)
             }

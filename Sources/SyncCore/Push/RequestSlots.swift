@@ -9,6 +9,8 @@ final class RequestSlots: Sendable {
     private struct State {
         var free: Int
         var isOpen = true
+        /// A slot was left for which nobody waited.
+        var wasIdle = false
         /// In order of arrival; never more than there are turns.
         var waiting: [CheckedContinuation<Bool, Never>] = []
     }
@@ -41,9 +43,18 @@ final class RequestSlots: Sendable {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
             state.free += 1
+            state.wasIdle = true
             return nil
         }
         next?.resume(returning: true)
+    }
+
+    /// Whether a slot was left, since this was asked last, for which nobody waited.
+    func takeIdle() -> Bool {
+        state.withLock { state in
+            defer { state.wasIdle = false }
+            return state.wasIdle
+        }
     }
 
     /// Refuses all who wait and all who come, until ``open()``.

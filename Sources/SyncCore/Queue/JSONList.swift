@@ -3,8 +3,14 @@ import TablesProtocol
 /// Lists as the operations table keeps them: JSON arrays of strings and of query pairs.
 enum JSONList {
     static func text(_ names: [String]) -> String {
-        names.isEmpty
-            ? "[]" : "[" + names.map { JSONText.string($0).text }.joined(separator: ",") + "]"
+        if names.isEmpty { return "[]" }
+        var bytes: [UInt8] = []
+        for name in names {
+            bytes.append(bytes.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
+            bytes.appendJSONString(name)
+        }
+        bytes.append(UInt8(ascii: "]"))
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     static func names(_ text: String) -> [String] {

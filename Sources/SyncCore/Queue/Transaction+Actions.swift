@@ -108,8 +108,8 @@ extension Transaction {
 
     /// Tells the dashboard and gives the operation as it is now.
     func told(_ operation: TableOperation) throws -> ActionOutcome {
-        try emit(.operation, operation)
-        try emit(.item, operation)
+        emit(.operation, operation)
+        emit(.item, operation)
         return .done(try self.operation(seq: operation.seq)?.summary(identity: identity))
     }
 }

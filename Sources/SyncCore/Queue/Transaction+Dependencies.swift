@@ -18,7 +18,7 @@ extension Transaction {
         operation.nextAttemptAt = nil
         operation.waitsFor = first.seq
         try save(&operation)
-        try emit(.operation, operation)
+        emit(.operation, operation)
         return true
     }
 
@@ -29,7 +29,7 @@ extension Transaction {
         for var held in waiting {
             held.reason = Self.reason(toWaitFor: operation)
             try save(&held)
-            try emit(.operation, held)
+            emit(.operation, held)
         }
     }
 

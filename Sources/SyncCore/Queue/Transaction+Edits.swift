@@ -116,8 +116,8 @@ extension Transaction {
         try record(
             .write, actor: edit.write.actor, operation, before: edit.row.visible,
             after: row.visible, summary: edit.summary(after: row), undoable: true)
-        try emit(.item, table: edit.table.name, item: row.id, operation: operation.id)
-        try emit(.operation, operation)
+        emit(.item, table: edit.table.name, item: row.id, operation: operation.id)
+        emit(.operation, operation)
         return edit.outcome(row)
     }
 }

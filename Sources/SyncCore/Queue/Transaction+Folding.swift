@@ -68,12 +68,13 @@ extension Transaction {
 
     /// Counts a committed push outcome, so that a page asked for earlier does not undo it.
     func nextChange() throws -> Int64 {
-        try integer(
-            "UPDATE meta SET value = value + 1 WHERE key = 'changes' RETURNING value") ?? 0
+        let next = try changeCount() + 1
+        setAside.changes = next
+        return next
     }
 
     /// The counter of committed push outcomes: read before a page is asked for, given to ``apply``.
     func changeCount() throws -> Int64 {
-        try integer("SELECT value FROM meta WHERE key = 'changes'") ?? 0
+        try setAside.changes ?? integer("SELECT value FROM meta WHERE key = 'changes'") ?? 0
     }
 }

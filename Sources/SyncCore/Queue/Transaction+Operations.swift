@@ -90,7 +90,7 @@ extension Transaction {
         operation.successorOf = nil
         operation.waitsFor = nil
         if state == .done { try saveDone(&operation) } else { try save(&operation) }
-        try emit(.operation, operation)
+        emit(.operation, operation)
     }
 
     /// Writes that the backend has an operation. What was sent has not changed since, and what was sent
@@ -111,6 +111,8 @@ extension Transaction {
 
     /// Counts a write that took effect without an operation of its own.
     func countCollapsedWrite() throws {
-        try run("UPDATE ledger SET value = value + 1 WHERE name IN ('accepted', 'collapsed')")
+        for name in ["accepted", "collapsed"] {
+            try run("UPDATE ledger SET value = value + 1 WHERE name = ?", [name])
+        }
     }
 }

@@ -18,19 +18,23 @@ extension Transaction {
             """
             SELECT \(TableOperation.columns) FROM operations INDEXED BY operations_due
             JOIN tables ON tables.id = operations.table_id
-            WHERE state IN ('queued', 'waiting', 'unknown') AND successor_of IS NULL
-              AND waits_for IS NULL AND seq > ? AND seq <= ? AND (state = 'queued' OR next_attempt_at <= ?) \(only ?? "")
+            WHERE \(Self.mayBeSent) AND seq > ? AND seq <= ? AND (state = 'queued' OR next_attempt_at <= ?) \(only ?? "")
             ORDER BY seq LIMIT ?
             """, [seq, bookend, now.milliseconds, limit], keep: tables == nil, TableOperation.init)
     }
+
+    /// The condition of the index `operations_due`, in its words: by others SQLite would not know it.
+    private static let mayBeSent = """
+        (state = 'queued' OR state = 'waiting' OR state = 'unknown') AND successor_of IS NULL
+          AND waits_for IS NULL
+        """
 
     /// How many operations may be sent now.
     func dueCount(upTo bookend: Int64) throws -> Int {
         let count = try integer(
             """
             SELECT count(*) FROM operations INDEXED BY operations_due
-            WHERE state IN ('queued', 'waiting', 'unknown') AND successor_of IS NULL
-              AND waits_for IS NULL AND seq <= ? AND (state = 'queued' OR next_attempt_at <= ?)
+            WHERE \(Self.mayBeSent) AND seq <= ? AND (state = 'queued' OR next_attempt_at <= ?)
             """, [bookend, now.milliseconds])
         return Int(count ?? 0)
     }
@@ -41,8 +45,7 @@ extension Transaction {
         try integer(
             """
             SELECT 1 FROM operations INDEXED BY operations_due
-            WHERE state IN ('queued', 'waiting', 'unknown') AND successor_of IS NULL
-              AND waits_for IS NULL AND state = 'queued' LIMIT 1
+            WHERE \(Self.mayBeSent) AND state = 'queued' LIMIT 1
             """) != nil
     }
 
@@ -73,14 +76,11 @@ extension Transaction {
     func markSending(
         _ operation: TableOperation, _ attempt: AttemptStart
     ) throws -> TableOperation? {
-        guard var current = try self.operation(seq: operation.seq),
-            current.revision == operation.revision, current.state == operation.state,
-            current.successorOf == nil, current.waitsFor == nil
-        else { return nil }
-        switch current.state {
+        switch operation.state {
         case .queued, .waiting, .unknown: break
         case .sending, .conflict, .quarantined, .done, .discarded, .collapsed: return nil
         }
+        var current = operation
         current.state = .sending
         current.reason = nil
         current.attempts += 1
@@ -88,16 +88,21 @@ extension Transaction {
         current.lastAttemptAt = now
         current.nextAttemptAt = nil
         current.revision += 1
-        // Only what changes is written, as when it is done.
+        // Only what changes is written, as when it is done, and only where nothing has changed since it
+        // was read: to read it again would cost more than to write it.
         try run(
             """
             UPDATE operations SET state = ?, reason = NULL, revision = ?, attempts = ?,
-              first_attempt_at = ?, last_attempt_at = ?, next_attempt_at = NULL WHERE seq = ?
+              first_attempt_at = ?, last_attempt_at = ?, next_attempt_at = NULL
+            WHERE seq = ? AND revision = ? AND state = ? AND successor_of IS NULL
+              AND waits_for IS NULL
             """,
             [
                 current.state.rawValue, current.revision, current.attempts,
                 current.firstAttemptAt?.milliseconds, now.milliseconds, current.seq,
+                operation.revision, operation.state.rawValue,
             ])
+        guard db.changedRows == 1 else { return nil }
         effects.madeWork = true
         try run(
             """
@@ -109,7 +114,7 @@ extension Transaction {
                 current.seq, current.attempts, now.milliseconds, attempt.method, attempt.target,
                 attempt.body?.text, JSONList.text(attempt.fields),
             ])
-        try emit(.operation, current)
+        emit(.operation, current)
         return current
     }
 

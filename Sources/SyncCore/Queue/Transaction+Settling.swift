@@ -38,9 +38,9 @@ extension Transaction {
         if let attempt { try end(operation, attempt, state) }
         if state.isOpen {
             try tellWaiting(for: operation)
-            try emit(state == .conflict ? .conflict : .operation, operation)
+            emit(state == .conflict ? .conflict : .operation, operation)
         }
-        try emit(.item, operation)
+        emit(.item, operation)
         return state
     }
 

@@ -18,8 +18,8 @@ extension Transaction {
         try giveUp(
             &operation, &row, for: ServerSide(shadowOf: row), by: .engine,
             reason: "The backend refused it, and the client that waited was told so.")
-        try emit(.operation, operation)
-        try emit(.item, operation)
+        emit(.operation, operation)
+        emit(.item, operation)
         return true
     }
 

@@ -2,8 +2,10 @@
 public enum SyncLimits {
     /// The most operations that are sent at once.
     public static let parallelPushes = 16
-    /// Turns of a push for each request that may be under way, where more than one may.
+    /// Turns of a push for each request that may be under way, where more than one may: as it begins.
     static let turnsForEachRequest = 2
+    /// The same at most, where the backend answers faster than turns are promised.
+    static let mostTurnsForEachRequest = 8
     /// The most rows that are asked for in one page.
     public static let pullPageRows = 1000
     /// The smallest page that a server cuts answers to unasked, in rows: a shorter one is the last.

@@ -38,4 +38,9 @@ public struct SyncSettings: Sendable, Hashable {
     var turnsAtOnce: Int {
         parallelism == 1 ? 1 : parallelism * SyncLimits.turnsForEachRequest
     }
+
+    /// The same where requests have to wait for promises.
+    var mostTurnsAtOnce: Int {
+        parallelism == 1 ? 1 : parallelism * SyncLimits.mostTurnsForEachRequest
+    }
 }

@@ -1,3 +1,4 @@
+import CWriteAheadLog
 import GRDB
 import TablesProtocol
 
@@ -50,6 +51,8 @@ enum Connection {
     }
 
     private static func configuration() -> Configuration {
+        // Whatever becomes of it: SQLite works without, only slower.
+        _ = write_ahead_log_set_up()
         var configuration = Configuration()
         configuration.busyMode = .timeout(StoreLimits.busySeconds)
         configuration.prepareDatabase { db in

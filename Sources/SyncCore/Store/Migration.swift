@@ -10,6 +10,7 @@ enum Migration {
         migrator.registerMigration("4") { db in try db.execute(sql: Schema.version4) }
         migrator.registerMigration("5") { db in try db.execute(sql: Schema.version5) }
         migrator.registerMigration("6") { db in try db.execute(sql: Schema.version6) }
+        migrator.registerMigration("7") { db in try db.execute(sql: Schema.version7) }
         return migrator
     }
 

@@ -37,17 +37,7 @@ extension Database {
         }
     }
 
-    /// Runs a transaction whose parts can be taken back alone, each part a few pages large. SQLite keeps
-    /// what those pages were in memory, for which it would make a file in each transaction otherwise;
-    /// what changes many pages at once belongs in a ``transaction(_:_:)``.
-    func transactionOfParts<T>(_ body: () throws -> T) throws -> T {
-        try control("PRAGMA temp_store = MEMORY")
-        // It fails only where temporary tables are in use, and nobody makes one.
-        defer { try? control("PRAGMA temp_store = DEFAULT") }
-        return try transaction(.immediate, body)
-    }
-
-    /// Begins or ends a transaction or a savepoint, or sets how the next one is kept.
+    /// Begins or ends a transaction or a savepoint.
     func control(_ sql: String) throws { try cachedStatement(sql: sql).control() }
 
     /// The row id of what was inserted last.

@@ -108,7 +108,7 @@ extension Store {
             table.preservesHistory = status.preservesHistory
             try transaction.save(table)
             if status.idKind == .integer { try transaction.adoptIntegerIDs(&table) }
-            try transaction.emit(.status, table: table.name)
+            transaction.emit(.status, table: table.name)
             return try transaction.status(table)
         }
     }

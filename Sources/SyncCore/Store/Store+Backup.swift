@@ -113,6 +113,7 @@ extension Store {
             try transaction.recover()
             try transaction.recoverRuns()
             try transaction.noteRestored()
+            try transaction.flush()
         }
         return copy
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import GRDB
 import Synchronization
 
@@ -7,33 +8,41 @@ import Synchronization
 // 2. The committer takes all that wait as one group: one transaction, a savepoint each, one fsync.
 // 3. What arrives while it works on them joins them, up to a bound, so that those who were answered last
 //    and those who waited meanwhile do not wait for each other's commits in turn.
-// 4. It answers the group, then queues up again behind the engine's other transactions.
+// 4. It answers the group, then queues up again behind the engine's other transactions. Where many
+//    clients wait, a thread of its own answers them while the next group is made.
 // 5. A group for which there is no room is tried once more after the oldest rows that the backend has
 //    as well made room. If that is not enough, clients are told, and the engine's bookkeeping takes
 //    the reserve.
 // 6. What arrived while it committed is the next group; when nothing did, it ends.
 extension Store {
-    /// Joins the next group commit. The completion is called once, on the committer's thread, when
-    /// the write is on disk or has failed.
+    /// Joins the next group commit. The completion, which may take its time, is called once, on a thread
+    /// of the store, when the write is on disk or has failed.
     public func submit(
         _ write: LocalWrite, completion: @escaping @Sendable (WriteOutcome) -> Void
     ) {
+        submit(write, takesTime: true, completion)
+    }
+
+    /// Makes a local write and returns when it is on disk or has failed.
+    public func submit(_ write: LocalWrite) async -> WriteOutcome {
+        await withCheckedContinuation { continuation in
+            submit(write, takesTime: false) { continuation.resume(returning: $0) }
+        }
+    }
+
+    private func submit(
+        _ write: LocalWrite, takesTime: Bool,
+        _ completion: @escaping @Sendable (WriteOutcome) -> Void
+    ) {
         let rules = rules
         let entry = WaitingWrites.Entry(
-            isBookkeeping: false,
+            isBookkeeping: false, takesTime: takesTime,
             make: { transaction in
                 let outcome = try transaction.perform(write, rules)
                 return .init(isKept: outcome.isSuccess) { completion(outcome) }
             },
             fail: { completion(WriteOutcome($0)) })
         if !join(entry) { completion(.busy) }
-    }
-
-    /// Makes a local write and returns when it is on disk or has failed.
-    public func submit(_ write: LocalWrite) async -> WriteOutcome {
-        await withCheckedContinuation { continuation in
-            submit(write) { continuation.resume(returning: $0) }
-        }
     }
 
     /// Books something of one operation in the next group commit, and returns when it is on disk. For
@@ -45,7 +54,7 @@ extension Store {
     ) async throws(StoreError) -> T {
         let result: Result<T, StoreError> = await withCheckedContinuation { continuation in
             let entry = WaitingWrites.Entry(
-                isBookkeeping: true,
+                isBookkeeping: true, takesTime: false,
                 make: { transaction in
                     let value = try body(transaction)
                     return .init(isKept: true) { continuation.resume(returning: .success(value)) }
@@ -74,8 +83,23 @@ extension Store {
             defer { self.underWay.subtract(1, ordering: .releasing) }
             var group = self.waiting.withLock { $0.takeGroup() }
             if group.isEmpty { return }
-            for answer in self.commit(&group, db) { answer() }
+            self.give(self.commit(&group, db), to: group)
             self.scheduleCommitter()
+        }
+    }
+
+    /// Answers a group: what is short here, what takes time on a thread of its own, unless it is so little
+    /// that to wake one would take longer.
+    private func give(_ answers: [Answer], to group: [WaitingWrites.Entry]) {
+        var long: [Answer] = []
+        for (entry, answer) in zip(group, answers) {
+            if entry.takesTime { long.append(answer) } else { answer() }
+        }
+        guard long.count >= StoreLimits.answersApart else { return long.forEach { $0() } }
+        underWay.add(1, ordering: .relaxed)
+        answering.async { [long] in
+            defer { self.underWay.subtract(1, ordering: .releasing) }
+            for answer in long { answer() }
         }
     }
 
@@ -106,7 +130,7 @@ extension Store {
     ) throws(StoreError) -> [Answer] {
         var transaction = transaction(db, tables: catalog.writer)
         do {
-            let answers = try db.transactionOfParts {
+            let answers = try db.transaction(.immediate) {
                 var answers: [Answer] = []
                 while answers.count < group.count {
                     answers.append(try makeAlone(group[answers.count], transaction))
@@ -116,6 +140,7 @@ extension Store {
                         transaction.now = clock.now()
                     }
                 }
+                try transaction.flush()
                 assert((try? transaction.ledger().balances) ?? true, "the ledger must balance")
                 return answers
             }
@@ -132,7 +157,9 @@ extension Store {
         let transaction = transaction(db, tables: catalog.writer)
         do {
             let count = try db.transaction(.immediate) {
-                try transaction.forgetOldest(StoreLimits.forgottenRows)
+                let count = try transaction.forgetOldest(StoreLimits.forgottenRows)
+                try transaction.flush()
+                return count
             }
             announce(transaction.effects)
             return count > 0

@@ -10,7 +10,7 @@ extension Store {
         let rules = rules
         return try await write { transaction in
             let outcomes = try entries.map { try transaction.take($0, rules) }
-            if outcomes.contains(.added) { try transaction.emit(.status) }
+            if outcomes.contains(.added) { transaction.emit(.status) }
             return outcomes
         }
     }

@@ -77,6 +77,7 @@ extension Store {
         do {
             let value = try db.transaction(.immediate) {
                 let value = try body(transaction)
+                try transaction.flush()
                 assert((try? transaction.ledger().balances) ?? true, "the ledger must balance")
                 return value
             }

@@ -1,3 +1,4 @@
+import Dispatch
 import GRDB
 import Synchronization
 public import TablesProtocol
@@ -35,6 +36,8 @@ public final class Store: Sendable {
     /// How far the index is that is being made.
     let indexProgress = IndexProgress()
     let waiting = Mutex(WaitingWrites())
+    /// Answers clients while the next group is committed.
+    let answering = DispatchQueue(label: "understudy.answering")
     /// Accesses that were begun and are not over, for whoever waits for rest.
     let underWay = Atomic(0)
     let listeners = Mutex(Listeners())
@@ -80,6 +83,7 @@ public final class Store: Sendable {
                     effects: TransactionEffects())
                 try transaction.recover()
                 try transaction.recoverRuns()
+                try transaction.flush()
             }
         } catch {
             throw StoreError(error)

@@ -31,6 +31,10 @@ public enum StoreLimits {
     public static let heldVersions = 8
     /// The kept beginning of an answer's body, in bytes.
     public static let responseExcerptBytes = 4096
+    /// Clients of a group from which on a thread of its own answers them.
+    static let answersApart = 4
+    /// Events that one statement writes at most; a power of two.
+    static let eventsInStatement = 16
     /// Events kept for readers that were away.
     public static let events = 10_000
     /// Rows in one answer to a first generation client that asks for more than a page.

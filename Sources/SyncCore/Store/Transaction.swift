@@ -17,8 +17,20 @@ struct Transaction {
     /// look itself.
     var tablesInMemory: TableCatalog?
     let effects: TransactionEffects
-    /// For who writes many rows of a table.
-    let stamps = StampsAside()
+    /// What is counted in memory until ``flush()``.
+    let setAside = SetAside()
+
+    /// Writes what was kept in memory: the last that a transaction does before its commit.
+    func flush() throws {
+        for (table, stamp) in setAside.lastStamps {
+            try run(
+                "UPDATE table_counters SET last_stamp = ? WHERE table_id = ?", [stamp, table])
+        }
+        if let changes = setAside.changes {
+            try run("UPDATE meta SET value = ? WHERE key = 'changes'", [changes])
+        }
+        try writeEvents()
+    }
 
     /// Runs one statement.
     func run(_ sql: String, _ values: StatementValues = [], keep: Bool = true) throws {

@@ -12,6 +12,8 @@ struct WaitingWrites {
 
         /// Whether it is bookkeeping of the engine, which is never refused for want of room.
         let isBookkeeping: Bool
+        /// Whether its answer is more than to wake a task.
+        let takesTime: Bool
         /// Makes the write in the group's transaction; runs again when the group has to.
         let make: @Sendable (Transaction) throws -> Made
         /// Tells who waits that nothing was written.

@@ -1,6 +1,6 @@
 extension [UInt8] {
     /// Appends a string in quotes, only what must be escaped escaped.
-    mutating func appendJSONString(_ text: String) {
+    package mutating func appendJSONString(_ text: String) {
         append(UInt8(ascii: "\""))
         if Self.needsEscapes(text) { appendEscaped(text) } else { append(contentsOf: text.utf8) }
         append(UInt8(ascii: "\""))

@@ -19,15 +19,18 @@ import Testing
     private var posts: Int { world.transport.sent.count { $0.head.method == .post } }
 
     /// Begins a push of six inserts; returns once two are at the backend, which holds or loses their
-    /// answers, and two more are promised.
+    /// answers, and two more are promised. A proof that is asked for after that waits for the gate.
     private func begin(
-        _ fault: @escaping @Sendable (Int) -> FaultyTransport.Fault
+        proof: Gate? = nil, _ fault: @escaping @Sendable (Int) -> FaultyTransport.Fault
     ) async throws -> Task<Run, Never> {
         for id in ["a", "b", "c", "d", "e", "f"] { try await world.insert(id) }
         // Two arrive at once; each gets a number of its own.
         let posted = Atomic(0)
         world.transport.decide { request, _ in
-            guard request.head.method == .post else { return nil }
+            guard request.head.method == .post else {
+                let isLate = posted.load(ordering: .relaxed) >= 2
+                return isLate ? proof.map { .held($0) } : nil
+            }
             let number = posted.add(1, ordering: .relaxed).newValue
             return number <= 2 ? fault(number) : nil
         }
@@ -53,12 +56,16 @@ import Testing
     @Test func `what was promised is not sent before a new proof, and then in the same push`()
         async throws
     {
-        let (lost, held) = (Gate(), Gate())
-        let run = try await begin { $0 == 1 ? .lostAfter(lost) : .held(held) }
+        let (lost, held, proof) = (Gate(), Gate(), Gate())
+        let run = try await begin(proof: proof) { $0 == 1 ? .lostAfter(lost) : .held(held) }
+        let before = world.transport.targets.count
         lost.open()
         // The proof is asked for while the other request is still under way.
-        while !world.transport.targets.last!.hasPrefix("GET") { await Task.yield() }
+        while world.transport.targets.count == before { await Task.yield() }
+        #expect(world.transport.targets[before].hasPrefix("GET"))
+        while try await world.operations([.waiting]).count < 2 { await Task.yield() }
         #expect(posts == 2)
+        proof.open()
         held.open()
         let push = await run.value.push
         #expect(push?.applied == 5)
@@ -105,6 +112,19 @@ import Testing
 
 /// The places on the wire by themselves.
 @Suite struct RequestSlotsTests {
+    @Test func `a slot that nobody waits for is told once`() async {
+        let slots = RequestSlots(count: 1)
+        #expect(await slots.enter())
+        #expect(!slots.takeIdle())
+        let second = Task.immediate { await slots.enter() }
+        slots.leave()
+        #expect(await second.value)
+        #expect(!slots.takeIdle())
+        slots.leave()
+        #expect(slots.takeIdle())
+        #expect(!slots.takeIdle())
+    }
+
     @Test func `so many enter, the others in their order`() async {
         let slots = RequestSlots(count: 2)
         #expect(await slots.enter())

@@ -188,18 +188,6 @@ import Testing
         #expect(synchronous == 2)
     }
 
-    @Test func `what takes a write of a group back is kept in memory, what is large in files`()
-        async throws
-    {
-        let place: @Sendable (Transaction) throws -> Int64? = { transaction in
-            try transaction.integer("PRAGMA temp_store")
-        }
-        #expect(try await fixture.store.book(place) == 2)
-        #expect(try await fixture.store.write(place) == 0)
-        _ = try? await fixture.store.book { _ in throw StoreError.full("planned") }
-        #expect(try await fixture.store.write(place) == 0)
-    }
-
     @Test func `a store of a newer version is refused with a sentence`() async throws {
         try await fixture.store.write { transaction in
             try transaction.db.execute(

@@ -1,0 +1,57 @@
+import GRDB
+import Synchronization
+import Testing
+
+@testable import SyncCore
+
+/// What SQLite does for the statements of a write and of a push, as it plans them.
+@Suite struct StatementPlanTests {
+    let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
+
+    /// The statements that a body runs on the writer, values filled in.
+    private func statements(
+        of body: () async throws -> Void
+    ) async throws -> [String] {
+        let found = Found()
+        try await fixture.store.write { transaction in
+            transaction.db.trace { event in
+                guard case .statement(let statement) = event else { return }
+                found.add(statement.expandedSQL)
+            }
+        }
+        try await body()
+        try await fixture.store.write { $0.db.trace(options: [], nil) }
+        return found.all
+    }
+
+    private final class Found: Sendable {
+        private let texts = Mutex<[String]>([])
+        var all: [String] { texts.withLock { $0 } }
+        func add(_ text: String) { texts.withLock { $0.append(text) } }
+    }
+
+    /// How often SQLite makes a table of its own, a cache and a file in memory, for a statement.
+    private func tablesMade(for sql: String) async throws -> Int {
+        try await fixture.store.write { transaction in
+            try Row.fetchAll(transaction.db, sql: "EXPLAIN " + sql)
+                .count { $0["opcode"] == "OpenEphemeral" }
+        }
+    }
+
+    @Test func `a write and its push make no tables but for what waits for it`() async throws {
+        try await fixture.insert("first")
+        let statements = try await statements {
+            try await fixture.insert("a")
+            try await fixture.update("a", #"{"text":"bread"}"#)
+            try await fixture.push { _ in .applied(row: nil, isWhole: true) }
+        }
+        let writes = statements.filter { ["INSERT", "UPDATE", "DELETE"].contains($0.prefix(6)) }
+        #expect(writes.count > 10, "\(statements)")
+        for write in writes {
+            // What waits for an operation is updated by a trigger, only where there is such.
+            let most = write.hasPrefix("UPDATE operations") ? 1 : 0
+            #expect(try await tablesMade(for: write) <= most, "\(write)")
+        }
+    }
+}
