@@ -2,9 +2,13 @@
 
 import json
 import os
+import signal
 import subprocess
 from collections import Counter
 from pathlib import Path
+
+import pytest
+from programs import wait_until
 
 PROGRAM = Path(__file__).parents[2] / ".build/release/understudy"
 FIRST, COUNT = (int(text) for text in os.environ.get("SELFTEST_SEEDS", "0:2000").split(":"))
@@ -49,3 +53,22 @@ def kept(part, program):
     assert report["failures"] == [] and program.returncode == 0
     assert report["lives"] == count
     return report["faults"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_that_a_signal_stops_leaves_nothing_behind(number, tmp_path):
+    def folders():
+        return set(Path("/dev/shm").glob("understudy-simulation-*")) | set(tmp_path.iterdir())
+
+    before = folders()
+    program = subprocess.Popen(
+        [PROGRAM, "selftest", "--seeds", "100000"],
+        stdout=subprocess.DEVNULL, env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    try:
+        wait_until(lambda: folders() != before, 30, "the folder of a life")
+        program.send_signal(number)
+        assert program.wait(60) == 128 + number
+    finally:
+        program.kill()
+    assert folders() == before
