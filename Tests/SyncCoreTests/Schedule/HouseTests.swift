@@ -7,7 +7,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite(.timeLimit(.minutes(1))) struct HouseTests {
+@Suite(.ends) struct HouseTests {
     @Test func `samples are kept for seven days and then cut`() async throws {
         let world = try World()
         await world.engine.keepHouse()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct LoopTests {
+@Suite(.serialized, .ends) struct LoopTests {
     @Test func `the loop pushes writes by itself, waits out an outage and catches up`()
         async throws
     {
