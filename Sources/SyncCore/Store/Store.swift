@@ -36,6 +36,8 @@ public final class Store: Sendable {
     /// How far the index is that is being made.
     let indexProgress = IndexProgress()
     let waiting = Mutex(WaitingWrites())
+    /// Wakes the committer that waits for the next write.
+    let arrival = DispatchSemaphore(value: 0)
     /// Answers clients while the next group is committed.
     let answering = DispatchQueue(label: "understudy.answering")
     /// Accesses that were begun and are not over, for whoever waits for rest.

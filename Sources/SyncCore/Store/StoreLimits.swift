@@ -8,6 +8,9 @@ public enum StoreLimits {
     public static let waitingWrites = 10_000
     /// Writes in one transaction.
     public static let groupWrites = 500
+    /// A group waits for the next of the clients who were answered last for the time of a commit
+    /// divided by this.
+    static let gatheringsInCommit = 4
     /// Memory in which the writer keeps pages, in KiB.
     static let writerCacheKiB = 32_768
     /// The same for each thread that answers clients, whose cache is new after each commit.
