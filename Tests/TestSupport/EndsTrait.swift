@@ -5,5 +5,5 @@ extension Trait where Self == TimeLimitTrait {
     ///
     /// The time counts from the test's start, and where all tests of a run start at once and share two
     /// cores, what takes a millisecond by itself may end a minute later.
-    public static var ends: Self { .timeLimit(.minutes(15)) }
+    public static var ends: Self { .timeLimit(.minutes(5)) }
 }

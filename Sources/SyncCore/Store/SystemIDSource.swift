@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 /// Random words of the system, many at a time: a write takes six, and a call into the kernel costs as
-/// much as fifteen words do.
+/// much as a dozen words do.
 public final class SystemIDSource: IDSource {
     /// 256 bytes, the most that the system gives at once (getentropy(3)).
     private static let wordsAtOnce = 32
