@@ -22,7 +22,10 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <string.h>
+
+#include "kept_locks.h"
 
 enum {
   // The most that waits, in bytes: 31 frames of 4 KiB. SQLite's files take less than 128 KiB at once: they
@@ -58,8 +61,8 @@ static sqlite3_file *real(sqlite3_file *file) {
 // What the file of a database has behind all that is the system's.
 typedef struct {
   collecting_file *log;
-  // The system's methods, and the same with a lock of its own.
-  const sqlite3_io_methods *system;
+  kept_lock lock;
+  // The system's methods, with locks of its own.
   sqlite3_io_methods methods;
 } database_part;
 
@@ -181,7 +184,19 @@ static int database_lock(sqlite3_file *file, int first, int count, int flags) {
     part->log->count = 0;
     part->log->end = 0;
   }
-  return part->system->xShmLock(file, first, count, flags);
+  return kept_locks_lock(&part->lock, first, count, flags);
+}
+
+static int database_unmap(sqlite3_file *file, int removes) {
+  return kept_locks_unmap(&part_of(file)->lock, removes);
+}
+
+static int database_close(sqlite3_file *file) { return kept_locks_close(&part_of(file)->lock); }
+
+// The system's own takes a mutex of the whole process as well, for what is no barrier without it; this is.
+static void database_barrier(sqlite3_file *file) {
+  (void)file;
+  atomic_thread_fence(memory_order_seq_cst);
 }
 
 static int open_log(
@@ -200,7 +215,7 @@ static int open_log(
   return code;
 }
 
-// A log has a file in front of the system's, a database one lock of its own; all others are the system's.
+// A log has a file in front of the system's, a database locks of its own; all others are the system's.
 static int open_file(
     sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *out_flags) {
   (void)vfs;
@@ -216,9 +231,12 @@ static int open_file(
   if (code == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) && has_lock) {
     database_part *part = part_of(file);
     part->log = 0;
-    part->system = file->pMethods;
+    if (!kept_locks_open(&part->lock, file, file->pMethods, path)) return code;
     part->methods = *file->pMethods;
     part->methods.xShmLock = database_lock;
+    part->methods.xShmUnmap = database_unmap;
+    part->methods.xShmBarrier = database_barrier;
+    part->methods.xClose = database_close;
     file->pMethods = &part->methods;
   }
   return code;

@@ -56,18 +56,19 @@ private func nextStep(
         method: unsafe method.map { unsafe String(cString: $0) } ?? "",
         target: isTargetWhole ? exchange.target : nil,
         version: unsafe version.map { unsafe String(cString: $0) } ?? "")
+    let place = note.connection(worker: exchange.core.workers.current)
+    if let known = note.knownHead, known.begins(as: line), unsafe repeats(connection, known) {
+        exchange.repeats(RepeatedHead(known: known, line: line, connection: place))
+        return .goOn
+    }
     return exchange.begin(
-        unsafe readHead(connection, line, note, exchange.core.limits),
-        connection: note.connection(worker: exchange.core.workers.current))
+        unsafe readHead(connection, line, note, exchange.core.limits), connection: place)
 }
 
-/// Reads a head; one that repeats the connection's last one but for its target is known already.
+/// Reads a head, and keeps it for those that repeat it but for their targets.
 private func readHead(
     _ connection: OpaquePointer, _ line: RequestLine, _ note: ConnectionNote, _ limits: Limits
 ) -> Result<RequestHead, RefusalReason> {
-    if let known = note.knownHead, known.begins(as: line), unsafe repeats(connection, known) {
-        return known.head(line, limits)
-    }
     var reading = HeadReading(limits: limits)
     _ = unsafe withUnsafeMutablePointer(to: &reading) { pointer in
         unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, addField, pointer)

@@ -9,6 +9,8 @@ final class Exchange {
     enum Phase {
         /// The head is not complete.
         case head
+        /// The head is complete, and repeats the connection's last one.
+        case repeated(RepeatedHead)
         /// The body arrives, up to a limit.
         case receiving(limitBytes: Int)
         /// The body goes to the handler as it arrives.
@@ -66,6 +68,29 @@ final class Exchange {
 
     /// Whether the target ends right before the version. If not, a NUL byte has cut it.
     func isTargetWhole(versionAt address: UInt) -> Bool { targetEnd &+ 1 == address }
+
+    /// Takes in that the head repeats the connection's last one: the handler may know the answer.
+    func repeats(_ head: RepeatedHead) { phase = .repeated(head) }
+
+    /// Answers from what the handler knows, or as any other request.
+    private func complete(_ head: RepeatedHead) -> Step {
+        // The observer wants to see the head.
+        if record == nil, !core.suspensions.isClosed,
+            let answer = head.request.flatMap(core.handler.answer)
+        {
+            return send(answer)
+        }
+        let step = begin(head.judged(core.limits), connection: head.connection)
+        guard case .goOn = step else { return step }
+        return complete()
+    }
+
+    private func send(_ answer: Answer) -> Step {
+        switch answer {
+        case .now(let response): return .send(response, closing: core.suspensions.isClosed)
+        case .later(let start): return .pause(start)
+        }
+    }
 
     /// Judges the head and asks the handler for admission.
     func begin(_ head: Result<RequestHead, RefusalReason>, connection: Connection) -> Step {
@@ -172,22 +197,20 @@ final class Exchange {
             guard bytes.count <= leftBytes else { return .cutOff(response) }
             phase = .discarding(response, leftBytes: leftBytes - bytes.count)
             return .goOn
-        case .head, .refused, .paused, .answered: return .goOn
+        case .head, .repeated, .refused, .paused, .answered: return .goOn
         }
     }
 
     /// Answers: the request is complete, or its connection was resumed.
     func complete() -> Step {
         switch phase {
+        case .repeated(let head): return complete(head)
         case .receiving:
             guard var request else { return refuse(.unreadable) }
             request.body = body
             body = []
             self.request = nil
-            switch core.handler.handle(request) {
-            case .now(let response): return .send(response, closing: core.suspensions.isClosed)
-            case .later(let start): return .pause(start)
-            }
+            return send(core.handler.handle(request))
         case .streaming(let upload):
             upload.stream.finish()
             phase = .paused(upload.pause)
@@ -223,7 +246,7 @@ final class Exchange {
     ///   - isWhole: the response was sent to its end.
     func end(descriptor: CInt, isSent: Bool, isWhole: Bool) {
         switch phase {
-        case .head, .receiving, .discarding: if isSent { core.refused(.unreadable) }
+        case .head, .repeated, .receiving, .discarding: if isSent { core.refused(.unreadable) }
         case .streaming(let upload):
             upload.stream.fail()
             upload.pause.end()

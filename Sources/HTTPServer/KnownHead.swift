@@ -14,7 +14,7 @@ struct RequestLine {
 /// that repeat it byte for byte, in the same order, are judged already: what is allowed in a head
 /// depends on nothing else but the target.
 final class KnownHead: Sendable {
-    private let judged: RequestHead
+    fileprivate let judged: RequestHead
     /// Each name and value, behind its length.
     fileprivate let wire: [UInt8]
     /// Goes to the handler with each request that repeats this one.
@@ -34,20 +34,34 @@ final class KnownHead: Sendable {
         line.method == Self.method && line.version == Self.version
     }
 
-    /// The head of a request that repeats this one.
-    func head(_ line: RequestLine, _ limits: Limits) -> Result<RequestHead, RefusalReason> {
+    private static let method = "GET"
+    private static let version = "HTTP/1.1"
+}
+
+/// A request that repeats the known head but for its target, which nobody has looked at yet.
+struct RepeatedHead {
+    let known: KnownHead
+    let line: RequestLine
+    let connection: Connection
+
+    /// The same for a handler; nil where the target cannot be read.
+    var request: RepeatedRequest? {
+        line.target.map {
+            RepeatedRequest(target: $0, memo: known.memo, worker: connection.worker)
+        }
+    }
+
+    /// The whole head, judged.
+    func judged(_ limits: Limits) -> Result<RequestHead, RefusalReason> {
         guard let target = line.target else { return .failure(.target) }
         if let refusal = RequestHeadReader.refusal(ofTarget: target, limits) {
             return .failure(refusal)
         }
-        var head = judged
+        var head = known.judged
         head.request.path = target
-        head.memo = memo
+        head.memo = known.memo
         return .success(head)
     }
-
-    private static let method = "GET"
-    private static let version = "HTTP/1.1"
 }
 
 /// Collects the fields of a head twice: judged, and as they stand on the wire.

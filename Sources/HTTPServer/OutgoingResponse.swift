@@ -81,7 +81,10 @@ struct OutgoingResponse: ~Copyable {
                 unsafe UnsafeMutableRawBufferPointer(text).copyMemory(
                     from: UnsafeRawBufferPointer(value))
                 unsafe text[value.count] = 0
-                _ = unsafe MHD_add_response_header(pointer, field.name.rawName, text.baseAddress)
+                // A string that is passed as it is would be copied.
+                _ = unsafe field.name.rawName.withCString { name in
+                    unsafe MHD_add_response_header(pointer, name, text.baseAddress)
+                }
             }
         }
     }

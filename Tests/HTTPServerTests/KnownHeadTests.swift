@@ -74,6 +74,29 @@ import Testing
         #expect(seen[5] !== seen[3])
     }
 
+    @Test func `what the handler knows is answered without another look`() throws {
+        let server = try RunningServer(
+            TestHandler(
+                knows: { request in
+                    request.target == "/later"
+                        ? .later { $0(.text("later")) }
+                        : request.target == "/known" ? .now(.text("known")) : nil
+                },
+                answer: { .now(.text("looked at \($0.head.path ?? "")")) }))
+        let client = server.client()
+        let expected = [
+            ("/known", "looked at /known"), ("/known", "known"), ("/other", "looked at /other"),
+            ("/later", "later"), ("/known", "known"),
+        ]
+        for (target, text) in expected {
+            client.send("GET \(target)\(Self.line)\r\n")
+            #expect(client.answer()?.text == text)
+        }
+        client.send("HEAD /known\(Self.line)\r\nGET /known HTTP/1.1\r\nHost: i\r\n\r\n")
+        #expect(client.head()?.status == 200)
+        #expect(client.answer()?.text == "looked at /known")
+    }
+
     private final class Memos: Sendable {
         let all = Mutex<[FieldsMemo?]>([])
     }

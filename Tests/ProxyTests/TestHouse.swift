@@ -54,22 +54,28 @@ struct TestHouse {
 
     /// Sends a request the way the server does: the head to `admit`, the whole to `handle`.
     func send(_ request: Request) async -> Response {
+        if let memo = request.memo, let target = request.head.path,
+            let answer = house.routes.answer(
+                RepeatedRequest(target: target, memo: memo, worker: request.connection.worker))
+        {
+            return await response(answer)
+        }
         switch house.routes.admit(request) {
         case .refuse(let response): return response
-        case .accept, .stream:
-            let answer = house.routes.handle(request)
-            switch answer {
-            case .now(let response): return response
-            case .later(let start):
-                return await withCheckedContinuation { continuation in
-                    let isAnswered = Once()
-                    start(
-                        Reply { response in
-                            if isAnswered.take() {
-                                continuation.resume(returning: response)
-                            }
-                        })
-                }
+        case .accept, .stream: return await response(house.routes.handle(request))
+        }
+    }
+
+    private func response(_ answer: Answer) async -> Response {
+        switch answer {
+        case .now(let response): return response
+        case .later(let start):
+            return await withCheckedContinuation { continuation in
+                let isAnswered = Once()
+                start(
+                    Reply { response in
+                        if isAnswered.take() { continuation.resume(returning: response) }
+                    })
             }
         }
     }

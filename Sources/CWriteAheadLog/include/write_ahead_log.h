@@ -1,5 +1,5 @@
-// How this process uses SQLite: one write to the log for all pages of a commit, what a write changes kept in
-// memory until it is sure, and no counting of memory.
+// How this process uses SQLite: one write to the log for all pages of a commit, the lock of a read kept for
+// the next, what a write changes kept in memory until it is sure, and no counting of memory.
 
 #ifndef WRITE_AHEAD_LOG_H
 #define WRITE_AHEAD_LOG_H

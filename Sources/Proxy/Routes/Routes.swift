@@ -21,11 +21,14 @@ struct Routes: HTTPHandler {
     let operatorAPI: OperatorAPI
     let passThrough: PassThrough
 
+    /// Answers a read whose like was let through before.
+    func answer(_ request: RepeatedRequest) -> Answer? {
+        guard let read = knownReads(request.memo)?.read(request.target) else { return nil }
+        return tables.answer(read, worker: request.worker)
+    }
+
     /// Lets the guard judge the head.
     func admit(_ request: Request) -> Admission {
-        if knownReads(request)?.passes(request) == true {
-            return .accept(bodyLimitBytes: Limits.tablesBodyBytes)
-        }
         switch gate.check(request) {
         case .pass(.other) where !LoginAnswer.isExpected(of: AddressedRequest(request).request):
             return .stream(bodyLimitBytes: Limits.passedBodyBytes)
@@ -56,7 +59,6 @@ struct Routes: HTTPHandler {
 
     /// Leads a request that the guard let through to who answers it.
     func handle(_ request: Request) -> Answer {
-        if let read = knownReads(request)?.read(request) { return tables.handle(read, request) }
         let asked = AddressedRequest(request)
         let request = asked.request
         guard let path = try? TargetPath(request) else {
@@ -97,18 +99,18 @@ struct Routes: HTTPHandler {
         }
     }
 
-    /// The reads that were let through on the request's connection by the rules that hold now.
-    private func knownReads(_ request: Request) -> KnownReads? {
-        guard let reads = request.memo?.value(KnownReads.self),
-            reads.edition == gate.held.edition
-        else { return nil }
+    /// The reads that were let through with the same fields by the rules that hold now.
+    private func knownReads(_ memo: FieldsMemo?) -> KnownReads? {
+        guard let reads = memo?.value(KnownReads.self), reads.edition == gate.held.edition else {
+            return nil
+        }
         return reads
     }
 
     /// Where a read that was let through is kept. What begins a new list is judged once more, since a
     /// reload may have come between the judgement and the list.
     private func keptReads(_ request: Request) -> KnownReads? {
-        if let reads = knownReads(request) { return reads }
+        if let reads = knownReads(request.memo) { return reads }
         let reads = KnownReads(edition: gate.held.edition)
         guard case .pass = gate.check(request) else { return nil }
         request.memo?.keep(reads)

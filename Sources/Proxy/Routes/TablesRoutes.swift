@@ -41,30 +41,51 @@ struct TablesRoutes: Sendable {
         let isOperator = passThrough.access.caller(request) == .token
         let token =
             isOperator ? nil : Token(request.head.headerFields, generation: call.generation)
-        let read = KnownReads.Read(call: call, answer: answer, token: token)
-        reads?.keep(read, of: request)
-        return enter(read, request, actor)
+        reads?.keep(
+            KnownReads.Read(call: call, answer: answer, token: token, request: request))
+        return enter(call, answer, token, request, actor)
     }
 
-    /// Answers a read that needs no look at its head any more.
-    func handle(_ read: KnownReads.Read, _ request: Request) -> Answer {
-        guard tables?.contains(read.call.table) ?? true else {
-            return .now(read.answer.render(error: .unknownTable(read.call.table.text)))
+    /// Answers a read that needs no look at its head any more; nil where it needs one after all.
+    func answer(_ known: KnownReads.Known, worker: Int) -> Answer? {
+        switch known {
+        case .same(let read):
+            guard tables?.contains(read.call.table) ?? true else { return nil }
+            var request = read.request
+            request.connection.worker = worker
+            return enter(read.call, read.answer, read.token, request, .client)
+        case .item(let id, let read): return item(id, like: read, worker).map(Answer.now)
         }
-        return enter(read, request, .client)
     }
 
     /// Answers a call where it belongs.
-    private func enter(_ asked: KnownReads.Read, _ request: Request, _ actor: Actor) -> Answer {
+    private func enter(
+        _ call: TableCall, _ form: TablesAnswer, _ token: Token?, _ request: Request,
+        _ actor: Actor
+    ) -> Answer {
         let worker = request.connection.worker
-        switch homes.door(asked.token, asked.call.table, worker: worker) {
+        switch homes.door(token, call.table, worker: worker) {
         case .home(let home):
             return answer(
-                Scene(
-                    call: asked.call, answer: asked.answer, home: home, actor: actor,
-                    worker: worker), request)
-        case .unknown(let token): return meet(token, asked.call, request, actor)
+                Scene(call: call, answer: form, home: home, actor: actor, worker: worker),
+                request)
+        case .unknown(let token): return meet(token, call, request, actor)
         }
+    }
+
+    /// Answers with another item than the one that was looked up before; nil where it is not simply
+    /// there.
+    private func item(_ id: ItemID, like asked: KnownReads.Read, _ worker: Int) -> Response? {
+        let call = asked.call
+        guard tables?.contains(call.table) ?? true,
+            case .home(let home) = homes.door(asked.token, call.table, worker: worker),
+            let table = home.store.table(call.table, worker: worker), table.readPolicy == .local,
+            call.generation != .datasync || table.idKind == .string,
+            case .item(let item, let state) = home.store.get(
+                call.table, id, includeDeleted: call.includeDeleted, worker: worker)
+        else { return nil }
+        return signed(
+            asked.answer.render(item: item), home, lastPull: table.lastPull, state: state)
     }
 
     /// Takes the application key that a first generation client sends, for the backend that asks for
@@ -139,15 +160,22 @@ struct TablesRoutes: Sendable {
     func signed(
         _ response: Response, _ scene: Scene, hasAge: Bool = false, state: ItemState? = nil
     ) -> Response {
+        let table = hasAge ? scene.home.store.table(scene.call.table, worker: scene.worker) : nil
+        return signed(response, scene.home, lastPull: table?.lastPull, state: state)
+    }
+
+    private func signed(
+        _ response: Response, _ home: Home, lastPull: Instant?, state: ItemState?
+    ) -> Response {
         var response = response
-        response.head.headerFields[.understudyBackend] =
-            scene.home.board.isOnline ? "online" : "offline"
-        response.head.headerFields[.understudyState] = state?.rawValue
-        if hasAge,
-            let pull = scene.home.store.table(scene.call.table, worker: scene.worker)?.lastPull
-        {
-            let age = (now().milliseconds - pull.milliseconds) / 1000
-            response.head.headerFields[.age] = String(max(0, age))
+        func add(_ name: HTTPField.Name, _ value: String) {
+            response.head.headerFields.append(HTTPField(name: name, value: value))
+        }
+        add(.understudyBackend, home.board.isOnline ? "online" : "offline")
+        if let state { add(.understudyState, state.rawValue) }
+        if let lastPull {
+            let age = (now().milliseconds - lastPull.milliseconds) / 1000
+            add(.age, String(max(0, age)))
         }
         return response
     }

@@ -11,6 +11,8 @@ final class Reader: Sendable {
         var connection: DatabaseQueue?
         /// Queries that stay prepared, by their text.
         var queries: [String: StatementRows] = [:]
+        /// ``itemQuery``: to find it by its text costs a good part of what it does.
+        var item: StatementRows?
     }
     private let path: String
     private let budget = StatementBudget()
@@ -41,6 +43,25 @@ final class Reader: Sendable {
             return try body(rows)
         }
     }
+
+    /// Reads the query of ``StatementRows/item(_:_:idKind:)``, otherwise as one is read.
+    @available(*, noasync)
+    func readItem<T: Sendable>(
+        steps: Int, _ body: (StatementRows) throws -> T
+    ) throws -> T {
+        try state.withLock { state in
+            let rows = try state.item ?? prepared(Self.itemQuery, &state)
+            state.item = rows
+            budget.start(steps: steps)
+            return try body(rows)
+        }
+    }
+
+    private static let itemQuery = """
+        SELECT id, columns, created_at, stamp, version, deleted,
+          (SELECT state FROM operations WHERE seq = items.pending)
+        FROM items WHERE table_id = ? AND id = ?
+        """
 
     /// Reads two queries at one moment, otherwise as one is read.
     @available(*, noasync)

@@ -8,10 +8,12 @@ enum SDKView: String, Sendable, CaseIterable {
 
     /// The view that a table's name means; nil for a user's table.
     init?(_ table: TableName) {
-        guard let view = Self.allCases.first(where: { $0.rawValue.lowercased() == table.key })
-        else { return nil }
+        guard let view = Self.byKey[table.key] else { return nil }
         self = view
     }
+
+    private static let byKey = Dictionary(
+        uniqueKeysWithValues: allCases.map { ($0.rawValue.lowercased(), $0) })
 
     /// The view that has the columns of an item, so that it is queried as every table is.
     var itemsView: String { rawValue + "_items" }

@@ -131,12 +131,7 @@ extension Store {
     private func item(
         _ table: TableRecord, _ id: String, _ reader: Reader
     ) throws -> (item: Item, seventh: String?)? {
-        let query = """
-            SELECT id, columns, created_at, stamp, version, deleted,
-              (SELECT state FROM operations WHERE seq = items.pending)
-            FROM items WHERE table_id = ? AND id = ?
-            """
-        return try reader.read(steps: StoreLimits.readBudgetSteps, query: query) {
+        try reader.readItem(steps: StoreLimits.readBudgetSteps) {
             try $0.item(table.id, id, idKind: table.idKind)
         }
     }

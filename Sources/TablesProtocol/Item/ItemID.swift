@@ -19,6 +19,9 @@ public struct ItemID: Sendable, Hashable, CustomStringConvertible {
     /// without any of `"`, `+`, `?`, `\`, `/` and the backtick, and not `.` or `..`.
     public init(_ text: String) throws(Refusal) {
         if text.isEmpty { throw .empty }
+        self.text = text
+        kind = .string
+        if text.utf8.count <= Limits.idUnits, Self.isPlain(text) { return }
         if text == "." || text == ".." { throw .dots }
         if text.utf8.count > Limits.idUnits, text.utf16.count > Limits.idUnits {
             throw .tooLong(limitUnits: Limits.idUnits)
@@ -26,8 +29,6 @@ public struct ItemID: Sendable, Hashable, CustomStringConvertible {
         if let scalar = text.unicodeScalars.first(where: Self.isForbidden) {
             throw .forbiddenCharacter(scalar)
         }
-        self.text = text
-        kind = .string
     }
 
     /// Takes an integer id; negative ones are provisional, until the backend assigns one.
@@ -61,6 +62,23 @@ public struct ItemID: Sendable, Hashable, CustomStringConvertible {
 
     /// Hashes the text.
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
+    /// Whether a byte is a letter, a digit, `-` or `_`: ids are made of these in most tables, and no
+    /// path writes them otherwise.
+    package static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func isPlain(_ text: String) -> Bool {
+        let bytes = text.utf8Span.span
+        for place in bytes.indices where !isPlain(bytes[place]) { return false }
+        return true
+    }
 
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
