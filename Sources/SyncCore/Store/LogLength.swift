@@ -8,8 +8,11 @@ import Synchronization
 final class LogLength: Sendable {
     private struct State {
         var pages = 0
-        /// How long it was when it was last copied.
+        /// How long it was when the last copy began.
+        var begun = 0
+        /// How much of it is in the file, as far as is known.
         var copied = 0
+        var isCopying = false
     }
     private let state = Mutex(State())
 
@@ -19,17 +22,35 @@ final class LogLength: Sendable {
     /// Notes the log's pages after a commit.
     func note(pages: Int) { state.withLock { $0.pages = pages } }
 
-    /// Whether who writes much at once has to wait.
-    var isLong: Bool { state.withLock { $0.pages >= 2 * StoreLimits.checkpointPages } }
+    /// Notes that a copy has ended, and how much is in the file then; nil when nobody knows.
+    func ended(copied: Int?) {
+        state.withLock { state in
+            state.isCopying = false
+            state.copied = copied ?? state.copied
+        }
+    }
 
-    /// What is to be done; said once for each stretch of the log.
+    /// Whether who writes much at once waits, so that the log can start anew.
+    var isWaitedFor: Bool {
+        state.withLock { state in
+            state.pages >= StoreLimits.waitingLogPages
+                || state.pages >= StoreLimits.renewedLogPages
+                    && state.pages - state.copied <= StoreLimits.restPages
+        }
+    }
+
+    /// What is to be done; said once for each stretch of the log, and not while a copy goes on.
     func takeNeed() -> Need {
         state.withLock { state in
             // It started anew.
-            if state.pages < state.copied { state.copied = 0 }
+            if state.pages < state.begun { (state.begun, state.copied) = (0, 0) }
             if state.pages >= StoreLimits.longLogPages { return .copyingNow }
-            guard state.pages - state.copied >= StoreLimits.checkpointPages else { return .nothing }
-            state.copied = state.pages
+            let stretch =
+                state.pages < StoreLimits.renewedLogPages
+                ? StoreLimits.checkpointPages : StoreLimits.restPages
+            guard !state.isCopying, state.pages - state.begun >= stretch else { return .nothing }
+            state.begun = state.pages
+            state.isCopying = true
             return .copying
         }
     }

@@ -6,9 +6,11 @@ import Synchronization
 // 1. SQLite says after each commit how many pages the log has.
 // 2. Each time it has grown by so many pages, they are copied into the file on a connection of its own,
 //    while the writer goes on.
-// 3. It starts anew only where all of it is copied. What writes much at once waits for that between its
-//    transactions, and leaves the writer to the clients meanwhile.
-// 4. Where clients alone write without a rest the log grows on. When it is three times as long, the
+// 3. It starts anew only where all of it is copied. When it is twice as long, what was written during a
+//    copy is copied next, which is less each time.
+// 4. What writes much at once waits for the last little between its transactions, and leaves the
+//    writer to the clients meanwhile.
+// 5. Where clients alone write without a rest the log grows on. When it is three times as long, the
 //    writer copies what is left before it answers.
 extension Store {
     /// Looks after the log; on the writer, after a commit and before it is answered.
@@ -18,21 +20,21 @@ extension Store {
         case .copying:
             underWay.add(1, ordering: .relaxed)
             checkpointer.asyncWriteWithoutTransaction { db in
-                _ = Self.copyLog(db)
+                _ = self.copyLog(db)
                 self.underWay.subtract(1, ordering: .releasing)
             }
-        case .copyingNow: _ = Self.copyLog(db)
+        case .copyingNow: _ = copyLog(db)
         }
     }
 
-    /// Waits until a log that has grown is copied, for who is about to write much.
+    /// Waits until a log that shall start anew is copied, for who is about to write much.
     func waitForShortLog() async {
-        guard log.isLong else { return }
+        guard log.isWaitedFor else { return }
         underWay.add(1, ordering: .relaxed)
         await withCheckedContinuation { continuation in
             checkpointer.asyncWriteWithoutTransaction { db in
                 // What clients wrote meanwhile is little and soon copied as well.
-                for _ in 0..<StoreLimits.logCopies where !Self.copyLog(db) {}
+                for _ in 0..<StoreLimits.logCopies where !self.copyLog(db) {}
                 continuation.resume()
                 self.underWay.subtract(1, ordering: .releasing)
             }
@@ -40,9 +42,11 @@ extension Store {
     }
 
     /// Copies what can be copied without waiting for anybody. True when the log can start anew.
-    private static func copyLog(_ db: Database) -> Bool {
+    private func copyLog(_ db: Database) -> Bool {
         // What cannot be copied now is copied with the next stretch.
-        guard let (pages, copied) = try? db.checkpoint(.passive) else { return true }
-        return copied >= pages
+        let length = try? db.checkpoint(.passive)
+        log.ended(copied: length?.checkpointedFrameCount)
+        guard let length else { return true }
+        return length.checkpointedFrameCount >= length.walFrameCount
     }
 }
