@@ -168,14 +168,24 @@ struct TablesRoutes: Sendable {
         _ response: Response, _ home: Home, lastPull: Instant?, state: ItemState?
     ) -> Response {
         var response = response
-        func add(_ name: HTTPField.Name, _ value: String) {
-            response.head.headerFields.append(HTTPField(name: name, value: value))
+        // What the backend was asked about is signed once more when it has answered.
+        func set(_ name: HTTPField.Name, _ value: String) {
+            if response.head.headerFields.contains(name) {
+                response.head.headerFields[name] = value
+            } else {
+                // Half of what the setter takes.
+                response.head.headerFields.append(HTTPField(name: name, value: value))
+            }
         }
-        add(.understudyBackend, home.board.isOnline ? "online" : "offline")
-        if let state { add(.understudyState, state.rawValue) }
+        set(.understudyBackend, home.board.isOnline ? "online" : "offline")
+        if let state {
+            set(.understudyState, state.rawValue)
+        } else {
+            response.head.headerFields[.understudyState] = nil
+        }
         if let lastPull {
             let age = (now().milliseconds - lastPull.milliseconds) / 1000
-            add(.age, String(max(0, age)))
+            set(.age, String(max(0, age)))
         }
         return response
     }
