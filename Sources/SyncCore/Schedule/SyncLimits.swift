@@ -14,6 +14,10 @@ public enum SyncLimits {
     static let applyRows = 500
     /// The least that it applies before it ends for the sake of writes that wait.
     static let applyRowsBesideWrites = 25
+    /// Rows that wait to be applied before no further page is asked for.
+    static let rowsAhead = 1_000
+    /// How long after clients read or wrote a pull does one thing at a time, in milliseconds.
+    static let restBesideClientsMilliseconds = 1_000
     /// How far before its token a pull starts, in seconds: rows committed late are not missed.
     static let overlapSeconds: Int64 = 10
     /// The longest `Retry-After` that is obeyed, in seconds.

@@ -18,6 +18,8 @@ final class Reader: Sendable {
     private let budget = StatementBudget()
     let catalog = TableCatalog()
     private let state = Mutex(State())
+    /// Whether a client has read since the store was asked last (``Store/takeUse()``).
+    let isUsed = Atomic(false)
 
     init(path: String) { self.path = path }
 

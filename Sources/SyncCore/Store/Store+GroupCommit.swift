@@ -35,6 +35,7 @@ extension Store {
         _ write: LocalWrite, takesTime: Bool,
         _ completion: @escaping @Sendable (WriteOutcome) -> Void
     ) {
+        isWritten.store(true, ordering: .relaxed)
         let rules = rules
         let entry = WaitingWrites.Entry(
             isBookkeeping: false, takesTime: takesTime,

@@ -1,4 +1,5 @@
 import GRDB
+import Synchronization
 public import TablesProtocol
 
 extension Store {
@@ -14,7 +15,7 @@ extension Store {
     ) -> ListOutcome {
         list(
             table, query, pageRows ?? generation.pageRows(top: query.top),
-            on: readers[worker % readers.count], steps: StoreLimits.readBudgetSteps,
+            on: reader(of: worker), steps: StoreLimits.readBudgetSteps,
             into: ItemPage(items: []))
     }
 
@@ -27,7 +28,7 @@ extension Store {
     ) -> ListAnswer<PageText> {
         list(
             table, query, generation.pageRows(top: query.top),
-            on: readers[worker % readers.count], steps: StoreLimits.readBudgetSteps, into: page)
+            on: reader(of: worker), steps: StoreLimits.readBudgetSteps, into: page)
     }
 
     /// As ``list``, for a thread that may take its time: on a connection of its own and with a budget
@@ -37,7 +38,7 @@ extension Store {
         _ table: TableName, _ query: TableQuery, generation: Generation, pageRows: Int? = nil
     ) -> ListOutcome {
         list(
-            table, query, pageRows ?? generation.pageRows(top: query.top), on: unhurried,
+            table, query, pageRows ?? generation.pageRows(top: query.top), on: used(unhurried),
             steps: StoreLimits.longReadBudgetSteps, into: ItemPage(items: []))
     }
 
@@ -94,7 +95,7 @@ extension Store {
     public func get(
         _ name: TableName, _ id: ItemID, includeDeleted: Bool, worker: Int
     ) -> GetOutcome {
-        let reader = readers[worker % readers.count]
+        let reader = reader(of: worker)
         do {
             if let view = SDKView(name) {
                 return try reader.read(steps: StoreLimits.readBudgetSteps) {
@@ -139,10 +140,18 @@ extension Store {
     /// What is known of a table, for the routes: from memory after the first time.
     @available(*, noasync)
     public func table(_ name: TableName, worker: Int) -> TableSettings? {
-        let reader = readers[worker % readers.count]
+        let reader = reader(of: worker)
         if let record = reader.catalog.remembered(name) { return TableSettings(record) }
         let record = try? known(name, reader)
         return record.flatMap { $0 }.map(TableSettings.init)
+    }
+
+    /// The connection of a server worker, which is used now.
+    private func reader(of worker: Int) -> Reader { used(readers[worker % readers.count]) }
+
+    private func used(_ reader: Reader) -> Reader {
+        reader.isUsed.store(true, ordering: .relaxed)
+        return reader
     }
 
     @available(*, noasync)

@@ -40,6 +40,8 @@ public final class Store: Sendable {
     let arrival = DispatchSemaphore(value: 0)
     /// Answers clients while the next group is committed.
     let answering = DispatchQueue(label: "understudy.answering")
+    /// Whether a client has written since ``takeUse()`` was asked last.
+    let isWritten = Atomic(false)
     /// Accesses that were begun and are not over, for whoever waits for rest.
     let underWay = Atomic(0)
     let listeners = Mutex(Listeners())
@@ -100,6 +102,16 @@ public final class Store: Sendable {
     /// Sets who gets the events of every commit.
     public func onEvents(_ action: @escaping @Sendable ([Event]) -> Void) {
         listeners.withLock { $0.onEvents = action }
+    }
+
+    /// Whether clients have read or written since this was asked last.
+    func takeUse() -> Bool {
+        var isUsed = isWritten.exchange(false, ordering: .relaxed)
+        for reader in readers + [unhurried] {
+            // Each is asked, so that each forgets.
+            isUsed = reader.isUsed.exchange(false, ordering: .relaxed) || isUsed
+        }
+        return isUsed
     }
 
     /// Closes the readers' connections; they open again when needed.

@@ -162,6 +162,95 @@ import Testing
         #expect(try await world.local("r1001")?.columns["text"] == .string("mine"))
     }
 
+    @Test func `pages are asked for while others are applied, and those share a transaction`()
+        async throws
+    {
+        let world = try World()
+        try await fill(world, 150)
+        let first = Gate()
+        let busy = DispatchSemaphore(value: 0)
+        let requests = Mutex(0)
+        world.transport.decide { _, _ in
+            let request = requests.withLock { requests in
+                requests += 1
+                return requests
+            }
+            if request == 4 { busy.signal() }
+            return request == 1 ? .held(first) : nil
+        }
+        let applied = Mutex<[Int]>([])
+        let pass = PullPass(
+            store: world.store, remote: try world.remote(), request: PullRequest(table: world.todo),
+            pageRows: 50, cancel: CancelFlag(), log: .init(label: "test")
+        ) { report in applied.withLock { $0.append(report.applied) } }
+        async let end = pass.run()
+        await first.reached()
+        // The writer is busy until the fourth page is asked for: the second and the third wait then.
+        let store = world.store
+        let write = Task.immediate {
+            try await store.write { _ in busy.wait(timeout: .now() + 10) }
+        }
+        first.open()
+        #expect(try await write.value == .success, "no page was asked for while one was applied")
+        #expect(await end.report.error == nil)
+        #expect(applied.withLock { $0 } == [50, 150])
+        #expect(try await localCount(world) == 150)
+    }
+
+    @Test(arguments: [false, true])
+    func `while clients are at work a page is applied before the next is asked for`(
+        reads: Bool
+    ) async throws {
+        let world = try World()
+        try await fill(world, 150)
+        try await world.insert("mine")
+        #expect(world.store.takeUse() == true)
+        #expect(world.store.takeUse() == false)
+        let (todo, query) = (world.todo, TableQuery())
+        let applied = Mutex<[Int]>([])
+        let asked = Mutex<[Int]>([])
+        let pass = PullPass(
+            store: world.store, remote: try world.remote(), request: PullRequest(table: todo),
+            pageRows: 50, cancel: CancelFlag(), log: .init(label: "test")
+        ) { report in
+            applied.withLock { $0.append(report.applied) }
+            asked.withLock { $0.append(world.transport.sent.count) }
+        }
+        let store = world.store
+        if reads {
+            _ = await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    continuation.resume(
+                        returning: store.list(todo, query, generation: .mobileApps, worker: 0))
+                }
+            }
+        } else {
+            try await world.insert("too")
+        }
+        #expect(await pass.run().report.error == nil)
+        #expect(applied.withLock { $0 } == [50, 100, 150])
+        #expect(asked.withLock { $0 } == [1, 2, 3])
+    }
+
+    @Test func `what came before a page that fails is applied`() async throws {
+        let world = try World()
+        try await fill(world, 150)
+        let pages = Mutex(0)
+        world.transport.decide { _, _ in
+            pages.withLock { pages in
+                pages += 1
+                return pages > 2 ? .notSent : nil
+            }
+        }
+        let pass = PullPass(
+            store: world.store, remote: try world.remote(), request: PullRequest(table: world.todo),
+            pageRows: 50, cancel: CancelFlag(), log: .init(label: "test"), progress: { _ in })
+        let end = await pass.run()
+        #expect(end.report.error != nil)
+        #expect(end.report.applied == 100)
+        #expect(try await localCount(world) == 100)
+    }
+
     @Test func `a page that is older than a push outcome does not undo it`() async throws {
         let world = try World()
         try await fill(world, 1)

@@ -1,0 +1,47 @@
+import TablesProtocol
+
+extension PullPass {
+    /// Applies rows that waited, in one transaction with the token that they reach. It takes fewer where
+    /// clients wait to write.
+    /// - Parameters:
+    ///   - part: in order, and asked for in one way.
+    ///   - token: nil before the first rows.
+    func apply(
+        _ part: [PagesAhead.Page], _ token: PullToken?
+    ) async throws(StoreError) -> AppliedPart {
+        let (request, store) = (request, store)
+        await store.waitForShortLog()
+        return try await store.write(inBudget: true) { transaction in
+            var applied = AppliedPart()
+            guard let paging = part.first?.paging else { return applied }
+            let rows = part.flatMap(\.rows)
+            var record = try transaction.tableForRows(request.table, rows)
+            applying: for page in part {
+                for row in page.rows {
+                    applied.counts.add(try transaction.apply(row, to: record, asOf: page.change))
+                    applied.rows += 1
+                    if applied.rows >= SyncLimits.applyRowsBesideWrites, store.hasWaitingWrites {
+                        break applying
+                    }
+                }
+            }
+            if applied.counts.applied + applied.counts.deleted > 0 {
+                transaction.emit(.item, table: record.name)
+            }
+            if record.paging != paging {
+                record.paging = paging
+                try transaction.save(record)
+            }
+            guard request.keepsToken else { return applied }
+            var moved = try token ?? transaction.token(record, of: request)
+            let taken = rows.prefix(applied.rows)
+            if !request.isWhole { try transaction.note(taken, of: moved) }
+            if paging != .full {
+                moved.advance(to: taken)
+                try transaction.save(moved)
+            }
+            applied.token = moved
+            return applied
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import TablesProtocol
+
+/// What a pull of one table keeps while it runs.
+struct PullState: Sendable {
+    var report: PullReport
+    var plan: PullPlan
+    var token: PullToken?
+    var seen: Set<ItemID> = []
+    /// Ids are collected, and items that the backend no longer has are removed at the end.
+    var reconciles: Bool
+    /// Failures of the page under way.
+    var refusals = 0
+    /// The count of push outcomes when the pass began.
+    var begun: Int64
+    var stop: PushStop?
+    /// When clients were last seen to read or write, on the clock that only runs on.
+    var lastUse: Duration?
+    /// A token is kept, by which the rows of the query are known.
+    var keepsToken: Bool
+
+    var collectsIDs: Bool { reconciles || plan.paging == .full && keepsToken }
+
+    /// The next page to ask for. The first one asks how many rows there are in all; refused, it is
+    /// asked for without.
+    var query: PageQuery {
+        var query = plan.next()
+        query.query.count = report.requests == 0
+        return query
+    }
+
+    /// Takes what one transaction did.
+    mutating func take(_ part: AppliedPart) {
+        token = part.token ?? token
+        report.add(part.counts)
+    }
+}
+
+/// What one transaction took of the rows that waited.
+struct AppliedPart: Sendable {
+    var rows = 0
+    var counts = AppliedCounts()
+    var token: PullToken?
+}
