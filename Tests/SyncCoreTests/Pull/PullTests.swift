@@ -71,15 +71,18 @@ import Testing
         let events = Mutex<[Event]>([])
         let gate = DispatchSemaphore(value: 0)
         world.store.onEvents { new in events.withLock { $0 += new } }
-        let answer = Gate()
-        world.transport.once(.held(answer)) { $0.head.path?.contains("updatedAt") == true }
+        let (first, second) = (Gate(), Gate())
+        world.transport.decide { _, number in [1: .held(first), 2: .held(second)][number] }
         let pull = Task { await world.engine.pull(world.todo) }
-        await answer.reached()
+        await first.reached()
         // The writer is busy while the page and then the write arrive.
         let store = world.store
         let busy = Task.immediate { try await store.write { _ in gate.wait() } }
-        answer.open()
+        first.open()
+        // With the second page asked for, what is under way besides is the page that is applied.
+        await second.reached()
         while store.underWay.load(ordering: .acquiring) < 2 { await Task.yield() }
+        second.open()
         let written = Task.immediate { await world.write(.insert(ItemBody(columns: Columns()))) }
         gate.signal()
         try await busy.value
