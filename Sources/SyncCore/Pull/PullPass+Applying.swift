@@ -2,7 +2,7 @@ import TablesProtocol
 
 extension PullPass {
     /// Applies rows that waited, in one transaction with the token that they reach. It takes fewer where
-    /// clients wait to write.
+    /// clients wait to write, and their writes along.
     /// - Parameters:
     ///   - part: in order, and asked for in one way.
     ///   - token: nil before the first rows.
@@ -11,7 +11,7 @@ extension PullPass {
     ) async throws(StoreError) -> AppliedPart {
         let (request, store) = (request, store)
         await store.waitForShortLog()
-        return try await store.write(inBudget: true) { transaction in
+        return try await store.writeBesideClients { transaction in
             var applied = AppliedPart()
             guard let paging = part.first?.paging else { return applied }
             let rows = part.flatMap(\.rows)

@@ -94,16 +94,19 @@ struct PullPass: Sendable {
             while true {
                 // 1. Ask for the next page, unless enough rows wait to be applied; where clients are
                 //    at work, unless any do: what is done side by side they would wait for.
-                let room = isInUse(&state) ? 1 : SyncLimits.rowsAhead
+                let isInUse = isInUse(&state)
+                let room = isInUse ? 1 : SyncLimits.rowsAhead
                 if !isAsking, failure == nil, ahead.rows < room, goesOn(&state) {
                     isAsking = true
                     let query = state.query
                     group.addTask { await ask(query) }
                 }
-                // 2. Apply what waits, as much as one transaction may take.
+                // 2. Apply what waits, as much as one transaction may take; clients wait for less.
                 if !isApplying, failure == nil, !ahead.isEmpty {
                     isApplying = true
-                    let (part, token) = (ahead.first(SyncLimits.applyRows), state.token)
+                    let rows =
+                        isInUse ? SyncLimits.applyRowsBesideClients : SyncLimits.applyRows
+                    let (part, token) = (ahead.first(rows), state.token)
                     group.addTask { await applied(part, token) }
                 }
                 // 3. Take what ends first; with nothing under way the pages are through.

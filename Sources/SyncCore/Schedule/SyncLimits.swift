@@ -12,6 +12,8 @@ public enum SyncLimits {
     static let smallestPageRows = 50
     /// The most rows that one transaction of a pull applies.
     static let applyRows = 500
+    /// The same while clients are at work, who wait for its commit.
+    static let applyRowsBesideClients = 100
     /// The least that it applies before it ends for the sake of writes that wait.
     static let applyRowsBesideWrites = 25
     /// Rows that wait to be applied before no further page is asked for.

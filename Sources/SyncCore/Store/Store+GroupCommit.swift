@@ -15,6 +15,8 @@ import Synchronization
 //    as well made room. If that is not enough, clients are told, and the engine's bookkeeping takes
 //    the reserve.
 // 6. What arrived while it committed is the next group; when nothing did, it ends.
+// 7. A part of a pull takes along who waits by its end: they wait for one commit instead of two. Where
+//    that fails, it is tried without them, and they wait as before.
 extension Store {
     /// Joins the next group commit. The completion, which may take its time, is called once, on a thread
     /// of the store, when the write is on disk or has failed.
@@ -67,6 +69,27 @@ extension Store {
         return try result.get()
     }
 
+    /// Brings rows within the budget, and commits them together with what waits for a group commit.
+    /// Returns when they are on disk. A cancelled task does not stop it.
+    /// - Parameter body: ends soon where somebody waits (``hasWaitingWrites``). It runs a second time
+    ///   where nothing could be committed with those who waited.
+    func writeBesideClients<T: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
+        try await onWriter { db in
+            var group: [WaitingWrites.Entry] = []
+            do throws(StoreError) {
+                let (value, answers) = try self.attempt(&group, db, after: body)
+                self.give(answers, to: group)
+                return .success(value)
+            } catch {
+                guard !group.isEmpty else { return .failure(error) }
+                self.waiting.withLock { [group] in $0.putBack(group) }
+                return self.commit(db, inBudget: true, body)
+            }
+        }
+    }
+
     /// Whether anybody waits for the next group commit.
     var hasWaitingWrites: Bool { waiting.withLock { $0.isAwaited } }
 
@@ -111,10 +134,10 @@ extension Store {
     private func commit(_ group: inout [WaitingWrites.Entry], _ db: Database) -> [Answer] {
         do throws(StoreError) {
             do throws(StoreError) {
-                return try attempt(&group, db)
+                return try attempt(&group, db) { _ in }.answers
             } catch {
                 guard case .full = error, makeRoom(db) else { throw error }
-                return try attempt(&group, db)
+                return try attempt(&group, db) { _ in }.answers
             }
         } catch {
             return group.map { entry in
@@ -127,14 +150,22 @@ extension Store {
         }
     }
 
-    /// - Parameter group: what arrives meanwhile is in it afterwards, also when nothing was committed.
-    private func attempt(
-        _ group: inout [WaitingWrites.Entry], _ db: Database
-    ) throws(StoreError) -> [Answer] {
+    /// - Parameters:
+    ///   - group: what arrives meanwhile is in it afterwards, also when nothing was committed.
+    ///   - lead: what is written before the group.
+    private func attempt<T>(
+        _ group: inout [WaitingWrites.Entry], _ db: Database,
+        after lead: (Transaction) throws -> T
+    ) throws(StoreError) -> (value: T, answers: [Answer]) {
         var transaction = transaction(db, tables: catalog.writer)
         var made = DispatchTime.now()
         do {
-            let answers = try db.transaction(.immediate) {
+            let committed = try db.transaction(.immediate) {
+                let value = try lead(transaction)
+                if group.isEmpty {
+                    group = waiting.withLock { $0.takeAlong() }
+                    transaction.now = clock.now()
+                }
                 var answers: [Answer] = []
                 while answers.count < group.count {
                     answers.append(try makeAlone(group[answers.count], transaction))
@@ -147,13 +178,13 @@ extension Store {
                 try transaction.flush()
                 assert((try? transaction.ledger().balances) ?? true, "the ledger must balance")
                 made = .now()
-                return answers
+                return (value, answers)
             }
             let (now, clients) = (DispatchTime.now(), group.count { $0.takesTime })
             waiting.withLock { $0.expect(clients, committedSince: made, now: now) }
             announce(transaction.effects)
             keepLogShort(db)
-            return answers
+            return committed
         } catch {
             throw StoreError(error)
         }

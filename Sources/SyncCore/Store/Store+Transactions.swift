@@ -10,10 +10,17 @@ extension Store {
     func write<T: Sendable>(
         inBudget: Bool = false, _ body: @escaping @Sendable (Transaction) throws -> T
     ) async throws(StoreError) -> T {
+        try await onWriter { self.commit($0, inBudget: inBudget, body) }
+    }
+
+    /// Runs something on the writer, in turn.
+    func onWriter<T: Sendable>(
+        _ body: @escaping @Sendable (Database) -> Result<T, StoreError>
+    ) async throws(StoreError) -> T {
         underWay.add(1, ordering: .relaxed)
         let result: Result<T, StoreError> = await withCheckedContinuation { continuation in
             writer.asyncWriteWithoutTransaction { db in
-                continuation.resume(returning: self.commit(db, inBudget: inBudget, body))
+                continuation.resume(returning: body(db))
                 self.underWay.subtract(1, ordering: .releasing)
             }
         }

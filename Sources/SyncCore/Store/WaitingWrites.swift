@@ -86,6 +86,12 @@ struct WaitingWrites {
         return group
     }
 
+    /// Those who wait, for a transaction that takes them along. The committer stays in the queue.
+    mutating func takeAlong() -> [Entry] { take(atMost: StoreLimits.groupWrites) }
+
+    /// Lets those wait again who were taken along and not committed, before who came after them.
+    mutating func putBack(_ group: [Entry]) { entries = group + entries }
+
     /// What has arrived since for a group of so many, as far as there is room in it. Where clients are
     /// still to come back, whoever asks waits for the next arrival or calls ``stopGathering()``.
     mutating func takeMore(for count: Int, now: DispatchTime) -> More {
