@@ -69,33 +69,27 @@ def test_a_watchdog_for_another_process_is_not_fed_more_often(world):
     assert sum(one == "WATCHDOG=1" for one in manager.told) <= count + 1
 
 
+def start_with(listener, person):
+    """Starts the proxy as systemd does, with the listener as its descriptor 3."""
+    given = listener.fileno()
+    move = "" if given == 3 else f"exec 3<&{given} {given}<&-; "
+    script = move + 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve'
+    return person.start(command=["bash", "-c", script, str(person.program)], pass_fds=(given,))
+
+
 def test_a_socket_that_was_handed_over_is_answered_on(world):
     with socket.create_server(("127.0.0.1", world.port)) as listener:
-        handed = os.dup2(listener.fileno(), 99, inheritable=True)
-        try:
-            script = 'exec 3<&99 99<&-; LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve'
-            world.proxy = world.person.start(
-                command=["bash", "-c", script, str(world.person.program)], pass_fds=(handed,)
-            )
-            wait_until(lambda: answers(world.url + "/-/readyz"), 10, "the proxy")
-            assert world.insert({"text": "through the socket"})["id"]
-            world.stop(world.proxy)
-        finally:
-            os.close(handed)
+        world.proxy = start_with(listener, world.person)
+        wait_until(lambda: answers(world.url + "/-/readyz"), 10, "the proxy")
+        assert world.insert({"text": "through the socket"})["id"]
+        world.stop(world.proxy)
 
 
 def test_a_socket_that_others_can_reach_is_refused(world):
     with socket.create_server(("0.0.0.0", 0)) as listener:
-        handed = os.dup2(listener.fileno(), 99, inheritable=True)
-        try:
-            script = 'exec 3<&99 99<&-; LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve'
-            process = world.person.start(
-                command=["bash", "-c", script, str(world.person.program)], pass_fds=(handed,)
-            )
-            assert process.wait(10) == 2
-            assert "ListenStream=127.0.0.1" in process.said()
-        finally:
-            os.close(handed)
+        process = start_with(listener, world.person)
+        assert process.wait(10) == 2
+        assert "ListenStream=127.0.0.1" in process.said()
 
 
 def test_a_second_signal_ends_it_at_once_and_loses_nothing(world):
