@@ -16,6 +16,9 @@
 // Only one connection writes to a log at a time, which that lock sees to; others read what was committed,
 // which does not wait here. Every connection has a file, and so a buffer, of its own.
 //
+// Besides, what is copied from a log into its database is synced a piece at a time: a commit that is synced
+// meanwhile waits for a piece, not for thousands of pages that lie all over the file.
+//
 // The log's format is SQLite's: https://sqlite.org/fileformat2.html#the_write_ahead_log
 
 #include "write_ahead_log.h"
@@ -36,6 +39,8 @@ enum {
   // once, and in a file beyond: what one operation changes is less, what a purge changes is more. To the file
   // it goes at once as well, so this has the same bound.
   undo_bytes = 124 * 1024,
+  // How much is copied into the database before it is synced.
+  piece_bytes = 256 * 1024,
 };
 
 typedef struct {
@@ -61,6 +66,8 @@ static sqlite3_file *real(sqlite3_file *file) {
 // What the file of a database has behind all that is the system's.
 typedef struct {
   collecting_file *log;
+  // Bytes that were copied from the log since the last piece was synced.
+  int copied;
   kept_lock lock;
   // The system's methods, with locks of its own.
   sqlite3_io_methods methods;
@@ -177,6 +184,19 @@ static const sqlite3_io_methods collecting_methods = {
     .xDeviceCharacteristics = log_characteristics,
 };
 
+static int database_write(
+    sqlite3_file *file, const void *bytes, int count, sqlite3_int64 offset) {
+  database_part *part = part_of(file);
+  const sqlite3_io_methods *system = part->lock.system;
+  int code = system->xWrite(file, bytes, count, offset);
+  // Without a log, as in a backup that is being made, the sync at its end is enough.
+  if (code != SQLITE_OK || !part->log) return code;
+  part->copied += count;
+  if (part->copied < piece_bytes) return SQLITE_OK;
+  part->copied = 0;
+  return system->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+}
+
 static int database_lock(sqlite3_file *file, int first, int count, int flags) {
   database_part *part = part_of(file);
   // The lock of who writes is the first of the log's locks.
@@ -231,8 +251,10 @@ static int open_file(
   if (code == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) && has_lock) {
     database_part *part = part_of(file);
     part->log = 0;
+    part->copied = 0;
     if (!kept_locks_open(&part->lock, file, file->pMethods, path)) return code;
     part->methods = *file->pMethods;
+    part->methods.xWrite = database_write;
     part->methods.xShmLock = database_lock;
     part->methods.xShmUnmap = database_unmap;
     part->methods.xShmBarrier = database_barrier;

@@ -1,11 +1,10 @@
 """A disk that can be read and no longer written while Understudy runs: said with 503, nothing lost."""
 
 import os
-import shutil
-import subprocess
 
 import pytest
 import requests
+from preload import preloaded
 from programs import Proxy, wait_until
 
 # What the kernel does with a file system that it has made read-only after an error: whatever is
@@ -38,14 +37,8 @@ int ftruncate64(int f, off64_t n) { return refused(f) ? -1 : REAL(ftruncate64)(f
 @pytest.fixture
 def disk(tmp_path):
     """Environment of a process whose disk is read-only as long as the sign exists."""
-    compiler = shutil.which("clang") or shutil.which("cc")
-    assert compiler, "a C compiler comes with Swift"
-    source, library, sign = tmp_path / "shim.c", tmp_path / "shim.so", tmp_path / "read-only"
-    source.write_text(SHIM)
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True
-    )
-    return {"LD_PRELOAD": str(library), "READ_ONLY_SIGN": str(sign)}, sign
+    sign = tmp_path / "read-only"
+    return {**preloaded(tmp_path, SHIM), "READ_ONLY_SIGN": str(sign)}, sign
 
 
 def test_a_read_only_disk_is_said_with_503_and_loses_no_acknowledged_write(start, tmp_path, disk):
