@@ -162,6 +162,7 @@ extension Store {
         do {
             let committed = try db.transaction(.immediate) {
                 let value = try lead(transaction)
+                // Only a pull comes without a group.
                 if group.isEmpty {
                     group = waiting.withLock { $0.takeAlong() }
                     transaction.now = clock.now()
