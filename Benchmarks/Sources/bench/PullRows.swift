@@ -30,22 +30,31 @@ func measurePull(_ stage: Stage) throws -> [Measurement] {
     }
 }
 
-/// Row 9: time for each row of a pull of ten times as many rows.
+/// Row 9: time for each row of a pull of ten times as many rows, where ids are random and where they
+/// come in order, as an identity column gives them.
 func measureLongPull(_ stage: Stage) throws -> [Measurement] {
-    let microseconds = { (rows: Int) in
-        try stage.withBackend(rows: rows) {
-            try pullSeconds(stage, rows, pageRows: 1000) / Double(rows) * 1e6
+    try Stage.IDs.allCases.map { ids in
+        let microseconds = { (rows: Int) in
+            try stage.withBackend(rows: rows, ids: ids) {
+                try pullSeconds(stage, rows, pageRows: 1000) / Double(rows) * 1e6
+            }
+        }
+        let rounds = try interleaved(
+            min(stage.rounds, mostLongRounds), .oursByTheirs,
+            ours: { try microseconds(stage.size(1_000_000)) },
+            theirs: { try microseconds(stage.size(100_000)) })
+        let work = "pull of 1,000,000 rows"
+        return switch ids {
+        case .scattered:
+            Measurement(
+                id: "9", work: work, against: "itself, 100,000 rows", unit: "µs/row",
+                rounds: rounds)
+        case .inOrder:
+            Measurement(
+                id: "9.ordered", work: "\(work), ids in order", against: "itself, 100,000 rows",
+                unit: "µs/row", rounds: rounds)
         }
     }
-    let rounds = try interleaved(
-        min(stage.rounds, mostLongRounds), .oursByTheirs,
-        ours: { try microseconds(stage.size(1_000_000)) },
-        theirs: { try microseconds(stage.size(100_000)) })
-    return [
-        Measurement(
-            id: "9", work: "pull of 1,000,000 rows", against: "itself, 100,000 rows",
-            unit: "µs/row", rounds: rounds)
-    ]
 }
 
 /// A pull into an empty store, with a backend in reach.

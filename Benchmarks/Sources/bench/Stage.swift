@@ -32,11 +32,16 @@ final class Stage {
 
     var backendURL: String { "http://127.0.0.1:\(backendPort)" }
 
+    /// How the ids of a backend's rows follow each other.
+    enum IDs: CaseIterable { case scattered, inOrder }
+
     /// Runs something with a backend in reach.
     func withBackend<T>(
-        rows: Int, latencyMilliseconds: Int = 0, _ body: () throws -> T
+        rows: Int, ids: IDs = .scattered, latencyMilliseconds: Int = 0, _ body: () throws -> T
     ) throws -> T {
-        let arguments = [backendPort, rows, latencyMilliseconds].map(String.init)
+        let arguments =
+            [backendPort, rows, latencyMilliseconds].map(String.init)
+            + (ids == .inOrder ? ["in-order"] : [])
         let backend = try Program(places.program("quiet-backend"), arguments, in: self)
         defer { backend.stop() }
         _ = try backend.firstLine()

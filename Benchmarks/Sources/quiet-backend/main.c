@@ -1,10 +1,11 @@
 // A backend that costs next to nothing, so that it is not what is measured.
 //
-//   quiet-backend PORT ROWS LATENCY_MS
+//   quiet-backend PORT ROWS LATENCY_MS [in-order]
 //
 // Prints the port that it listens on; PORT 0 takes a free one. Speaks as much of /tables (second generation) as push and pull
 // need. Its rows are computed, not kept: row n was changed n ms after 2024-01-01T00:00:00Z, and its id
-// is n in decimal behind a part that scatters, so that ids lie in an index as random UUIDs do.
+// is n in decimal behind a part that scatters, so that ids lie in an index as random UUIDs do; with
+// in-order it does not, and they come as they lie there.
 //   GET  list: by keyset on (updatedAt, id), from an updatedAt, by $skip; $top rows, at most 1,000
 //   GET  $filter=id eq '…': that row alone, or none
 //   POST insert: 201 with the item and system properties; nothing is kept
@@ -24,6 +25,8 @@
 enum { most_rows = 1000, row_bytes = 384, most_body = 64 * 1024, most_waiting = 4096 };
 
 static long rows;
+// Multiplied with n, it is the first part of n's id: odd, so that no two are the same.
+static unsigned scatter = 2654435761u;
 static long latency_ns;
 
 struct call {
@@ -76,7 +79,7 @@ static size_t write_row(char *text, long n) {
       "{\"id\":\"%08x" ID_MARK "%012ld\",\"text\":\"Todo %ld, as long as they are\","
       "\"complete\":%s,\"createdAt\":\"%s\",\"updatedAt\":\"%s\","
       "\"version\":\"%012ldAAAAAAAAAA==\",\"deleted\":false}",
-      (unsigned)n * 2654435761u, n, n, n % 2 ? "true" : "false", time, time, n);
+      (unsigned)n * scatter, n, n, n % 2 ? "true" : "false", time, time, n);
 }
 
 // The row that a list begins with:
@@ -184,7 +187,11 @@ static void forget(void *server, struct MHD_Connection *connection, void **conte
 }
 
 int main(int argc, char **argv) {
-  if (argc != 4) return 2;
+  if (argc == 5 && strcmp(argv[4], "in-order") == 0) {
+    scatter = 1;
+  } else if (argc != 4) {
+    return 2;
+  }
   rows = atol(argv[2]);
   latency_ns = (long)(atof(argv[3]) * 1e6);
   pthread_t thread;
