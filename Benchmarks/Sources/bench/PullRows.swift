@@ -43,17 +43,13 @@ func measureLongPull(_ stage: Stage) throws -> [Measurement] {
             min(stage.rounds, mostLongRounds), .oursByTheirs,
             ours: { try microseconds(stage.size(1_000_000)) },
             theirs: { try microseconds(stage.size(100_000)) })
-        let work = "pull of 1,000,000 rows"
-        return switch ids {
-        case .scattered:
-            Measurement(
-                id: "9", work: work, against: "itself, 100,000 rows", unit: "µs/row",
-                rounds: rounds)
-        case .inOrder:
-            Measurement(
-                id: "9.ordered", work: "\(work), ids in order", against: "itself, 100,000 rows",
-                unit: "µs/row", rounds: rounds)
-        }
+        let (id, work) =
+            switch ids {
+            case .scattered: ("9", "pull of 1,000,000 rows")
+            case .inOrder: ("9.ordered", "pull of 1,000,000 rows, ids in order")
+            }
+        return Measurement(
+            id: id, work: work, against: "itself, 100,000 rows", unit: "µs/row", rounds: rounds)
     }
 }
 
