@@ -5,8 +5,8 @@ extension PullPass {
     /// The whole answer is here: the table is complete, and what the backend no longer has goes.
     func finish(_ state: PullState) async throws(StoreError) -> PullState {
         var state = state
-        let (request, seen, begun, plan) = (request, state.seen, state.begun, state.plan)
-        let removes = state.collectsIDs
+        let (request, seen, begun, plan) = (request, state.plan.ids, state.begun, state.plan)
+        let removes = state.removesUnseen
         let token = state.token
         let hasIntegerIDs = await assignsIDs(state)
         state.report.deleted += try await store.write { transaction in

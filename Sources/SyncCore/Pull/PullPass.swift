@@ -60,13 +60,16 @@ struct PullPass: Sendable {
         // the backend: what is not there any more has to go.
         let isReset = record?.isComplete == true && token?.isComplete == false
         let reconciles = request.keepsToken && (request.reconcile || request.isWhole && isReset)
+        // What was refused once may have been chance: who compares everything asks anew.
+        let paging = reconciles ? nil : record?.paging
         let plan = PullPlan(
-            idKind: record?.idKind ?? .string, paging: record?.paging ?? .keyset,
+            idKind: record?.idKind ?? .string, paging: paging ?? .keyset,
             wanted: request.query, pageRows: pageRows,
-            token: request.keepsToken && !reconciles ? token?.updatedAt : nil)
+            token: request.keepsToken && !reconciles ? token?.updatedAt : nil,
+            collectsIDs: reconciles)
         return PullState(
             report: PullReport(table: record?.name.text ?? request.table.text), plan: plan,
-            token: request.keepsToken ? token : nil, reconciles: reconciles, begun: change,
+            token: request.keepsToken ? token : nil, begun: change,
             keepsToken: request.keepsToken)
     }
 
@@ -178,13 +181,9 @@ struct PullPass: Sendable {
         }
         state.refusals = 0
         state.report.total = page.total ?? state.report.total
-        let wasFull = state.plan.paging == .full
-        state.plan.take(page)
-        // The page that showed that rows have no times comes again, in another order.
-        if state.plan.paging == .full, !wasFull { return nil }
-        state.report.received += page.rows.count
-        if state.collectsIDs { state.seen.formUnion(page.rows.map(\.id)) }
-        return PagesAhead.Page(rows: page.rows[...], change: change, paging: state.plan.paging)
+        let rows = state.plan.take(page)
+        state.report.received += rows.count
+        return PagesAhead.Page(rows: rows, change: change, paging: state.plan.paging)
     }
 
     /// After a page that was refused: goes over to a simpler way of paging when the table can be
@@ -209,10 +208,13 @@ struct PullPass: Sendable {
 }
 
 extension RemoteAnswer {
-    /// Whether the query may be at fault rather than the backend or the way to it.
+    /// Whether the query may be at fault rather than the backend or the way to it, where answers are
+    /// late or torn.
     var mayBeOfQuery: Bool {
         switch self {
-        case .rejected, .failed, .unusable: true
+        case .rejected: true
+        case .failed(let status, _): status != 408
+        case .unusable(let status, _): status >= 400
         case .row, .rows, .empty, .conflict, .missing, .unauthorized, .unavailable, .unreachable:
             false
         }

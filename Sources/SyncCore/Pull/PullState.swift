@@ -5,9 +5,6 @@ struct PullState: Sendable {
     var report: PullReport
     var plan: PullPlan
     var token: PullToken?
-    var seen: Set<ItemID> = []
-    /// Ids are collected, and items that the backend no longer has are removed at the end.
-    var reconciles: Bool
     /// Failures of the page under way.
     var refusals = 0
     /// The count of push outcomes when the pass began.
@@ -18,7 +15,8 @@ struct PullState: Sendable {
     /// A token is kept, by which the rows of the query are known.
     var keepsToken: Bool
 
-    var collectsIDs: Bool { reconciles || plan.paging == .full && keepsToken }
+    /// Items that the backend no longer has are removed at the end: which it has is known.
+    var removesUnseen: Bool { plan.collectsIDs || plan.paging == .full && keepsToken }
 
     /// The next page to ask for. The first one asks how many rows there are in all; refused, it is
     /// asked for without.

@@ -1,4 +1,5 @@
 import TablesProtocol
+import TestSupport
 import Testing
 
 @testable import SyncCore
@@ -95,11 +96,50 @@ import Testing
         plan.take(page(rows))
         #expect(plan.paging == .skipInTies)
         #expect(try filter(plan) == "updatedAt ge datetimeoffset'\(time(1))'")
-        #expect(plan.next().query.skip == 3)
-        plan.take(page([("d", time(1)), ("e", time(2)), ("f", time(2))]))
-        #expect(try filter(plan) == "updatedAt ge datetimeoffset'\(time(2))'")
         #expect(plan.next().query.skip == 2)
-        plan.take(page([]))
+        plan.take(page([("c", time(1)), ("d", time(1)), ("e", time(2)), ("f", time(2))]))
+        #expect(try filter(plan) == "updatedAt ge datetimeoffset'\(time(2))'")
+        #expect(plan.next().query.skip == 1)
+        plan.take(page([("f", time(2))]))
+        #expect(plan.isAtEnd)
+    }
+
+    @Test func `a page by skipping that does not begin with the last row is not taken`() throws {
+        var plan = try plan(.skipInTies)
+        plan.take(page([("a", time(1)), ("b", time(2)), ("c", time(2))]))
+        #expect(plan.next().query.skip == 1)
+        // The last row moved behind the others: what is in its place was never seen.
+        #expect(plan.take(page([("d", time(3)), ("c", time(4))])).isEmpty)
+        #expect(!plan.isAtEnd)
+        #expect(try filter(plan) == "updatedAt ge datetimeoffset'\(time(2))'")
+        #expect(plan.next().query.skip == 0)
+        let rows = plan.take(page([("b", time(2)), ("d", time(3)), ("c", time(4))]))
+        #expect(rows.map(\.id.text) == ["b", "d", "c"])
+    }
+
+    @Test func `a whole table goes back twice as far each time until it meets a row it knows`() throws {
+        var plan = try plan(.full)
+        plan.take(page([("a", nil), ("b", nil), ("c", nil)]))
+        plan.take(page([("c", nil), ("d", nil), ("e", nil)]))
+        #expect(plan.next().query.skip == 4)
+        // Two before it were deleted for good.
+        #expect(plan.take(page([("g", nil), ("h", nil)])).isEmpty)
+        #expect(plan.next().query.skip == 3)
+        #expect(plan.take(page([("f", nil), ("g", nil), ("h", nil)])).isEmpty)
+        #expect(plan.next().query.skip == 1)
+        let rows = plan.take(page([("d", nil), ("e", nil), ("f", nil)]))
+        #expect(rows.map(\.id.text) == ["e", "f"])
+    }
+
+    @Test func `a page of one row goes on behind it`() throws {
+        var plan = try plan(.full)
+        plan.take(page([("a", nil)], hasNext: true))
+        #expect(plan.next().query.skip == 0)
+        plan.take(page([("a", nil)], hasNext: true))
+        #expect(plan.next().query.skip == 1)
+        plan.take(page([("b", nil)], hasNext: true))
+        #expect(plan.next().query.skip == 1)
+        plan.take(page([("b", nil)]))
         #expect(plan.isAtEnd)
     }
 
@@ -114,26 +154,50 @@ import Testing
         #expect(!plan.isAtEnd)
     }
 
-    @Test func `the same changes under a moving table are all seen`() throws {
-        // Rows that change while they are pulled move behind the cursor; pages are cut from the
-        // table as it is at that moment.
-        var table = (0..<9).map { ("r\($0)", $0 / 3) }
-        var plan = try plan()
-        var seen: Set<String> = []
-        var clock = 5
+    @Test(arguments: [Paging.keyset, .skipInTies, .full], UInt64(0)..<200)
+    func `no row that stays is missed where others move and go`(_ paging: Paging, seed: UInt64)
+        throws
+    {
+        // Pages are cut from the table as it is at that moment. A row that changes moves behind all
+        // others, and some are deleted for good.
+        let random = SeededRandom(seed)
+        let begun = (0..<40).map { (id: "r\($0 + 100)", time: Int(random.next(below: 8))) }
+        let restless = begun.map(\.id).filter { _ in random.happens(0.5) }
+        var table = begun
+        var plan = try plan(paging, rows: 4)
+        var came: Set<String> = []
+        var clock = 8
         while !plan.isAtEnd {
-            let cursor = plan.cursor
-            let rows = table.sorted { ($0.1, $0.0) < ($1.1, $1.0) }.filter { row in
-                guard let cursor else { return true }
-                return (time(row.1), row.0) > (cursor.updatedAt, cursor.id.text)
-            }.prefix(3)
-            plan.take(page(rows.map { ($0.0, time($0.1)) }))
-            seen.formUnion(rows.map(\.0))
-            if clock < 8 {
-                table[clock - 5].1 = clock
+            let rows = cut(table, paging, plan.cursor).dropFirst(plan.next().query.skip)
+            let taken = plan.take(page(rows.prefix(4).map { ($0.id, stamp($0.time)) }))
+            came.formUnion(taken.map(\.id.text))
+            for _ in 0..<random.next(below: 3) where clock < 60 && !restless.isEmpty {
                 clock += 1
+                let id = random.pick(restless)
+                let goes = random.happens(0.5)
+                let isThere = table.contains { $0.id == id }
+                table.removeAll { $0.id == id }
+                if isThere, !goes { table.append((id, clock)) }
             }
         }
-        #expect(seen.count == 9)
+        let missed = Set(begun.map(\.id)).subtracting(restless).subtracting(came)
+        #expect(missed.isEmpty, "seed \(seed)")
+    }
+
+    private func stamp(_ minute: Int) -> String {
+        "2020-01-01T00:\(minute < 10 ? "0" : "")\(minute):00.1234567Z"
+    }
+
+    /// The rows that a page is cut from, in its order.
+    private func cut(
+        _ table: [(id: String, time: Int)], _ paging: Paging, _ cursor: PullPlan.Cursor?
+    ) -> [(id: String, time: Int)] {
+        guard paging != .full else { return table.sorted { $0.id < $1.id } }
+        return table.sorted { ($0.time, $0.id) < ($1.time, $1.id) }.filter { row in
+            guard let cursor else { return true }
+            return paging == .keyset
+                ? (stamp(row.time), row.id) > (cursor.updatedAt, cursor.id.text)
+                : stamp(row.time) >= cursor.updatedAt
+        }
     }
 }
