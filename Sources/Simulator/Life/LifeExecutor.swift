@@ -6,7 +6,8 @@ import TablesProtocol
 /// Runs every task of one life, so that the same seed gives the same story, however many tasks are
 /// under way at once.
 ///
-/// 1. Jobs run one after the other, in the order in which they became ready.
+/// 1. Jobs run one after the other, in the order in which they became ready or in one drawn from the
+///    seed: nothing may lean on either.
 /// 2. While a job runs, what it began on a store waits (see ``StoreTurn``). After it the stores come to
 ///    rest: what a commit or a read makes ready is ready before the next job is taken, and no thread of
 ///    a database races the one of the life.
@@ -21,9 +22,11 @@ package final class LifeExecutor: TaskExecutor {
     private let state = Mutex(State())
     private let turn = StoreTurn()
     private let queue = DispatchQueue(label: "understudy.life")
+    private let order: SeededRandom?
 
     /// An executor with nothing to do.
-    package init() {}
+    /// - Parameter order: draws which of the jobs that are ready runs next; nil takes the first.
+    package init(order: SeededRandom? = nil) { self.order = order }
 
     /// Takes a job that is ready.
     package func enqueue(_ job: consuming ExecutorJob) {
@@ -68,10 +71,16 @@ package final class LifeExecutor: TaskExecutor {
         if begins { queue.async { self.run() } }
     }
 
+    /// Which of so many jobs is next.
+    private func place(_ count: Int) -> Int {
+        guard let order, count > 1 else { return 0 }
+        return Int(order.next(below: UInt64(count)))
+    }
+
     private func run() {
         while true {
             let (job, waiting) = state.withLock { state in
-                let job = state.jobs.isEmpty ? nil : state.jobs.removeFirst()
+                let job = state.jobs.isEmpty ? nil : state.jobs.remove(at: place(state.jobs.count))
                 var waiting: CheckedContinuation<Void, Never>?
                 if job == nil, !state.waiting.isEmpty { waiting = state.waiting.removeFirst() }
                 if job == nil, waiting == nil { state.isRunning = false }

@@ -14,6 +14,8 @@ package struct Plan: Sendable {
     var hasParents: Bool
     /// The backend is put back to an earlier copy now and then.
     var isRestored: Bool
+    /// What is ready runs in an order drawn from the seed, not in that in which it became ready.
+    var isShuffled: Bool
 
     /// Whose words the backend understands.
     var generation: Generation {
@@ -25,7 +27,7 @@ package struct Plan: Sendable {
     }
 
     /// The life that belongs to a seed: every flavour, one to three proxies, some in parallel, some
-    /// by themselves, with parents, or with a backend that is restored.
+    /// by themselves, with parents, with a backend that is restored, or in an order of chance.
     package init(_ seed: UInt64) {
         self.seed = seed
         let all = BackendFlavour.allCases
@@ -35,5 +37,6 @@ package struct Plan: Sendable {
         isAutomatic = seed % 7 == 3
         hasParents = seed % 4 == 1
         isRestored = seed % 9 == 4
+        isShuffled = seed % 11 < 4
     }
 }

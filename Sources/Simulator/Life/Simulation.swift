@@ -13,9 +13,8 @@ package actor Simulation {
     package nonisolated let trace = Trace()
     let random: SeededRandom
     let clock = ManualClock()
-    let executor = LifeExecutor()
+    let executor: LifeExecutor
     let backend: ReferenceBackend
-    let direct: InProcessTransport
     let table = Simulation.table
     let home: String
     let proxies: [SimulatedProxy]
@@ -55,6 +54,7 @@ package actor Simulation {
     init(_ plan: Plan, sabotage: (any Sabotage)?) throws {
         (self.plan, self.sabotage) = (plan, sabotage)
         random = SeededRandom(plan.seed)
+        executor = LifeExecutor(order: plan.isShuffled ? SeededRandom(plan.seed &+ 5) : nil)
         let home = Self.root() + "understudy-simulation-" + UUID().uuidString
         self.home = home
         let clock = clock
@@ -67,7 +67,6 @@ package actor Simulation {
                 return clock.now()
             }, random: SeededRandom(plan.seed &+ 1))
         let direct = InProcessTransport(backend)
-        self.direct = direct
         let (trace, table, executor) = (trace, table, executor)
         do {
             proxies = try (0..<plan.proxies).map { number in

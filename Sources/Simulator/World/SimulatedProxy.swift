@@ -26,6 +26,8 @@ final class SimulatedProxy {
     var shown: [String: Columns?] = [:]
     /// The same, whole, until sync may change the item.
     var answers: [String: Item] = [:]
+    /// When, by the store, the last write of each item was made whose answer was booked.
+    var booked: [String: Instant] = [:]
     /// Conflicts seen and not yet settled, and their items.
     var conflicts: [String: String] = [:]
     /// Items that were written here since their conflict was seen.

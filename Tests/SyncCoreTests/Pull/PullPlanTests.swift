@@ -117,7 +117,9 @@ import Testing
         #expect(rows.map(\.id.text) == ["b", "d", "c"])
     }
 
-    @Test func `a whole table goes back twice as far each time until it meets a row it knows`() throws {
+    @Test func `a whole table goes back twice as far each time until it meets a row it knows`()
+        throws
+    {
         var plan = try plan(.full)
         plan.take(page([("a", nil), ("b", nil), ("c", nil)]))
         plan.take(page([("c", nil), ("d", nil), ("e", nil)]))
