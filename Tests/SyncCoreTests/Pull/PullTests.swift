@@ -265,7 +265,11 @@ import Testing
             let target = request.head.path ?? ""
             if target.contains("updatedAt") { return .instead(Self.answer(500)) }
             guard target.contains("$skip=49") else { return nil }
-            for id in gone.withLock({ ids in defer { ids = [] }; return ids }) {
+            let ids = gone.withLock { ids in
+                defer { ids = [] }
+                return ids
+            }
+            for id in ids {
                 _ = backend.respond(to: .tables("DELETE", "/tables/todoitem/\(id)"))
             }
             return nil
