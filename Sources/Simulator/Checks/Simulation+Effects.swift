@@ -26,12 +26,15 @@ extension Simulation {
     /// I3 and I4: no operation takes effect twice, and those of one item in their order.
     func checkEffects(_ effects: [Effect], _ made: [String: Made], _ remote: [Item]) {
         for (id, operation) in made { model.order[id] = operation.seq }
-        var counts: [String: Int] = [:]
+        var kinds: [String: [Effect.Kind]] = [:]
         var last: [String: Int64] = [:]
         for effect in effects {
             guard let key = effect.idempotencyKey else { continue }
-            counts[key, default: 0] += 1
-            if counts[key, default: 0] > 1, !model.decided.contains(key), effect.kind != .undelete {
+            kinds[key, default: []].append(effect.kind)
+            // A refused insert that is deleted here becomes the delete, for an earlier request of it
+            // may yet arrive.
+            let isOnce = kinds[key].map { $0.count == 1 || $0 == [.insert, .delete] } ?? true
+            if !isOnce, !model.decided.contains(key), effect.kind != .undelete {
                 fault(.once, "\(effect.itemID) took effect twice by one operation", effect.itemID)
             }
             guard let seq = model.order[key], let proxy = made[key]?.proxy else { continue }

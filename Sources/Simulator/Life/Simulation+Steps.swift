@@ -126,7 +126,10 @@ extension Simulation {
         model.wrote(proxy.number, id)
         proxy.rewritten.insert(id)
         guard isLatest(item, proxy) else { return }
-        model.deletedBy[id] = proxy.number
+        // With the undo of a delete that was sent it comes to nothing, and a backend that was put back
+        // may have the row again.
+        let isForced = !wentBack || !model.released.contains(id)
+        model.deletedBy[id] = isForced ? proxy.number : nil
         proxy.shown[id] = .some(nil)
         proxy.answers[id] = nil
     }

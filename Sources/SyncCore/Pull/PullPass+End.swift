@@ -30,9 +30,7 @@ extension PullPass {
                 try transaction.save(token)
             }
             record.lastPullAt = transaction.now
-            record.warning =
-                plan.hasUntimedRows
-                ? "The backend's rows have no updatedAt: every pull takes the whole table." : nil
+            record.warning = plan.warning
             try transaction.save(record)
             return removed
         }

@@ -147,7 +147,7 @@ struct PullPass: Sendable {
         if cancel.isSet {
             state.stop = .cancelled
             state.report.error = "It was cancelled."
-        } else if state.report.requests >= SyncLimits.pullPages {
+        } else if state.plan.isInCircles || state.report.requests >= SyncLimits.pullPages {
             state.report.error = "The backend's pages do not come to an end."
         }
         return state.report.error == nil

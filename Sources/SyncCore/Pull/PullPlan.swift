@@ -9,8 +9,8 @@ import TablesProtocol
 /// guard notices; one that refuses the filter is paged by `$skip` inside ties.
 ///
 /// Where rows before the page go away, those behind it move up, and `$skip` would pass over as many:
-/// so a page by `$skip` begins with the row that came last, and one that begins with a row not seen is
-/// no page, but a sign to go back.
+/// so a page by `$skip` begins with the row that came last, and one that begins with another is no
+/// page, but a sign to go back (``SkipPosition``).
 struct PullPlan: Sendable {
     let idKind: IDKind
     private(set) var paging: Paging
@@ -23,18 +23,18 @@ struct PullPlan: Sendable {
     /// Where an incremental pull begins; nil for the beginning.
     private(set) var start: InstantLiteral?
     private(set) var cursor: Cursor?
-    /// Rows that came since the cursor's instant began; by full paging, since the table began.
-    private var taken = 0
+    private var position = SkipPosition()
     /// What was seen at the cursor's instant: the progress guard.
     private var seen: Set<Seen> = []
     /// What came, where ids are collected or the whole table is paged by `$skip`.
     private(set) var ids: Set<ItemID> = []
-    /// Rows to go back when the next page does not begin with a row that was seen.
-    private var stride = 1
-    private var stepsBack = 0
-    /// The next page begins behind the last row: one that begins with it brought nothing else.
-    private var leaps = false
+    /// The last page that was taken.
+    private var lastPage: [Seen] = []
     private(set) var isAtEnd = false
+    /// The same page comes whatever is asked for: the whole table.
+    private(set) var isUnpaged = false
+    /// The same page comes whatever is asked for, and says that there is more.
+    private(set) var isInCircles = false
     /// A row came without `updatedAt`: no position can be kept.
     private(set) var hasUntimedRows = false
 
@@ -47,6 +47,11 @@ struct PullPlan: Sendable {
     private struct Seen: Hashable {
         var id: ItemID
         var version: String?
+        var updatedAt: String?
+
+        init(_ row: RemoteRow) {
+            (id, version, updatedAt) = (row.id, row.version, row.updatedAt)
+        }
     }
 
     /// A plan from a token's instant, which is moved back by the overlap: a row committed late with
@@ -77,19 +82,17 @@ struct PullPlan: Sendable {
             let from = cursor.flatMap { InstantLiteral($0.updatedAt) } ?? start
             query.filter = both(wanted.filter, from.map { .changed(since: $0) })
             query.orderBy = [changed, id]
-            query.skip = taken - overlap
+            query.skip = position.skip
         case .full:
             query.filter = wanted.filter
             query.orderBy = [id]
-            query.skip = taken - overlap
+            query.skip = position.skip
         }
         return PageQuery(query, parameters: wanted.parameters)
     }
 
     /// Rows of the next page that came already.
-    private var overlap: Int {
-        paging == .keyset || taken == 0 || leaps || stepsBack >= SyncLimits.pullStepsBack ? 0 : 1
-    }
+    private var overlap: Int { paging == .keyset ? 0 : position.overlap }
 
     private func both(_ left: Expression?, _ right: Expression?) -> Expression? {
         left.map { $0.and(right) } ?? right
@@ -102,23 +105,29 @@ struct PullPlan: Sendable {
 
     /// Takes a page in; gives the rows that count: none where the page has to come again.
     ///
-    /// 1. A page by `$skip` that does not begin with a row that was seen is not taken.
+    /// 1. A page by `$skip` that does not begin with a row that came is not taken.
     /// 2. An empty page is the end; so is a short one that names no next.
-    /// 3. Rows without a readable `updatedAt` cannot be paged by it: the whole pull becomes one by `$skip`.
-    /// 4. A keyset page without a row unseen at the cursor's instant makes no progress: from here on
+    /// 3. The same page once more: the backend does not page as it was asked.
+    /// 4. Rows without a readable `updatedAt` cannot be paged by it: the whole pull becomes one by `$skip`.
+    /// 5. A keyset page without a row unseen at the cursor's instant makes no progress: from here on
     ///    the table is paged by `$skip` inside ties.
     @discardableResult
     mutating func take(_ page: RemotePage) -> ArraySlice<RemoteRow> {
         guard follows(page) else {
-            stepBack()
+            if paging == .full { position.stepBack() } else { position.restart() }
+            lastPage = []
             return []
         }
         let rows = page.rows.dropFirst(overlap)
-        stride = 1
         let isShort = page.rows.count < min(pageRows, SyncLimits.smallestPageRows)
         isAtEnd = page.rows.isEmpty || isShort && !page.hasNext
-        leaps = rows.isEmpty
-        guard let last = rows.last else { return rows }
+        guard let last = rows.last else {
+            position.advance(by: 0)
+            return rows
+        }
+        let seen = page.rows.map(Seen.init)
+        if seen == lastPage, !isAtEnd { return takeAgain(page) }
+        lastPage = seen
         if page.rows.contains(where: { $0.updatedAt.flatMap { InstantLiteral($0) } == nil }) {
             hasUntimedRows = true
             // The page comes again, in another order.
@@ -129,7 +138,7 @@ struct PullPlan: Sendable {
         }
         if collectsIDs || paging == .full { ids.formUnion(rows.map(\.id)) }
         switch paging {
-        case .full: taken += rows.count
+        case .full: position.advance(by: rows.count)
         case .keyset, .skipInTies: move(rows, last)
         }
         return rows
@@ -139,38 +148,42 @@ struct PullPlan: Sendable {
     private func follows(_ page: RemotePage) -> Bool {
         guard overlap > 0 else { return true }
         guard let first = page.rows.first else { return false }
-        return paging == .full
-            ? ids.contains(first.id) : seen.contains(Seen(id: first.id, version: first.version))
+        return paging == .full ? ids.contains(first.id) : seen.contains(Seen(first))
     }
 
-    /// Goes back to where nothing was missed yet: to the beginning of the instant, or of the whole table
-    /// by twice as many rows each time.
-    private mutating func stepBack() {
-        stepsBack += 1
+    /// Asks without a filter, unless all rows are of one instant, which a filter may fail to tell
+    /// apart. Without one the page is the whole table, unless it names a next.
+    private mutating func takeAgain(_ page: RemotePage) -> ArraySlice<RemoteRow> {
+        switch paging {
+        case .keyset where page.rows.allSatisfy { $0.updatedAt == cursor?.updatedAt }:
+            skipInTies(page.rows[...])
+        case .keyset, .skipInTies: restart(paging: .full)
+        case .full:
+            isInCircles = page.hasNext
+            isUnpaged = !page.hasNext
+            isAtEnd = isUnpaged
+        }
+        return []
+    }
+
+    private mutating func skipInTies(_ rows: ArraySlice<RemoteRow>) {
+        paging = .skipInTies
+        position = SkipPosition(taken: rows.count { $0.updatedAt == cursor?.updatedAt })
         isAtEnd = false
-        guard paging == .full else { return taken = 0 }
-        taken = max(0, taken - stride)
-        stride *= 2
     }
 
     private mutating func move(_ rows: ArraySlice<RemoteRow>, _ last: RemoteRow) {
-        let fresh = rows.contains { !seen.contains(Seen(id: $0.id, version: $0.version)) }
-        if paging == .keyset, !fresh {
-            paging = .skipInTies
-            taken = rows.count { $0.updatedAt == cursor?.updatedAt }
-            isAtEnd = false
-            return
+        if paging == .keyset, rows.allSatisfy({ seen.contains(Seen($0)) }) {
+            return skipInTies(rows)
         }
         let instant = last.updatedAt ?? ""
         if instant == cursor?.updatedAt {
-            taken += rows.count
+            position.advance(by: rows.count)
         } else {
             seen = []
-            taken = rows.count { $0.updatedAt == instant }
+            position.begin(with: rows.count { $0.updatedAt == instant })
         }
-        for row in rows where row.updatedAt == instant {
-            seen.insert(Seen(id: row.id, version: row.version))
-        }
+        for row in rows where row.updatedAt == instant { seen.insert(Seen(row)) }
         cursor = Cursor(updatedAt: instant, id: last.id)
     }
 
@@ -179,8 +192,19 @@ struct PullPlan: Sendable {
         self.paging = paging
         if paging == .full { start = nil }
         cursor = nil
-        (taken, seen, ids) = (0, [], [])
-        (stride, leaps, isAtEnd) = (1, false, false)
+        position = SkipPosition()
+        (seen, ids, lastPage) = ([], [], [])
+        isAtEnd = false
+    }
+
+    /// What the operator ought to know of the table; nil when it is paged as it should.
+    var warning: String? {
+        if hasUntimedRows {
+            return "The backend's rows have no updatedAt: every pull takes the whole table."
+        }
+        return isUnpaged
+            ? "The backend gives all rows whatever is asked for: every pull takes the whole table."
+            : nil
     }
 
     /// A simpler way of paging than the present one.

@@ -145,6 +145,28 @@ import Testing
         #expect(plan.isAtEnd)
     }
 
+    @Test func `a page that comes whatever is asked for is the whole table`() throws {
+        var plan = try plan()
+        let all = page((0..<60).map { ("\($0 + 100)", time($0 / 10)) })
+        var asked = 0
+        while !plan.isAtEnd, asked < 9 {
+            plan.take(all)
+            asked += 1
+        }
+        #expect(asked == 4)
+        #expect(plan.paging == .full)
+        #expect(plan.warning?.contains("whatever is asked") == true)
+        #expect(plan.ids.count == 60)
+    }
+
+    @Test func `a page that comes whatever is asked for and names a next one is a circle`() throws {
+        var plan = try plan()
+        let all = page([("a", time(1)), ("b", time(2))], hasNext: true)
+        for _ in 0..<4 { plan.take(all) }
+        #expect(plan.isInCircles)
+        #expect(!plan.isAtEnd)
+    }
+
     @Test func `rows without a time are pulled as a whole`() throws {
         var plan = try plan(token: "2020-01-01T00:00:30Z")
         plan.take(page([("a", nil), ("b", nil), ("c", nil)]))

@@ -285,6 +285,27 @@ import Testing
         #expect(try await world.itemCount() == 127)
     }
 
+    @Test func `a backend that gives all rows whatever is asked for is pulled, and that is said`()
+        async throws
+    {
+        let world = try World()
+        let rows = (100..<160).map { number in
+            #"{"id":"\#(number)","updatedAt":"2020-01-01T00:00:00.\#(number)Z","version":"v"}"#
+        }
+        let all = Response(
+            status: .ok, headerFields: [.contentType: "application/json"],
+            body: Array("[\(rows.joined(separator: ","))]".utf8))
+        world.transport.decide { _, _ in .instead(all) }
+        for _ in 0..<2 {
+            world.transport.forget()
+            #expect(await world.engine.pull(world.todo).state == .complete)
+            #expect(world.transport.targets.count < 8)
+            #expect(try await world.itemCount() == 60)
+            world.clock.advance(by: .seconds(60))
+        }
+        #expect(try await world.store.tables().first?.warning?.contains("all rows") == true)
+    }
+
     @Test func `a filtered pull has a token for each query id and filter`() async throws {
         let world = try World()
         try await world.fill(20)

@@ -1,0 +1,48 @@
+/// Where paging by `$skip` stands. A page begins with the row that came last, so that it shows when rows
+/// before it have gone away and those behind moved up.
+struct SkipPosition: Sendable {
+    /// Rows that came: since the cursor's instant began, or of the whole table.
+    private(set) var taken = 0
+    /// Rows to go back when the next page does not begin with a row that came.
+    private var stride = 1
+    private var stepsBack = 0
+    /// The next page begins behind the last row: one that begins with it brought nothing else.
+    private var leaps = false
+
+    /// A position before so many rows; none of them is missed by what goes away meanwhile.
+    init(taken: Int = 0) { self.taken = taken }
+
+    /// Rows of the next page that came already.
+    var overlap: Int {
+        taken == 0 || leaps || stepsBack >= SyncLimits.pullStepsBack ? 0 : 1
+    }
+
+    /// What the next page asks to leave out.
+    var skip: Int { taken - overlap }
+
+    /// Takes rows that came behind the others.
+    mutating func advance(by rows: Int) {
+        taken += rows
+        stride = 1
+        leaps = rows == 0
+    }
+
+    /// Begins a new instant, of which so many rows came.
+    mutating func begin(with rows: Int) {
+        taken = rows
+        (stride, leaps) = (1, false)
+    }
+
+    /// Goes back to the beginning of the instant.
+    mutating func restart() {
+        stepsBack += 1
+        taken = 0
+    }
+
+    /// Goes back a row, then twice as many each time, until a page begins with a row that came.
+    mutating func stepBack() {
+        stepsBack += 1
+        taken = max(0, taken - stride)
+        stride *= 2
+    }
+}
