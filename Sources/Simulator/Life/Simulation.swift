@@ -55,7 +55,8 @@ package actor Simulation {
         (self.plan, self.sabotage) = (plan, sabotage)
         random = SeededRandom(plan.seed)
         executor = LifeExecutor(order: plan.isShuffled ? SeededRandom(plan.seed &+ 5) : nil)
-        let home = Self.root() + "understudy-simulation-" + UUID().uuidString
+        let process = ProcessInfo.processInfo.processIdentifier
+        let home = Self.root() + "understudy-simulation-\(process)-" + UUID().uuidString
         self.home = home
         let clock = clock
         var options = BackendOptions(flavour: plan.flavour)
