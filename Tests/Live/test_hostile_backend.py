@@ -143,8 +143,6 @@ def test_a_hostile_answer_harms_nobody(pair, name):
     assert proxy.get(item["id"]).json()["text"] == f"during {name}"
     assert requests.get(proxy.url + "/-/readyz", timeout=5).status_code == 200
     run_id = run["id"]
-    if name == "the same row for ever":  # Ends by itself after so many pages; a person need not wait.
-        proxy.operator("POST", f"/runs/{run_id}/cancel", expect=None, json={})
     wait_until(
         lambda: proxy.operator("GET", f"/runs/{run_id}")["state"] != "running", 45, "the end of the run"
     )
@@ -154,6 +152,20 @@ def test_a_hostile_answer_harms_nobody(pair, name):
         assert proxy.operator("GET", f"/runs/{run_id}")["state"] == "offline"
         assert status["ledger"]["applied"] == 0
     assert highest_mebibytes(proxy) < 700, name
+    backend.behaviour = says(b"[]")
+
+
+def test_a_backend_that_gives_all_rows_whatever_is_asked_is_read_and_that_is_said(pair):
+    backend, proxy = pair
+    rows = [{**ROW, "id": f"all{n}", "updatedAt": f"2024-01-01T00:00:00.{n}Z"} for n in range(100, 160)]
+    backend.behaviour = says(rows)
+    backend.requests.clear()
+    proxy.operator("POST", "/tables/everything/pull?wait=20", json={})
+    assert {row["id"] for row in rows} == {row["id"] for row in proxy.all("everything")}
+    pages = [path for _, path, *_ in backend.requests if "/everything?" in path and "orderby" in path]
+    assert len(pages) == 4
+    table = next(line for line in proxy.command("tables").stdout.splitlines() if "all rows" in line)
+    assert table.strip().endswith("every pull takes the whole table.")
     backend.behaviour = says(b"[]")
 
 

@@ -67,17 +67,19 @@ extension Words {
 
     /// Tables, one in a line.
     static func tables(_ list: JSONValue) -> [String] {
-        let lines = (list["items"]?.array ?? []).map(table)
+        let lines = (list["items"]?.array ?? []).flatMap(table)
         return lines.isEmpty ? ["No tables yet: a write or a pull makes the first."] : lines
     }
 
-    /// A table with its counts and policies.
-    static func table(_ table: JSONValue) -> String {
+    /// A table with its counts and policies, and what the operator ought to know of it.
+    static func table(_ table: JSONValue) -> [String] {
         func text(_ name: String) -> String { table[name]?.string ?? "" }
-        return "\(text("name"))  \(table["items"]?.integer ?? 0) items, "
+        let line =
+            "\(text("name"))  \(table["items"]?.integer ?? 0) items, "
             + "\(table["pending"]?.integer ?? 0) pending; read \(text("readPolicy")), write "
             + "\(text("writePolicy")), conflicts \(text("conflictPolicy"))"
             + (table["isPublic"]?.bool == true ? ", public" : "")
+        return [line] + (table["warning"]?.string.map { ["  " + $0] } ?? [])
     }
 
     /// One index of a table, on one line.
