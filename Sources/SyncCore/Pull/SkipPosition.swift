@@ -9,7 +9,7 @@ struct SkipPosition: Sendable {
     /// The next page begins behind the last row: one that begins with it brought nothing else.
     private var leaps = false
 
-    /// A position before so many rows; none of them is missed by what goes away meanwhile.
+    /// A position behind so many rows.
     init(taken: Int = 0) { self.taken = taken }
 
     /// Rows of the next page that came already.
