@@ -122,7 +122,7 @@ struct PullPlan: Sendable {
         let isShort = page.rows.count < min(pageRows, SyncLimits.smallestPageRows)
         isAtEnd = page.rows.isEmpty || isShort && !page.hasNext
         guard let last = rows.last else {
-            position.advance(by: 0)
+            position.advance(by: 0, isNew: false)
             return rows
         }
         let seen = page.rows.map(Seen.init)
@@ -136,9 +136,10 @@ struct PullPlan: Sendable {
                 return []
             }
         }
+        let known = ids.count
         if collectsIDs || paging == .full { ids.formUnion(rows.map(\.id)) }
         switch paging {
-        case .full: position.advance(by: rows.count)
+        case .full: position.advance(by: rows.count, isNew: ids.count > known)
         case .keyset, .skipInTies: move(rows, last)
         }
         return rows
@@ -178,7 +179,8 @@ struct PullPlan: Sendable {
         }
         let instant = last.updatedAt ?? ""
         if instant == cursor?.updatedAt {
-            position.advance(by: rows.count)
+            let isNew = rows.contains { !seen.contains(Seen($0)) }
+            position.advance(by: rows.count, isNew: isNew)
         } else {
             seen = []
             position.begin(with: rows.count { $0.updatedAt == instant })
@@ -197,13 +199,21 @@ struct PullPlan: Sendable {
         isAtEnd = false
     }
 
+    /// Rows may have been passed over: what did not come may still be there.
+    var isUnsure: Bool { position.isUnsure }
+
     /// What the operator ought to know of the table; nil when it is paged as it should.
     var warning: String? {
         if hasUntimedRows {
             return "The backend's rows have no updatedAt: every pull takes the whole table."
         }
-        return isUnpaged
-            ? "The backend gives all rows whatever is asked for: every pull takes the whole table."
+        if isUnpaged {
+            return "The backend gives all rows whatever is asked for: every pull takes the whole "
+                + "table."
+        }
+        return isUnsure
+            ? "The backend's rows come in another order each time: some may be missing here, and some "
+                + "that it deleted for good may stay."
             : nil
     }
 

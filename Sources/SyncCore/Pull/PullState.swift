@@ -16,7 +16,9 @@ struct PullState: Sendable {
     var keepsToken: Bool
 
     /// Items that the backend no longer has are removed at the end: which it has is known.
-    var removesUnseen: Bool { plan.collectsIDs || plan.paging == .full && keepsToken }
+    var removesUnseen: Bool {
+        !plan.isUnsure && (plan.collectsIDs || plan.paging == .full && keepsToken)
+    }
 
     /// The next page to ask for. The first one asks how many rows there are in all; refused, it is
     /// asked for without.

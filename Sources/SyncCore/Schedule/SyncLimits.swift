@@ -70,7 +70,7 @@ public enum SyncLimits {
     static let rememberedRuns = 50
     /// Pages of one pull before it stops with an error, against a backend that pages in circles.
     static let pullPages = 100_000
-    /// How often one pull by `$skip` goes back because rows went away, before it goes on as it can.
+    /// How often a pull by `$skip` goes back without meeting a new row, before it goes on as it can.
     static let pullStepsBack = 100
     /// Operations that are looked at to find out whether two wait for each other.
     static let dependencySteps = 1_000

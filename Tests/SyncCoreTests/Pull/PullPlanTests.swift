@@ -133,6 +133,25 @@ import Testing
         #expect(rows.map(\.id.text) == ["e", "f"])
     }
 
+    @Test func `rows in another order each time come to an end, and nothing is sure then`() throws {
+        var plan = try plan(.full)
+        var asked = 0
+        while !plan.isAtEnd, asked < 500 {
+            asked += 1
+            let skip = plan.next().query.skip
+            // What came is first where nothing is left out, else last.
+            let came = Set(plan.ids.map(\.text))
+            let all = (100..<130).map(String.init)
+            let order =
+                all.filter { came.contains($0) == (skip == 0) }
+                + all.filter { came.contains($0) != (skip == 0) }
+            plan.take(page(order.dropFirst(skip).prefix(3).map { ($0, time(1)) }))
+        }
+        #expect(plan.isAtEnd)
+        #expect(plan.isUnsure)
+        #expect(plan.warning?.contains("another order") == true)
+    }
+
     @Test func `a page of one row goes on behind it`() throws {
         var plan = try plan(.full)
         plan.take(page([("a", nil)], hasNext: true))
