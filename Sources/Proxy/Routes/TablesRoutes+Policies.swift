@@ -62,9 +62,10 @@ extension TablesRoutes {
     ///
     /// 1. The queue is pushed; a push under way may have begun before the write, so up to three times.
     /// 2. Nothing of the item is open any more: the backend has it; the answer shows its row.
-    /// 3. It is a conflict, or the backend refuses it: the client is told what the backend said. Told
-    ///    so, it was promised nothing, and the operation is given up (see ``Store/withdraw(_:)``).
-    /// 4. Anything else, or no verdict in time: the answer is that of a local write.
+    /// 3. It is a conflict, or the backend refuses it, and the operation is this write alone: it is given
+    ///    up (see ``Store/withdraw(_:)``), and the client is told what the backend said.
+    /// 4. Anything else, or no verdict in time: the write is kept and may still be sent, so the answer is
+    ///    that of a local write, with the item's state.
     func writeThrough(
         _ scene: Scene, _ outcome: WriteOutcome, _ item: Item, _ reply: Reply
     ) {
@@ -82,7 +83,9 @@ extension TablesRoutes {
                     let standing = try? await scene.home.store.standing(scene.call.table, item.id)
                     guard let standing else { break }
                     if let response = verdict(standing, outcome, scene) {
-                        if once.isFirst { await withdraw(standing, response, scene, reply) }
+                        if once.isFirst {
+                            await withdraw(standing, response, outcome, scene, reply)
+                        }
                         break
                     }
                     guard standing.operation?.state == .queued, run.state != .offline else { break }
@@ -93,13 +96,17 @@ extension TablesRoutes {
         }
     }
 
-    /// Answers with a verdict, an operation that the backend refuses being given up first.
+    /// Answers with a verdict. What the backend refuses is given up before the client is told so; where
+    /// it is more than the client's write, all of it is kept, and the client's write is pending.
     private func withdraw(
-        _ standing: ItemStanding, _ response: Response, _ scene: Scene, _ reply: Reply
+        _ standing: ItemStanding, _ response: Response, _ outcome: WriteOutcome, _ scene: Scene,
+        _ reply: Reply
     ) async {
-        guard let operation = standing.operation,
-            (try? await scene.home.store.withdraw(operation.id)) == true
-        else { return reply(response) }
+        guard let operation = standing.operation else { return reply(response) }
+        guard (try? await scene.home.store.withdraw(operation.id)) == true else {
+            let state: ItemState = operation.state == .conflict ? .conflict : .quarantined
+            return reply(signed(finished(outcome, scene), scene, state: state))
+        }
         var response = response
         response.head.headerFields[.understudyState] = nil
         reply(response)

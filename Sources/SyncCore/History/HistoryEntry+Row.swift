@@ -7,10 +7,10 @@ extension HistoryEntry {
     /// An entry with its table's name.
     init?(_ row: StatementRow) {
         let entry = HistoryRow(row)
-        guard let kind = entry.kind, let actor = Actor(rawValue: row[12]) else { return nil }
+        guard let kind = entry.kind, let actor = Actor(rawValue: row[11]) else { return nil }
         self.init(
             id: entry.id, at: Instant(milliseconds: entry.at), kind: kind, actor: actor,
-            table: row[13], itemID: entry.itemID, operationID: entry.operationID, title: row[14],
+            table: row[12], itemID: entry.itemID, operationID: entry.operationID, title: row[13],
             before: entry.before?.json, after: entry.after?.json,
             summary: entry.summary,
             undoable: entry.isUndoable && entry.undoneBy == nil, undoneBy: entry.undoneBy)

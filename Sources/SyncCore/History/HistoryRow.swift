@@ -13,13 +13,11 @@ struct HistoryRow {
     let undoneBy: Int64?
     let kind: HistoryEntry.Kind?
     let at: Int64
-    /// The backend's version that a given-up change started from.
-    let serverVersion: String?
 
     /// The columns in the order in which ``init(_:)`` reads them.
     static let columns = """
         history.id, history.table_id, history.item_id, history.op_id, before, after, summary,
-        undoable, undone_by, history.kind, at, server_version
+        undoable, undone_by, history.kind, at
         """
 
     init(_ row: StatementRow) {
@@ -34,6 +32,5 @@ struct HistoryRow {
         undoneBy = row[8]
         kind = HistoryEntry.Kind(rawValue: row[9])
         at = row[10]
-        serverVersion = row[11]
     }
 }

@@ -11,6 +11,8 @@ enum PushDecision: Sendable, Hashable {
     case sendAgain
     /// Their changes and mine are disjoint: send what is left of mine over their row, once.
     case merge(Columns, onto: RemoteRow)
+    /// The backend does not have the row that is to be restored: insert it.
+    case insertAgain
     /// Both sides changed the row; `row` is theirs, nil when it is gone. A policy may decide at once.
     case conflict(RemoteRow?, reason: String, decidedBy: ConflictPolicy)
     /// The backend refuses it; a person decides.
@@ -30,7 +32,7 @@ enum PushDecision: Sendable, Hashable {
         switch self {
         case .signIn: true
         case .later(let later): later.cause == .cancelled
-        case .applied, .readBack, .sendAgain, .merge, .conflict, .quarantine: false
+        case .applied, .readBack, .sendAgain, .merge, .insertAgain, .conflict, .quarantine: false
         }
     }
 }

@@ -10,7 +10,7 @@ extension PushPass {
         var end: AttemptEnd
         /// The failure of the link, if it is one.
         var failure: Prover.Failure?
-        var isWhole: Bool
+        var origin: RowOrigin
     }
 
     /// Sends the request in the slot that was entered, and leaves it before anything is booked.
@@ -47,7 +47,7 @@ extension PushPass {
         end.error = end.error ?? failure?.reason
         return Ruling(
             subject: subject, decision: decision, end: end, failure: failure,
-            isWhole: isWhole(operation, exchange.answer))
+            origin: origin(operation, request, exchange.answer))
     }
 
     /// Sends an operation's request; an undeletion that is refused in one form of the third
@@ -87,11 +87,20 @@ extension PushPass {
             operation, isUnconditional: isUnconditional, generation: remote.generation)
     }
 
-    /// Whether an answer's row has every column: what is absent from others is unchanged.
-    private func isWhole(_ operation: TableOperation, _ answer: RemoteAnswer) -> Bool {
-        guard case .row = answer else { return true }
-        guard remote.generation != .mobileServices else { return false }
-        return operation.kind == .insert || operation.kind == .replace
+    /// What is known of an answer's row besides its columns.
+    private func origin(
+        _ operation: TableOperation, _ request: RemoteRequest, _ answer: RemoteAnswer
+    ) -> RowOrigin {
+        let isConditional = operation.kind == .insert || request.fields[.ifMatch] != nil
+        switch answer {
+        case .row:
+            let isReplaced = operation.kind == .insert || operation.kind == .replace
+            return RowOrigin(
+                isWhole: remote.generation != .mobileServices && isReplaced,
+                isOwnAnswer: isConditional && !operation.maybeApplied)
+        case .empty: return RowOrigin(isOwnAnswer: isConditional)
+        default: return RowOrigin()
+        }
     }
 
     /// A failure that may be the operation's own is followed by a proof: if that fails too, it is
@@ -120,7 +129,7 @@ extension PushSubject {
     /// What the verdict needs of an operation and its table's policies.
     init(_ operation: TableOperation, _ table: TableRecord) {
         self.init(
-            kind: operation.kind, itemID: operation.itemID, sent: operation.payload ?? Columns(),
+            kind: operation.kind, itemID: operation.itemID, sent: operation.changes,
             base: operation.baseRow, baseVersion: operation.baseVersion,
             maybeApplied: operation.maybeApplied, mayArriveLate: operation.mayArriveLate,
             madeID: operation.madeID,

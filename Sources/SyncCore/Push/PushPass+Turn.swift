@@ -72,7 +72,7 @@ extension PushPass {
         let ruling = try await ask(request, of: operation, subject, record)
         return try await settle(
             marked, ruling.subject, ruling.decision, ruling.end, failure: ruling.failure,
-            isWhole: ruling.isWhole)
+            origin: ruling.origin)
     }
 
     /// A slot on the wire; false when the push ends or has to prove the backend first.
@@ -94,7 +94,7 @@ extension PushPass {
         var end = AttemptEnd(error: reason)
         end.reach = TransportError.Reach.notSent.rawValue
         let held = PushDecision.later(Later(cause: .held, maybeApplied: false, reason: reason))
-        var step = try await settle(marked, subject, held, end, failure: nil, isWhole: true)
+        var step = try await settle(marked, subject, held, end, failure: nil)
         step.isHeld = true
         return step
     }
@@ -116,7 +116,7 @@ extension PushPass {
             if failure != nil || decision.endsPush { slots.close() }
             slots.leave()
             return try await settle(
-                operation, subject, decision, nil, failure: failure, isWhole: true)
+                operation, subject, decision, nil, failure: failure)
         }
         slots.leave()
         let highest = page.rows.first?.id.number ?? 0
@@ -126,7 +126,8 @@ extension PushPass {
 
     private func settle(
         _ operation: TableOperation, _ subject: PushSubject, _ decision: PushDecision,
-        _ end: AttemptEnd?, failure: Prover.Failure?, isWhole: Bool
+        _ end: AttemptEnd?, failure: Prover.Failure?,
+        origin: RowOrigin = RowOrigin()
     ) async throws(StoreError) -> Step {
         let random = random
         let maxAttempts = settings.maxAttempts
@@ -136,7 +137,7 @@ extension PushPass {
                 subject: subject,
                 failures: isOwnFailure ? try transaction.ownFailures(of: operation) : 0,
                 attempts: operation.attempts, maxAttempts: maxAttempts, now: transaction.now,
-                isWhole: isWhole, random: random)
+                origin: origin, random: random)
             var outcome = settlement.outcome(decision)
             if case .applied(let row?) = decision, operation.itemID.kind == .integer,
                 operation.kind == .insert, try transaction.isClaimed(row.id, operation)
@@ -149,7 +150,7 @@ extension PushPass {
         var step = Step(state: state, linkFailure: failure)
         switch decision {
         case .sendAgain: step.goesOn = true
-        case .merge: (step.goesOn, step.isMerge) = (true, true)
+        case .merge, .insertAgain: (step.goesOn, step.isMerge) = (true, true)
         case .conflict(_, _, let policy):
             step.goesOn = state == .queued && policy != .ask
             step.isMerge = step.goesOn

@@ -4,7 +4,7 @@ import TablesProtocol
 struct PushSubject: Sendable, Hashable {
     var kind: OperationKind
     var itemID: ItemID
-    /// The columns that are sent: all of an insert or replace, the changed ones of an update.
+    /// The columns that are changed, with their new values: all of an insert.
     var sent: Columns
     /// The user's columns of the row that the change started from.
     var base: Columns?
@@ -24,8 +24,15 @@ struct PushSubject: Sendable, Hashable {
     var hasMerged = false
 
     /// The policy that decides a conflict of this operation.
-    var policy: ConflictPolicy {
-        !conditional && unconditionalPolicy == .client ? .client : conflictPolicy
+    ///
+    /// `deleted` is never merged: only a side can win. What may have taken effect is not merged
+    /// either: sent again over a newer value it would take effect twice.
+    /// - Parameter isGone: the backend has no such row, or keeps it as deleted.
+    func policy(isGone: Bool) -> ConflictPolicy {
+        if !conditional, unconditionalPolicy == .client { return .client }
+        guard conflictPolicy == .merge else { return conflictPolicy }
+        let isMergeable = !isGone && kind != .delete && kind != .undelete
+        return isMergeable && !maybeApplied && !mayArriveLate ? .merge : .ask
     }
 
     /// Whether a row shows all that was sent.

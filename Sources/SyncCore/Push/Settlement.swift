@@ -8,13 +8,17 @@ struct Settlement {
     var attempts: Int
     var maxAttempts: Int
     var now: Instant
-    var isWhole: Bool
+    var origin = RowOrigin()
     var random: any RandomSource
 
     /// What is committed for a decision.
     func outcome(_ decision: PushDecision) -> SettledOutcome {
         switch decision {
-        case .applied(let row): return .applied(row: row, isWhole: isWhole)
+        case .applied(let row):
+            return .applied(row: row, origin)
+        case .insertAgain:
+            return .rebased(
+                onto: nil, reason: "The backend has no such item any more; it is inserted again.")
         case .readBack:
             return .unknown(reason: "The row has to be read back.", until: now)
         case .sendAgain:

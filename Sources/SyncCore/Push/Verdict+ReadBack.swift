@@ -48,12 +48,11 @@ extension Verdict {
             // With a change of somebody else in between it cannot be told whether mine came first.
             return subject.isUnchanged(row) ? .sendAgain : conflict(subject, row)
         }
-        switch Merge.threeWay(base: subject.base, changes: subject.sent, theirs: row.columns) {
-        case .disjoint(let rest):
-            if rest.isEmpty { return .applied(row) }
-            return subject.hasMerged ? unsteady : .merge(rest, onto: row)
-        case .overlapping: return conflict(subject, row)
-        }
+        let merge = ThreeWayMerge(
+            base: subject.base, changes: subject.sent, theirs: row.columns)
+        if !merge.overlaps.isEmpty { return conflict(subject, row) }
+        if merge.rest.isEmpty { return .applied(row) }
+        return subject.hasMerged ? unsteady : .merge(merge.rest, onto: row)
     }
 
     private static func foundDelete(
@@ -87,7 +86,9 @@ extension Verdict {
     ) -> PushDecision {
         switch subject.kind {
         case .delete: return .applied(nil)
-        case .update, .replace, .undelete: return conflict(subject, nil)
+        case .update, .replace: return conflict(subject, nil)
+        // A backend that deletes for good has nothing to restore, and nothing to overwrite.
+        case .undelete: return .insertAgain
         case .insert:
             return cause == .unknown
                 ? .sendAgain

@@ -93,19 +93,9 @@ enum Verdict {
 
     static func conflict(_ subject: PushSubject, _ row: RemoteRow?) -> PushDecision {
         let isGone = row?.isDeleted ?? true
-        let reason: String
-        switch (subject.kind, isGone) {
-        case (.delete, _): reason = "It was changed on the backend after you deleted it here."
-        case (.insert, true): reason = "The backend has a deleted item with this id."
-        case (.insert, false): reason = "The backend has another item with this id."
-        case (_, true): reason = "It was deleted on the backend while you changed it here."
-        case (_, false): reason = "It was changed on the backend and here."
-        }
-        // `deleted` is never merged: only a side can win.
-        let isMergeable = !isGone && subject.kind != .delete && subject.kind != .undelete
-        let policy =
-            subject.policy == .merge && !isMergeable ? ConflictPolicy.ask : subject.policy
-        return .conflict(row, reason: reason, decidedBy: policy)
+        return .conflict(
+            row, reason: ConflictReason.sentence(subject.kind, isGone: isGone),
+            decidedBy: subject.policy(isGone: isGone))
     }
 
     private static func said(_ text: String) -> String { text.isEmpty ? "." : ": \(text)" }

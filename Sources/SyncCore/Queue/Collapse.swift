@@ -13,6 +13,8 @@ enum Collapse {
         var mayHaveReached: Bool
         /// An earlier request for it may still arrive.
         var mayArriveLate = false
+        /// The backend had the item when the operation was made.
+        var hasBase = true
     }
 
     /// Decides without looking at any row; pure.
@@ -31,7 +33,7 @@ enum Collapse {
         }
         if pending.mayHaveReached { return afterSent(pending.kind, new) }
         if preservesHistory, new == .delete, pending.isDue, pending.changes { return .successor }
-        let decision = inPlace(pending.kind, new)
+        let decision = inPlace(pending, new)
         // The backend has a row of its own there, so deleting mine is one more side of the conflict;
         // or it may get one, which the delete then meets.
         return (pending.state == .conflict || pending.mayArriveLate) && decision == .cancel
@@ -57,10 +59,8 @@ enum Collapse {
         }
     }
 
-    private static func inPlace(
-        _ pending: OperationKind, _ new: OperationKind
-    ) -> CollapseDecision {
-        switch (pending, new) {
+    private static func inPlace(_ pending: Pending, _ new: OperationKind) -> CollapseDecision {
+        switch (pending.kind, new) {
         case (.insert, .insert), (.update, .insert), (.replace, .insert), (.undelete, .insert):
             .refuse(.alreadyExists)
         case (.insert, .undelete), (.update, .undelete), (.replace, .undelete),
@@ -72,6 +72,10 @@ enum Collapse {
         case (.update, .replace), (.replace, .update), (.replace, .replace):
             .change(to: .replace)
         case (.update, .delete), (.replace, .delete): .change(to: .delete)
+        // The deletion of an insert that may yet arrive: without it the item is still to be inserted.
+        case (.delete, .insert) where !pending.hasBase, (.delete, .update) where !pending.hasBase,
+            (.delete, .undelete) where !pending.hasBase, (.delete, .replace) where !pending.hasBase:
+            .change(to: .insert)
         case (.delete, .insert), (.delete, .update), (.delete, .undelete): .change(to: .update)
         case (.delete, .replace): .change(to: .replace)
         // Undeleting and changing are two requests.
@@ -101,6 +105,7 @@ extension Collapse.Pending {
     init(_ operation: TableOperation) {
         self.init(
             kind: operation.kind, state: operation.state,
-            mayHaveReached: operation.mayHaveReached, mayArriveLate: operation.mayArriveLate)
+            mayHaveReached: operation.mayHaveReached, mayArriveLate: operation.mayArriveLate,
+            hasBase: operation.baseRow != nil)
     }
 }

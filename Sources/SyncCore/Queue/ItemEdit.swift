@@ -13,6 +13,9 @@ struct ItemEdit {
     /// The id was made by this store.
     var madeID = false
 
+    /// The write brings back an item that was deleted before the backend ever had it.
+    var isOfNewItem: Bool { kind == .undelete && chain.isEmpty && !row.isOnBackend }
+
     /// The row with the write laid over it; its stamp and version are still the old ones.
     var edited: ItemRow {
         var row = row

@@ -2,19 +2,15 @@ import TablesProtocol
 
 /// What an operation has to become when the backend's side of its item is not what it started from.
 enum Rebase {
-    /// The columns that an operation wants the item to have once it starts from `server`.
+    /// The columns that an operation wants the item to have once it starts from `server`: its own
+    /// changes, and everything else as it is there.
     static func wanted(_ operation: TableOperation, over server: ServerSide) -> Columns {
-        let payload = operation.payload ?? Columns()
+        var columns = server.columns ?? operation.baseRow ?? Columns()
         switch operation.kind {
-        case .insert, .replace:
-            return payload
-        case .update:
-            var columns = server.columns ?? operation.baseRow ?? Columns()
-            columns.merge(payload)
-            return columns
-        case .delete, .undelete:
-            return server.columns ?? operation.baseRow ?? Columns()
+        case .insert, .replace, .update: columns.merge(operation.changes)
+        case .delete, .undelete: break
         }
+        return columns
     }
 
     /// The requests, in order, that make the backend's side as the operation wants it; none when it

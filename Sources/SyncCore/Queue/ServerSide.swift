@@ -19,6 +19,9 @@ struct ServerSide: Sendable, Hashable {
 
     init() {}
 
+    /// A row of which nothing but its columns is known.
+    init(columns: Columns?) { self.columns = columns }
+
     /// What a row of the backend says; nil means that it has none.
     init(_ remote: RemoteRow?, columns: Columns?) {
         guard let remote else { return }

@@ -3,8 +3,7 @@ import TablesProtocol
 /// What the engine decided on an operation, to be committed in one transaction.
 enum SettledOutcome: Sendable {
     /// The backend has it. `row` is its answer, nil when it sent none (a delete, or the row is gone).
-    /// - isWhole: the row has every column; otherwise absent ones are unchanged.
-    case applied(row: RemoteRow?, isWhole: Bool)
+    case applied(row: RemoteRow?, RowOrigin)
     /// Not now; the backend cannot have acted unless `maybeApplied`.
     case waiting(reason: String, until: Instant?, maybeApplied: Bool)
     /// A request may have reached the backend and no verdict came.

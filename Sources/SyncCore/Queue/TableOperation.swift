@@ -50,6 +50,13 @@ struct TableOperation: Sendable, Hashable {
     /// Whether it is an insert whose id the backend gives.
     var isAssigned: Bool { kind == .insert && itemID.kind == .integer }
 
+    /// The columns that it changes, with the values that it gives them: null for those that a
+    /// replacement leaves out.
+    var changes: Columns {
+        guard let payload else { return Columns() }
+        return Columns(changedColumns.map { Columns.Column($0, payload[$0] ?? .null) })
+    }
+
     /// Whether a request may have taken effect or may yet do so: nothing may be cancelled or merged
     /// in place. What a person has to look at anyway is changed in place all the same.
     var mayHaveReached: Bool {

@@ -72,13 +72,14 @@ extension Transaction {
         _ operation: inout TableOperation, _ row: inout ItemRow
     ) throws {
         let before = row
+        let point = UndoPoint(operation, row, ServerSide(shadowOf: row))
         try close(&operation, .discarded, reason: "Discarded.")
         row.columns = operation.baseRow ?? row.columns
         row.deleted = operation.kind == .insert || operation.kind == .undelete
-        try turn(&row, from: before, version: nil, holds: false)
+        try restamp(&row, from: before)
         try record(
             .discarded, actor: .person, operation, before: before.visible, after: row.visible,
-            summary: "Discarded.", undoable: true)
+            summary: "Discarded.", point: point)
     }
 
     /// Lays columns over the item and makes them what is sent; a refused operation is due again.

@@ -8,15 +8,16 @@ extension Transaction {
         else { return nil }
         let server = ServerSide(shadowOf: row)
         let bothLive = server.isLive && !row.deleted
-        let merge = ThreeWayMerge(
-            base: operation.baseRow, mine: row.columns, server: server.columns ?? Columns())
+        let (base, theirs) = (operation.baseRow ?? Columns(), server.columns ?? Columns())
+        let merge = ThreeWayMerge(base: base, mine: row.columns, theirs: theirs)
         return ConflictDetail(
             id: operation.id, identity: identity, table: operation.table.text,
             itemID: operation.itemID.text, revision: operation.revision, kind: operation.kind,
             title: operation.title, reason: operation.reason, base: operation.baseRow?.json,
             mine: row.visible?.json, server: server.columns?.json,
             serverDeleted: !server.isLive, mineDeleted: row.deleted,
-            fields: bothLive ? merge.fields : [],
+            fields: bothLive
+                ? ConflictDetail.Field.all(base: base, mine: row.columns, server: theirs) : [],
             proposed: bothLive ? merge.proposed.json : nil,
             since: operation.lastAttemptAt ?? operation.createdAt)
     }

@@ -41,7 +41,7 @@ extension Transaction {
         }
         try insert(&operation)
         if edit.chain.isEmpty {
-            row.shadow = edit.kind == .insert ? nil : edit.row.columns
+            row.shadow = operation.kind == .insert ? nil : edit.row.known
             row.pending = operation.seq
         }
         return try finish(edit, &row, operation)
@@ -51,15 +51,15 @@ extension Transaction {
         var operation = TableOperation(
             id: ids.operationID(at: now), tableID: edit.table.id, table: edit.table.name,
             itemID: edit.row.id,
-            kind: edit.kind, generation: edit.write.generation, actor: edit.write.actor,
-            createdAt: now)
+            kind: edit.isOfNewItem ? .insert : edit.kind, generation: edit.write.generation,
+            actor: edit.write.actor, createdAt: now)
         operation.parameters = edit.write.parameters
         operation.conditional = edit.write.isConditional
         operation.traceparent = edit.write.traceparent
         operation.madeID = edit.madeID
         operation.title = ItemTitle.of(edit.row.columns)
         operation.successorOf = edit.chain.last?.seq
-        if edit.kind != .insert {
+        if operation.kind != .insert {
             operation.baseRow = edit.row.columns
             operation.baseVersion = edit.chain.isEmpty ? edit.row.serverVersion : nil
         }
@@ -78,7 +78,7 @@ extension Transaction {
         last.conditional = last.conditional || edit.write.isConditional
         if last.changesNothing {
             try close(&last, .collapsed, reason: "Changed back before it was sent.")
-            if edit.chain.count == 1 { takeShadow(&row) }
+            if edit.chain.count == 1 { row.takeShadow() }
         } else {
             if last.state == .quarantined || last.waitsFor != nil {
                 last.state = .queued
@@ -111,10 +111,10 @@ extension Transaction {
         row.stamp = try nextStamp(row.tableID)
         row.version = ids.version()
         row.createdAt = row.createdAt ?? now.milliseconds
-        if edit.row.rowID != nil { try dropHeldVersions(row) }
         try save(&row)
         try record(
-            .write, actor: edit.write.actor, operation, before: edit.row.visible,
+            .write, actor: edit.write.actor, operation,
+            before: edit.row.rowID == nil ? nil : edit.row.visible,
             after: row.visible, summary: edit.summary(after: row), undoable: true)
         emit(.item, table: edit.table.name, item: row.id, operation: operation.id)
         emit(.operation, operation)

@@ -3,38 +3,60 @@ import TablesProtocol
 extension Transaction {
     /// Merges what was written while an operation was being sent into it, now that the backend is
     /// known not to have acted on it.
+    ///
+    /// 1. What follows is merged in, one after the other, as ``Collapse`` says for a write that comes
+    ///    now; what follows the merged one follows the operation.
+    /// 2. Two that undo each other both close, if nothing else follows.
+    /// 3. An operation that no longer changes anything closes, and what follows it is sent instead.
     func fold(_ operation: inout TableOperation, _ row: inout ItemRow) throws {
         guard !operation.mayHaveReached else { return }
-        for var next in try successors(of: operation.seq) {
+        let preservesHistory = try table(id: operation.tableID)?.preservesHistory ?? false
+        folding: while var next = try successor(of: operation.seq) {
             let decision = Collapse.decide(
                 pending: Collapse.Pending(operation), new: next.kind,
-                preservesHistory: try table(id: operation.tableID)?.preservesHistory ?? false)
+                preservesHistory: preservesHistory)
             switch decision {
             case .append, .successor, .refuse:
-                return
+                break folding
             case .nothing:
-                try close(&next, .collapsed, reason: "Already so.")
+                try merge(&next, into: operation, reason: "Already so.")
             case .cancel:
+                guard try successor(of: next.seq) == nil else { break folding }
                 try close(&next, .collapsed, reason: "Deleted before the backend had it.")
                 try close(&operation, .collapsed, reason: "Deleted before the backend had it.")
                 row.pending = nil
                 row.shadow = nil
                 return try save(&row)
             case .change(let kind):
-                try close(&next, .collapsed, reason: "Merged into the one before.")
+                let left = try columns(after: next, row)
+                try merge(&next, into: operation, reason: "Merged into the one before.")
                 operation.kind = kind
-                operation.take(row.columns)
+                operation.take(left)
                 operation.conditional = operation.conditional || next.conditional
                 if operation.state == .quarantined { try requeue(&operation, nil) }
                 try save(&operation)
             }
         }
-        if operation.changesNothing, operation.state != .sending {
-            let before = row
-            try close(&operation, .collapsed, reason: "Changed back before it was sent.")
-            takeShadow(&row)
-            try turn(&row, from: before, version: row.serverVersion, holds: false)
-        }
+        guard operation.changesNothing, operation.state != .sending else { return }
+        let rest = try successors(of: operation.seq)
+        try close(&operation, .collapsed, reason: "Changed back before it was sent.")
+        try rebase(&row, rest, onto: ServerSide(shadowOf: row))
+    }
+
+    /// Closes an operation that is merged into the one before it; what followed it follows that one.
+    private func merge(
+        _ next: inout TableOperation, into operation: TableOperation, reason: String
+    ) throws {
+        let following = try successor(of: next.seq)
+        try close(&next, .collapsed, reason: reason)
+        guard var following else { return }
+        following.successorOf = operation.seq
+        try save(&following)
+    }
+
+    /// The item's columns as an operation leaves them: the base of what follows it, else the row's.
+    private func columns(after operation: TableOperation, _ row: ItemRow) throws -> Columns {
+        try successor(of: operation.seq)?.baseRow ?? row.columns
     }
 
     /// Makes an operation due again from the start.
@@ -49,16 +71,19 @@ extension Transaction {
     /// Ends an operation without effect; its item becomes the backend's, with what follows on top.
     func giveUp(
         _ operation: inout TableOperation, _ row: inout ItemRow, for server: ServerSide,
-        by actor: Actor, reason: String, kind: HistoryEntry.Kind = .discarded
+        by actor: Actor, reason: String, kind: HistoryEntry.Kind = .discarded,
+        copy: ItemID? = nil
     ) throws {
         let before = row.visible
+        var point = UndoPoint(operation, row, server)
+        point.copy = copy
         let successors = try successors(of: operation.seq)
         try close(&operation, .discarded, reason: reason)
         row.settledAt = try nextChange()
-        try rebase(&row, successors, onto: server, holds: false)
+        try rebase(&row, successors, onto: server)
         try record(
             kind, actor: actor, operation, before: before, after: row.visible, summary: reason,
-            undoable: true, serverVersion: row.serverVersion)
+            point: point)
     }
 
     /// The backend's side as a row says it, in the table's spelling.

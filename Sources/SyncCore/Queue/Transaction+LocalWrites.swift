@@ -89,12 +89,12 @@ extension Transaction {
     private func failure(of write: LocalWrite, _ row: ItemRow) throws -> WriteOutcome? {
         if write.isConditional {
             let isRefused =
-                try write.ifNoneMatch != .absent && accepts(write.ifNoneMatch, row)
+                write.ifNoneMatch != .absent && accepts(write.ifNoneMatch, row)
             let isLate = write.unmodifiedSince.map { row.stamp > $0.milliseconds } ?? false
-            let holds = try accepts(write.ifMatch, row) && !isRefused && !isLate
+            let holds = accepts(write.ifMatch, row) && !isRefused && !isLate
             return holds ? nil : .preconditionFailed(row.item)
         }
         guard let version = write.bodyVersion else { return nil }
-        return try accepts(.versions([version]), row) ? nil : .versionConflict(row.item)
+        return accepts(.versions([version]), row) ? nil : .versionConflict(row.item)
     }
 }

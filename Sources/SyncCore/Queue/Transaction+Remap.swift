@@ -16,8 +16,8 @@ extension Transaction {
         let old = operation.itemID
         let row = try row(table, exactly: old)
         try run(
-            "UPDATE items SET id = ?3 WHERE table_id = ?1 AND id = ?2",
-            [table.id, old.text, id.text])
+            "UPDATE items SET id = ?3, stamp = ?4, version = ?5 WHERE table_id = ?1 AND id = ?2",
+            [table.id, old.text, id.text, try nextStamp(table.id), ids.version()])
         for seq in [operation.seq] + (try successors(of: operation.seq)).map(\.seq) {
             try run("UPDATE operations SET item_id = ? WHERE seq = ?", [id.text, seq])
         }
@@ -42,7 +42,7 @@ extension Transaction {
         tombstone.columns = row.columns
         tombstone.createdAt = row.createdAt
         tombstone.deleted = true
-        try turn(&tombstone, from: tombstone, version: nil, holds: false)
+        try restamp(&tombstone, from: tombstone)
     }
 
     /// Only items with open operations can name an id that the backend never had.
@@ -61,7 +61,7 @@ extension Transaction {
             }
             let before = row
             if row.columns.rename(old, to: new, in: column) {
-                try turn(&row, from: before, version: nil, holds: false)
+                try restamp(&row, from: before)
             }
         }
     }

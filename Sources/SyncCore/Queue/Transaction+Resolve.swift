@@ -3,8 +3,9 @@ import TablesProtocol
 extension Transaction {
     /// Settles a conflict as a person decided; undoable from history.
     ///
-    /// - mine, merged, edited: the item becomes that, and what differs from the backend's row is
-    ///   sent, starting from it.
+    /// - mine: my changes over the backend's row; what only the other side changed stays.
+    /// - merged: the backend's row with my changes where only I changed a column.
+    /// - edited: the same, with these columns as they are given.
     /// - server: the item becomes the backend's row.
     /// - both: the same, and mine becomes a new item.
     func resolve(
@@ -18,75 +19,91 @@ extension Transaction {
             return .refused(reason: "It is in no conflict.")
         }
         let server = ServerSide(shadowOf: row)
+        let proposed = proposed(operation, row, server)
         switch resolution {
         case .mine:
+            let mine = row.deleted ? nil : mine(operation, row, over: server)
             // The row stays; what the decision takes away is the backend's.
             try send(
-                row.visible, &operation, &row, over: server, "Kept mine.",
+                mine, &operation, &row, over: server, "Kept mine.",
                 before: server.isLive ? server.columns : nil)
         case .merged:
-            guard server.isLive, !row.deleted, let theirs = server.columns else {
+            guard let proposed else {
                 return .refused(reason: "A deletion cannot be merged: keep mine or the server's.")
             }
-            let merge = ThreeWayMerge(
-                base: operation.baseRow, mine: row.columns, server: theirs)
             try send(
-                merge.proposed, &operation, &row, over: server, "Kept the merge.",
-                before: row.visible)
+                proposed, &operation, &row, over: server, "Kept the merge.", before: row.visible)
         case .edited(let columns):
-            try send(
-                try respell(columns, in: table), &operation, &row, over: server, "Kept an edit.",
-                before: row.visible)
+            var result = proposed ?? row.visible ?? server.columns ?? Columns()
+            result.merge(try respell(columns, in: table))
+            try send(result, &operation, &row, over: server, "Kept an edit.", before: row.visible)
         case .server:
             try giveUp(
                 &operation, &row, for: server, by: .person, reason: "Kept the server's.",
                 kind: .resolved)
         case .both:
-            guard let mine = row.visible else {
-                return .refused(reason: "Mine is deleted: there is nothing to keep beside.")
-            }
-            try giveUp(
-                &operation, &row, for: server, by: .person,
-                reason: "Kept both: mine is a new item.", kind: .resolved)
-            try insertCopy(of: mine, operation, table)
+            return try keepBoth(&operation, &row, table, server)
         }
         return try told(operation)
     }
 
+    /// The merge that is proposed; nil where a side is deleted.
+    private func proposed(
+        _ operation: TableOperation, _ row: ItemRow, _ server: ServerSide
+    ) -> Columns? {
+        guard server.isLive, !row.deleted, let theirs = server.columns else { return nil }
+        return ThreeWayMerge(
+            base: operation.baseRow ?? Columns(), mine: row.columns, theirs: theirs
+        ).proposed
+    }
+
+    private func mine(
+        _ operation: TableOperation, _ row: ItemRow, over server: ServerSide
+    ) -> Columns {
+        guard let theirs = server.columns else { return row.columns }
+        return ThreeWayMerge(
+            base: operation.baseRow ?? Columns(), mine: row.columns, theirs: theirs
+        ).mineOverTheirs
+    }
+
     /// Makes the item these columns (nil: deleted) and the operation what reaches that from the
     /// backend's row.
-    /// - Parameter before: what undoing the decision brings back.
     private func send(
         _ columns: Columns?, _ operation: inout TableOperation, _ row: inout ItemRow,
         over server: ServerSide, _ summary: String, before: Columns?
     ) throws {
+        let point = UndoPoint(operation, row, server)
         let successors = try successors(of: operation.seq)
         if let columns {
             operation.kind = .update
-            operation.baseRow = nil
-            operation.payload = Self.whole(columns, over: server.columns)
+            operation.baseRow = server.columns
+            operation.take(columns)
         }
         try requeue(&operation, summary)
-        try rebase(&row, [operation] + successors, onto: server, holds: false)
+        try rebase(&row, [operation] + successors, onto: server, isDecided: true)
         operation = try self.operation(seq: operation.seq) ?? operation
         try record(
             .resolved, actor: .person, operation, before: before, after: row.visible,
-            summary: summary, undoable: true)
+            summary: summary, point: point)
     }
 
-    /// Every column, with null for those that only the backend has.
-    private static func whole(_ columns: Columns, over theirs: Columns?) -> Columns {
-        var whole = columns
-        for name in theirs?.names ?? [] where whole[name] == nil { whole[name] = .null }
-        return whole
-    }
-
-    private func insertCopy(
-        of columns: Columns, _ operation: TableOperation, _ table: TableRecord
-    ) throws {
-        let write = LocalWrite(
-            table: table.name, action: .insert(ItemBody(columns: columns)),
+    private func keepBoth(
+        _ operation: inout TableOperation, _ row: inout ItemRow, _ table: TableRecord,
+        _ server: ServerSide
+    ) throws -> ActionOutcome {
+        guard let mine = row.visible else {
+            return .refused(reason: "Mine is deleted: there is nothing to keep beside.")
+        }
+        let copy = LocalWrite(
+            table: table.name, action: .insert(ItemBody(columns: mine)),
             generation: operation.generation, parameters: operation.parameters, actor: .person)
-        _ = try perform(write, WriteRules())
+        let outcome = try perform(copy, WriteRules())
+        guard case .inserted(let item) = outcome else {
+            return .refused(reason: "Mine cannot be inserted as a new item.")
+        }
+        try giveUp(
+            &operation, &row, for: server, by: .person,
+            reason: "Kept both: mine is a new item.", kind: .resolved, copy: item.id)
+        return try told(operation)
     }
 }

@@ -49,8 +49,8 @@ extension Transaction {
         _ table: TableRecord
     ) throws -> OperationState {
         switch outcome {
-        case .applied(let remote, let isWhole):
-            try applied(&operation, &row, remote, isWhole: isWhole, table)
+        case .applied(let remote, let origin):
+            try applied(&operation, &row, remote, origin, table)
         case .waiting(let reason, let until, let maybeApplied):
             try wait(&operation, .waiting, reason, until, maybeApplied: maybeApplied)
             try fold(&operation, &row)
@@ -73,17 +73,23 @@ extension Transaction {
 
     private func applied(
         _ operation: inout TableOperation, _ row: inout ItemRow, _ remote: RemoteRow?,
-        isWhole: Bool, _ table: TableRecord
+        _ origin: RowOrigin, _ table: TableRecord
     ) throws {
-        let server = try settled(operation, row, remote, isWhole: isWhole, table)
+        let expected =
+            operation.kind == .delete
+            ? nil : Rebase.wanted(operation, over: ServerSide(columns: operation.baseRow))
+        let server = try settled(operation, row, remote, isWhole: origin.isWhole, table)
         let before = row.visible
         let successors = try successors(of: operation.seq)
         try close(&operation, .done)
         row.settledAt = try nextChange()
-        try rebase(&row, successors, onto: server, holds: true)
+        try rebase(
+            &row, successors, onto: server,
+            after: ChainSides.Predecessor(
+                kind: operation.kind, expected: expected, isOwnAnswer: origin.isOwnAnswer))
         try record(
-            .sent, actor: .engine, operation, before: before, after: row.visible,
-            summary: "The backend has it.")
+            .sent, actor: .engine, operation, before: before,
+            after: server.isLive ? server.columns : nil, summary: "The backend has it.")
     }
 
     /// What the backend has after it took the operation: its answer laid over what was sent.
@@ -99,11 +105,7 @@ extension Transaction {
             return server
         }
         var sent = Rebase.wanted(operation, over: ServerSide(shadowOf: row))
-        guard let remote else {
-            var server = ServerSide()
-            server.columns = sent
-            return server
-        }
+        guard let remote else { return ServerSide(columns: sent) }
         var server = try side(remote, in: table)
         if !isWhole, let answer = server.columns {
             sent.merge(answer)
@@ -132,11 +134,12 @@ extension Transaction {
         let successors = try successors(of: operation.seq)
         try requeue(&operation, reason)
         row.settledAt = try nextChange()
-        try rebase(&row, [operation] + successors, onto: try side(remote, in: table), holds: false)
+        try rebase(
+            &row, [operation] + successors, onto: try side(remote, in: table), isDecided: true)
         operation = try self.operation(seq: operation.seq) ?? operation
         try record(
             .merged, actor: .engine, operation, before: before, after: row.visible,
-            summary: reason, undoable: true)
+            summary: reason)
     }
 
     private func conflict(

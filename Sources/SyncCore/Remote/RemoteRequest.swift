@@ -36,7 +36,11 @@ extension RemoteRequest {
         var request = RemoteRequest(method: shape.method, target: target, body: shape.body)
         request.fields.set("Idempotency-Key", operation.id)
         if let trace = operation.traceparent { request.fields.set("traceparent", trace) }
-        if shape.hasID, !isUnconditional, let version = operation.baseVersion {
+        // A PUT of the whole row would undo what others changed in columns that it does not change: it
+        // names its version also where the table's policy lets the local change win.
+        if shape.hasID, !isUnconditional || shape.method == .put,
+            let version = operation.baseVersion
+        {
             request.fields[.ifMatch] = ETag.quote(version)
         }
         return request

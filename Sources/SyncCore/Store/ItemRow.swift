@@ -81,4 +81,20 @@ struct ItemRow {
 
     /// The columns when there is something to see.
     var visible: Columns? { deleted ? nil : columns }
+
+    /// The backend has the item, or has had it, as far as it is known.
+    var isOnBackend: Bool {
+        serverVersion != nil || serverUpdatedAt != nil || serverDeleted || settledAt > 0
+    }
+
+    /// The backend's columns of a row without local changes; nil when it has none.
+    var known: Columns? { deleted && !serverDeleted ? nil : columns }
+
+    /// Becomes what was last known of the backend: the item has no open operation any more.
+    mutating func takeShadow() {
+        pending = nil
+        columns = shadow ?? columns
+        deleted = shadow == nil || serverDeleted
+        shadow = nil
+    }
 }

@@ -11,6 +11,7 @@ enum Migration {
         migrator.registerMigration("5") { db in try db.execute(sql: Schema.version5) }
         migrator.registerMigration("6") { db in try db.execute(sql: Schema.version6) }
         migrator.registerMigration("7") { db in try db.execute(sql: Schema.version7) }
+        migrator.registerMigration("9") { db in try db.execute(sql: Schema.version9) }
         return migrator
     }
 

@@ -36,8 +36,6 @@ public enum StoreLimits {
     static let budgetsInReserve = 8
     /// Rows that make room for a group of writes when the store may not grow.
     static let forgottenRows = 1_000
-    /// Earlier versions of an item that stay valid in If-Match.
-    public static let heldVersions = 8
     /// The kept beginning of an answer's body, in bytes.
     public static let responseExcerptBytes = 4096
     /// Clients of a group from which on a thread of its own answers them.

@@ -20,7 +20,7 @@ extension Transaction {
             let before = row
             take(server, &row)
             row.createdAt = row.createdAt ?? now.milliseconds
-            try turn(&row, from: before, version: server.version, holds: false)
+            try restamp(&row, from: before)
             return row.deleted ? .deleted : .inserted
         }
         if row.settledAt > change { return .skipped }
@@ -32,11 +32,24 @@ extension Transaction {
             row.serverUpdatedAt = server.updatedAt
             row.serverDeleted = server.isDeleted
             try save(&row)
+            try renewConflict(of: row)
             return .shadowed
         }
         take(server, &row)
-        try turn(&row, from: before, version: server.version, holds: false)
+        try restamp(&row, from: before)
         return row.deleted && !before.deleted ? .deleted : .updated
+    }
+
+    /// A conflict whose server's side has changed gets a new revision, so that a decision on the old
+    /// one is refused.
+    private func renewConflict(of row: ItemRow) throws {
+        guard let pending = row.pending, var operation = try operation(seq: pending),
+            operation.state == .conflict
+        else { return }
+        operation.reason = ConflictReason.sentence(
+            operation.kind, isGone: !ServerSide(shadowOf: row).isLive)
+        try save(&operation)
+        emit(.conflict, operation)
     }
 
     private func take(_ server: ServerSide, _ row: inout ItemRow) {
@@ -45,7 +58,7 @@ extension Transaction {
         row.serverDeleted = server.isDeleted
         row.columns = server.columns ?? row.columns
         row.deleted = server.isDeleted
-        row.createdAt = server.createdAt?.milliseconds ?? row.createdAt
+        row.createdAt = row.createdAt ?? server.createdAt?.milliseconds
     }
 
     private func isSame(_ row: ItemRow, _ server: ServerSide) -> Bool {
@@ -78,7 +91,7 @@ extension Transaction {
         row.serverVersion = nil
         row.serverUpdatedAt = nil
         row.serverDeleted = false
-        try turn(&row, from: before, version: nil, holds: false)
+        try restamp(&row, from: before)
         return true
     }
 }

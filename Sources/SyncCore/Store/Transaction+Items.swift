@@ -57,34 +57,11 @@ extension Transaction {
         }
     }
 
-    /// Whether a client that holds this version has the item's present content.
-    func accepts(_ ifMatch: IfMatch, _ row: ItemRow) throws -> Bool {
+    /// Whether a client that holds this version has seen the item as it is: by the store's own version,
+    /// or by the backend's while nothing was changed here.
+    func accepts(_ ifMatch: IfMatch, _ row: ItemRow) -> Bool {
         if ifMatch.accepts(row.version) { return true }
-        guard case .versions(let versions) = ifMatch else { return false }
-        return try heldVersions(row).contains { held in
-            versions.contains { $0.utf8.elementsEqual(held.utf8) }
-        }
-    }
-
-    /// Earlier versions that still name the item's present content.
-    func heldVersions(_ row: ItemRow) throws -> [String] {
-        try column("SELECT version FROM held_versions WHERE item = ?", [row.rowID])
-    }
-
-    /// Keeps the row's present version valid beside the one that it is about to get.
-    func holdVersion(_ row: ItemRow) throws {
-        guard let rowID = row.rowID else { return }
-        try run("INSERT INTO held_versions(item, version) VALUES (?, ?)", [rowID, row.version])
-        try run(
-            """
-            DELETE FROM held_versions WHERE item = ?1 AND seq <=
-              (SELECT seq FROM held_versions WHERE item = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)
-            """, [rowID, StoreLimits.heldVersions])
-    }
-
-    /// Makes the row's present version the only valid one.
-    func dropHeldVersions(_ row: ItemRow) throws {
-        guard let rowID = row.rowID else { return }
-        try run("DELETE FROM held_versions WHERE item = ?", [rowID])
+        guard row.pending == nil, let version = row.serverVersion else { return false }
+        return ifMatch.accepts(version)
     }
 }

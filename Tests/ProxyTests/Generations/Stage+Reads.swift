@@ -23,8 +23,7 @@ extension Stage {
         #expect([200, 204].contains(removed.status), "\(removed.text)")
         await sync()
         let item = try expectItem(try await ask(sdk.get("r1")), 200, own("\"changed\""))
-        #expect(
-            try await backendRow("r1")?.string(flavour.version) == item.string(sdk.version))
+        #expect(item.string(sdk.version) != first.items.first?.string(sdk.version))
         #expect(try await ask(sdk.list("$orderby=id")).ids == [#""r1""#, #""r3""#])
         expectError(try await ask(sdk.get("r2")), sdk.isThird ? 410 : 404)
         let all = try await ask(sdk.list("$orderby=id", sdk.withDeleted))

@@ -33,7 +33,7 @@ import Testing
         #expect(try await world.backend.effectCount(world.todo, "b") == 2)
         #expect(try await world.open().isEmpty)
         let local = try #require(try await world.local("a"))
-        #expect(local.version == (try await world.remote("a"))?.version)
+        #expect(local.columns == (try await world.remote("a"))?.columns)
     }
 
     @Test func `operations leave in the order they were made, whatever their item`() async throws {

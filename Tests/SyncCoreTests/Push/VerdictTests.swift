@@ -14,7 +14,8 @@ struct VerdictCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     enum Expected: Sendable {
-        case applied(RemoteRow?), readBack, sendAgain, merge(String), conflict(RemoteRow?)
+        case applied(RemoteRow?), readBack, sendAgain, insertAgain, merge(String), conflict(
+            RemoteRow?)
         case decided(ConflictPolicy), quarantine, own(Bool), link(Bool), busy(Bool), signIn
     }
 
@@ -26,7 +27,7 @@ struct VerdictCase: Sendable, CustomTestStringConvertible {
         switch (expected, decision) {
         case (.applied(let row), .applied(let found)): row == found
         case (.readBack, .readBack), (.sendAgain, .sendAgain), (.signIn, .signIn),
-            (.quarantine, .quarantine):
+            (.quarantine, .quarantine), (.insertAgain, .insertAgain):
             true
         case (.merge(let rest), .merge(let columns, onto: _)): rest == columns.text
         case (.conflict(let row), .conflict(let found, _, .ask)): row == found
@@ -243,7 +244,7 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init("delete, gone", subject(.delete), list(), .applied(nil)),
         .init("delete, deleted", subject(.delete), list(gone), .applied(gone)),
         .init("delete, there after all", subject(.delete), list(unchanged), .own(false)),
-        .init("undelete, gone", subject(.undelete), list(), .conflict(nil)),
+        .init("undelete, gone", subject(.undelete), list(), .insertAgain),
         .init("undelete, still deleted", subject(.undelete), list(gone), .quarantine),
     ]
 
@@ -256,8 +257,8 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
     @Test func `writes without If-Match follow the policy for unconditional writes`() {
         var write = subject(.update)
         (write.conditional, write.unconditionalPolicy) = (false, .client)
-        #expect(write.policy == .client)
+        #expect(write.policy(isGone: false) == .client)
         write.conditional = true
-        #expect(write.policy == .ask)
+        #expect(write.policy(isGone: false) == .ask)
     }
 }

@@ -17,13 +17,16 @@ import Testing
     }
 
     static let choices = [
-        Choice(resolution: .mine, row: #"{"x":2,"y":1,"z":2}"#, payload: #"{"x":2,"y":1,"z":2}"#),
+        Choice(resolution: .mine, row: #"{"x":2,"y":3,"z":2}"#, payload: #"{"x":2,"z":2}"#),
         Choice(resolution: .server, row: #"{"x":1,"y":3,"z":3}"#, payload: nil),
         Choice(resolution: .merged, row: #"{"x":2,"y":3,"z":3}"#, payload: #"{"x":2}"#),
         Choice(resolution: .both, row: #"{"x":1,"y":3,"z":3}"#, payload: nil),
         Choice(
-            resolution: .edited(Columns(stored: #"{"x":1,"y":3,"z":9}"#)),
-            row: #"{"x":1,"y":3,"z":9}"#, payload: #"{"z":9}"#),
+            resolution: .edited(Columns(stored: #"{"z":9}"#)),
+            row: #"{"x":2,"y":3,"z":9}"#, payload: #"{"x":2,"z":9}"#),
+        Choice(
+            resolution: .edited(Columns(stored: #"{"x":null,"y":3,"z":3}"#)),
+            row: #"{"x":null,"y":3,"z":3}"#, payload: #"{"x":null}"#),
     ]
 
     @Test(arguments: choices)
@@ -58,17 +61,18 @@ import Testing
         let entry = try #require(history.first { $0.kind == .resolved })
         #expect(entry.actor == .person)
         let outcome = try await store.undo(entry.id)
-        guard case .done = outcome else {
+        guard case .done(let again?) = outcome else {
             Issue.record("\(outcome)")
             return
         }
-        // Keeping mine took the backend's values away; the others took mine.
-        let restored =
-            if case .mine = choice.resolution { #"{"x":1,"y":3,"z":3}"# } else {
-                #"{"x":2,"y":1,"z":2}"#
-            }
-        #expect(try await fixture.row("a")?.columns.text == restored)
-        #expect(try await store.ledger().balances)
+        // The conflict is open again, with all three versions and nothing to send.
+        let before = try #require(try await store.conflict(again.id))
+        #expect(before.base?.text == #"{"x":1,"y":1,"z":1}"#)
+        #expect(before.mine?.text == #"{"x":2,"y":1,"z":2}"#)
+        #expect(before.server?.text == #"{"x":1,"y":3,"z":3}"#)
+        #expect(before.fields.filter(\.overlaps).map(\.name) == ["z"])
+        let ledger = try await store.ledger()
+        #expect(ledger.balances && ledger.queue.open == 1 && ledger.queue.conflict == 1)
     }
 
     @Test func `a stale resolution is answered with the operation as it is`() async throws {
@@ -186,12 +190,12 @@ import Testing
         }
         try await fixture.delete("a")
         let deletion = try #require(try await store.history(after: nil, limit: 1).items.first)
-        try await fixture.push { _ in .applied(row: nil, isWhole: true) }
+        try await fixture.push { _ in .applied(row: nil, RowOrigin()) }
         guard case .done(let summary?) = try await store.undo(deletion.id) else {
             Issue.record("a new operation is due")
             return
         }
-        #expect(summary.kind == .insert)
+        #expect(summary.kind == .undelete)
         #expect(try await fixture.row("a")?.visible?.text == #"{"x":1,"y":1}"#)
         #expect(try await store.ledger().balances)
     }

@@ -27,13 +27,12 @@ import Testing
         let row = try #require(try await fixture.row("a"))
         #expect(row.stamp > before.stamp && row.serverVersion == "v1")
         // A client that holds the first of the two has not seen the second.
-        let outcome = await fixture.write(.update(row.id, Columns()), ifMatch: .versions(["v1"]))
+        let outcome = await fixture.write(
+            .update(row.id, Columns()), ifMatch: .versions([before.version]))
         #expect(outcome.name == "preconditionFailed")
     }
 
-    @Test func `a new version with equal columns gets a stamp and keeps the versions clients hold`()
-        async throws
-    {
+    @Test func `a new version with equal columns is invisible to clients`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
         let before = try #require(try await fixture.row("a"))
         for version in 2...12 {
@@ -41,20 +40,36 @@ import Testing
                 fixture.remote("a", #"{"n":1.0}"#, version: "v\(version)", updatedAt: "\(version)"))
         }
         let row = try #require(try await fixture.row("a"))
-        #expect(row.stamp > before.stamp && row.version == "v12")
-        let held = try await fixture.store.read { try $0.heldVersions(row) }
-        #expect(held == (4...11).map { "v\($0)" })
+        #expect(row.item.version == before.item.version)
+        #expect(row.item.updatedAt == before.item.updatedAt)
+        #expect(row.serverVersion == "v12" && row.serverUpdatedAt == "12")
+        // A client may hold the store's version, or the backend's present one.
+        for version in [before.version, "v12"] {
+            let outcome = await fixture.write(
+                .update(row.id, Columns()), ifMatch: .versions([version]))
+            #expect(outcome.name == "updated")
+        }
+        let late = await fixture.write(.update(row.id, Columns()), ifMatch: .versions(["v11"]))
+        #expect(late.name == "preconditionFailed")
     }
 
-    @Test func `a changed row gets a stamp and drops the versions held`() async throws {
+    @Test func `the backend's version names no item that was changed here`() async throws {
+        try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"n":5}"#)
+        let outcome = await fixture.write(
+            .update(try ItemID("a"), Columns()), ifMatch: .versions(["v1"]))
+        #expect(outcome.name == "preconditionFailed")
+    }
+
+    @Test func `a changed row gets a stamp and a version`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
         let before = try #require(try await fixture.row("a"))
         #expect(
             try await fixture.pull(fixture.remote("a", #"{"n":2}"#, version: "v22")) == [.updated])
         let row = try #require(try await fixture.row("a"))
-        #expect(row.stamp > before.stamp)
+        #expect(row.stamp > before.stamp && row.version != before.version)
         let outcome = await fixture.write(
-            .update(row.id, Columns()), ifMatch: .versions(["v1"]))
+            .update(row.id, Columns()), ifMatch: .versions([before.version]))
         #expect(outcome.name == "preconditionFailed")
     }
 
@@ -94,7 +109,7 @@ import Testing
         let before = try await fixture.store.read { try $0.changeCount() }
         try await fixture.update("a", #"{"n":2}"#)
         let answer = try fixture.remote("a", #"{"n":2}"#, version: "v22")
-        try await fixture.push { _ in .applied(row: answer, isWhole: true) }
+        try await fixture.push { _ in .applied(row: answer, RowOrigin()) }
         let old = try fixture.remote("a", #"{"n":1}"#, version: "v1")
         #expect(try await fixture.pull(old, asOf: before) == [.skipped])
         #expect(try await fixture.row("a")?.columns.text == #"{"n":2}"#)

@@ -43,7 +43,7 @@ import Testing
         // The backend's id then answers for both.
         let operation = try #require(try await fixture.send())
         let row = RemoteRow(id: ItemID(7), columns: try Columns(parsing: #"{"text":"x"}"#))
-        try await fixture.settle(operation.seq, .applied(row: row, isWhole: true))
+        try await fixture.settle(operation.seq, .applied(row: row, RowOrigin()))
         #expect(try await shown(first)?.id == ItemID(7))
         #expect(try await shown(ItemID(-1))?.id == ItemID(7))
     }

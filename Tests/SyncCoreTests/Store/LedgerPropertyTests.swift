@@ -85,8 +85,8 @@ import Testing
         let live = try fixture.remote(
             operation.itemID, columns, version: "s\(random.next() % 1000)")
         let outcome = random.pick([
-            SettledOutcome.applied(row: operation.kind == .delete ? row : live, isWhole: true),
-            .applied(row: operation.kind == .delete ? nil : live, isWhole: false),
+            SettledOutcome.applied(row: operation.kind == .delete ? row : live, RowOrigin()),
+            .applied(row: operation.kind == .delete ? nil : live, RowOrigin(isWhole: false)),
             .waiting(reason: "", until: .earliest, maybeApplied: Bool.random(using: &random)),
             .unknown(reason: "", until: .earliest), .rebased(onto: row, reason: ""),
             .rebased(onto: nil, reason: ""), .conflict(server: row, reason: ""),

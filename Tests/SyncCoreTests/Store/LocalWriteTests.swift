@@ -110,9 +110,7 @@ import Testing
         #expect(try await fixture.row("a")?.deleted == false)
     }
 
-    @Test func `If-Match is checked against the local version and earlier equal ones`()
-        async throws
-    {
+    @Test func `If-Match names the store's version or the backend's`() async throws {
         let first = try await fixture.insert("a")
         let body = try Columns(parsing: #"{"text":"b"}"#)
         let wrong = await fixture.write(
@@ -120,14 +118,14 @@ import Testing
         #expect(wrong.name == "preconditionFailed")
         try await fixture.push { _ in
             .applied(
-                row: RemoteRow(id: first.id, columns: first.columns, version: "s1"), isWhole: true)
+                row: RemoteRow(id: first.id, columns: first.columns, version: "s1"), RowOrigin())
         }
-        #expect(try await fixture.row("a")?.version == "s1")
-        // The provisional version still names the same content.
+        // The push changed nothing that a client can see.
+        #expect(try await fixture.row("a")?.version == first.version)
         let held = await fixture.write(
             .update(first.id, body), ifMatch: .versions([first.version]))
         #expect(held.name == "updated")
-        // A change drops what was held.
+        // The backend's version does not name what was changed here.
         let dropped = await fixture.write(
             .update(first.id, Columns()), ifMatch: .versions(["s1"]))
         #expect(dropped.name == "preconditionFailed")
@@ -213,7 +211,7 @@ import Testing
         try await fixture.push { operation in
             .applied(
                 row: RemoteRow(id: ItemID(7), columns: operation.payload ?? Columns()),
-                isWhole: true)
+                RowOrigin())
         }
         let found = fixture.get(ItemID(-1))
         guard case .item(let renamed, state: .synced) = found else {

@@ -44,7 +44,7 @@ import Testing
         let statements = try await statements {
             try await fixture.insert("a")
             try await fixture.update("a", #"{"text":"bread"}"#)
-            try await fixture.push { _ in .applied(row: nil, isWhole: true) }
+            try await fixture.push { _ in .applied(row: nil, RowOrigin()) }
         }
         let writes = statements.filter { ["INSERT", "UPDATE", "DELETE"].contains($0.prefix(6)) }
         #expect(writes.count > 10, "\(statements)")

@@ -38,7 +38,7 @@ import Testing
         try await fixture.update("a", #"{"text":"mine"}"#)
         #expect(try await store.withdraw(try await refuse()))
         let row = try await fixture.row("a")
-        #expect(row?.columns.text == #"{"text":"theirs"}"# && row?.version == "v1")
+        #expect(row?.columns.text == #"{"text":"theirs"}"# && row?.serverVersion == "v1")
         try await expectBalance(discarded: 1, open: 0)
     }
 
@@ -48,7 +48,7 @@ import Testing
         let operation = try await fixture.conflict()
         #expect(try await store.withdraw(operation.id))
         let row = try #require(try await fixture.row("a"))
-        #expect(row.version == "v2" && row.pending == nil)
+        #expect(row.serverVersion == "v2" && row.pending == nil)
         let again = await fixture.write(
             .update(row.id, try Columns(parsing: #"{"x":5}"#)), ifMatch: .versions(["v2"]))
         #expect(again.name == "updated")

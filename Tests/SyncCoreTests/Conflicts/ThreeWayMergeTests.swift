@@ -1,0 +1,62 @@
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+@Suite struct ThreeWayMergeTests {
+    private static let names = ["a", "b", "c", "d"]
+
+    private static func columns(_ random: SeededRandom, among values: [String]) -> Columns {
+        var columns = Columns()
+        for name in names where !random.happens(0.2) {
+            columns[name] = try? JSONText(validating: random.pick(values))
+        }
+        return columns
+    }
+
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func `a merge keeps the changes of both sides`(seed: UInt64) throws {
+        let random = SeededRandom(seed)
+        let values = ["1", "1.0", "2", "null", #""x""#, "true"]
+        let base = Self.columns(random, among: values)
+        let theirs = Self.columns(random, among: values)
+        let changes = Self.columns(random, among: values)
+        let merge = ThreeWayMerge(base: base, changes: changes, theirs: theirs)
+        for name in Self.names {
+            let isMine = changes[name] != nil
+            let (mine, their) = (changes.value(name), theirs.value(name))
+            let isTheirs = !base.value(name).isSame(as: their)
+            let overlaps = isMine && isTheirs && !mine.isSame(as: their)
+            #expect(merge.overlaps.contains(name) == overlaps, "seed \(seed)")
+            let wanted = isMine ? mine : their
+            #expect(merge.mineOverTheirs.value(name).isSame(as: wanted), "seed \(seed)")
+            #expect(
+                merge.proposed.value(name).isSame(as: overlaps ? their : wanted), "seed \(seed)")
+        }
+    }
+
+    @Test func `two rows of one base are merged as a change is`() {
+        let merge = ThreeWayMerge(
+            base: Columns(stored: #"{"a":1,"b":2,"c":3}"#),
+            mine: Columns(stored: #"{"a":1,"b":9}"#),
+            theirs: Columns(stored: #"{"a":5,"b":2,"c":3}"#))
+        #expect(merge.overlaps.isEmpty)
+        #expect(merge.proposed == Columns(stored: #"{"a":5,"b":9,"c":null}"#))
+    }
+
+    @Test func `without a base every difference is theirs`() {
+        let merge = ThreeWayMerge(
+            base: nil, changes: Columns(stored: #"{"a":1,"b":2}"#),
+            theirs: Columns(stored: #"{"a":1.0,"b":3}"#))
+        #expect(merge.overlaps == ["b"])
+    }
+
+    @Test func `an unchanged row leaves all of mine to send`() {
+        let base = Columns(stored: #"{"a":1,"b":null}"#)
+        let merge = ThreeWayMerge(
+            base: base, changes: Columns(stored: #"{"b":"x"}"#),
+            theirs: Columns(stored: #"{"a":1}"#))
+        #expect(merge.overlaps.isEmpty && merge.rest == Columns(stored: #"{"b":"x"}"#))
+    }
+}

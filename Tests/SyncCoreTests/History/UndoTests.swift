@@ -1,0 +1,168 @@
+import TablesProtocol
+import Testing
+
+@testable import SyncCore
+
+/// Undo never overwrites and never uncounts.
+@Suite struct UndoTests {
+    let fixture: StoreFixture
+    var store: Store { fixture.store }
+    init() throws { fixture = try StoreFixture() }
+
+    private func entry(_ kind: HistoryEntry.Kind) async throws -> HistoryEntry {
+        let items = try await store.history(after: nil, limit: 50).items
+        return try #require(items.first { $0.kind == kind && $0.undoable })
+    }
+
+    private func undo(_ kind: HistoryEntry.Kind) async throws -> OperationSummary? {
+        let outcome = try await store.undo(try await entry(kind).id)
+        guard case .done(let operation) = outcome else {
+            Issue.record("\(outcome)")
+            return nil
+        }
+        #expect(try await store.ledger().balances)
+        return operation
+    }
+
+    /// The backend takes the next operation as it was sent.
+    private func take(_ columns: String, version: String) async throws {
+        let row = try fixture.remote("a", columns, version: version)
+        try await fixture.push { _ in .applied(row: row, RowOrigin(isOwnAnswer: true)) }
+    }
+
+    @Test func `undo of an insert deletes the row as it is`() async throws {
+        try await fixture.insert("a", #"{"x":1}"#)
+        try await take(#"{"x":1,"made":true}"#, version: "v1")
+        #expect(try await undo(.write)?.kind == .delete)
+        let chain = try await fixture.chain("a")
+        #expect(chain.map(\.kind) == [.delete] && chain[0].baseVersion == "v1")
+        #expect(try await fixture.row("a")?.columns.text == #"{"x":1,"made":true}"#)
+    }
+
+    @Test func `undo of an insert that another writer changed since is a conflict`() async throws {
+        try await fixture.insert("a", #"{"x":1}"#)
+        try await take(#"{"x":1}"#, version: "v1")
+        try await fixture.pull(fixture.remote("a", #"{"x":"theirs"}"#, version: "v22"))
+        #expect(try await undo(.write)?.state == .conflict)
+        let conflict = try #require(
+            try await store.conflicts(after: nil, limit: 1).items.first)
+        #expect(conflict.mineDeleted && conflict.server?.text == #"{"x":"theirs"}"#)
+        #expect(conflict.base?.text == #"{"x":1}"#)
+    }
+
+    @Test func `undo of a sent change takes back its own columns alone`() async throws {
+        try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        try await take(#"{"x":2,"y":1}"#, version: "v22")
+        try await fixture.pull(fixture.remote("a", #"{"x":2,"y":"theirs"}"#, version: "v333"))
+        #expect(try await undo(.write)?.state == .queued)
+        let chain = try await fixture.chain("a")
+        #expect(chain[0].payload?.text == #"{"x":1}"# && chain[0].baseVersion == "v333")
+        #expect(try await fixture.row("a")?.columns.text == #"{"x":1,"y":"theirs"}"#)
+    }
+
+    @Test func `undo of a change over a newer value is a conflict`() async throws {
+        try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        try await take(#"{"x":2,"y":1}"#, version: "v22")
+        try await fixture.pull(fixture.remote("a", #"{"x":"theirs","y":1}"#, version: "v333"))
+        let operation = try #require(try await undo(.write))
+        #expect(operation.state == .conflict)
+        let conflict = try #require(try await store.conflict(operation.id))
+        #expect(conflict.base?.text == #"{"x":2,"y":1}"#)
+        #expect(conflict.mine?.text == #"{"x":1,"y":1}"#)
+        #expect(conflict.server?.text == #"{"x":"theirs","y":1}"#)
+    }
+
+    @Test func `undo of an older change leaves what was written here since`() async throws {
+        try await fixture.pull(fixture.remote("a", #"{"x":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        let first = try await entry(.write)
+        try await fixture.update("a", #"{"x":3}"#)
+        guard case .refused = try await store.undo(first.id) else {
+            Issue.record("the newer change goes first")
+            return
+        }
+        #expect(try await fixture.row("a")?.columns.text == #"{"x":3}"#)
+    }
+
+    @Test func `undo of a discard brings the operation back as it was`() async throws {
+        try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        try await fixture.push { _ in .quarantined(reason: "Bad milk.", maybeApplied: false) }
+        let refused = try #require(try await fixture.chain("a").first)
+        _ = try await store.bulk(.discard, OperationFilter(states: [.quarantined]), dryRun: false)
+        #expect(try await fixture.row("a")?.columns.text == #"{"x":1,"y":1}"#)
+        #expect(try await undo(.discarded)?.state == .quarantined)
+        let back = try #require(try await fixture.chain("a").first)
+        #expect(back.reason == "Bad milk." && back.attempts == refused.attempts)
+        #expect(back.payload == refused.payload && back.baseRow == refused.baseRow)
+        #expect(back.baseVersion == "v1" && back.lastStatus == refused.lastStatus)
+        let detail = try #require(try await store.operation(back.id))
+        #expect(detail.attemptLog.map(\.status) == [200])
+        #expect(try await fixture.row("a")?.columns.text == #"{"x":2,"y":1}"#)
+        let ledger = try await store.ledger()
+        #expect(ledger.discarded == 1 && ledger.queue.quarantined == 1)
+    }
+
+    @Test func `what comes back to a row that was changed since is a conflict`() async throws {
+        try await fixture.pull(fixture.remote("a", #"{"x":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        _ = try await store.discard(try #require(try await fixture.chain("a").first?.id))
+        try await fixture.pull(fixture.remote("a", #"{"x":"theirs"}"#, version: "v22"))
+        let operation = try #require(try await undo(.discarded))
+        #expect(operation.state == .conflict)
+        let conflict = try #require(try await store.conflict(operation.id))
+        #expect(conflict.mine?.text == #"{"x":2}"# && conflict.server?.text == #"{"x":"theirs"}"#)
+    }
+
+    @Test func `undo of a sent decision starts from the backend's newer row`() async throws {
+        let operation = try await fixture.conflict()
+        _ = try await store.resolve(operation.id, revision: operation.revision, .mine)
+        try await take(#"{"x":2,"y":3,"z":2}"#, version: "v333")
+        try await fixture.pull(
+            fixture.remote("a", #"{"x":2,"y":"newer","z":2}"#, version: "v4444"))
+        #expect(try await undo(.resolved)?.state == .queued)
+        let chain = try await fixture.chain("a")
+        #expect(chain[0].baseVersion == "v4444")
+        #expect(chain[0].payload?.text == #"{"x":1,"z":3}"#)
+        #expect(try await fixture.row("a")?.columns.text == #"{"x":1,"y":"newer","z":3}"#)
+    }
+
+    @Test func `undo of keeping both takes the copy away`() async throws {
+        let operation = try await fixture.conflict()
+        _ = try await store.resolve(operation.id, revision: operation.revision, .both)
+        #expect(try await store.tables().first?.items == 2)
+        #expect(try await undo(.resolved)?.state == .conflict)
+        #expect(try await store.tables().first?.items == 1)
+        let ledger = try await store.ledger()
+        #expect(ledger.queue.open == 1 && ledger.queue.conflict == 1)
+    }
+
+    @Test func `what was written after a decision stays when the conflict opens again`()
+        async throws
+    {
+        let operation = try await fixture.conflict()
+        _ = try await store.resolve(operation.id, revision: operation.revision, .mine)
+        try await fixture.update("a", #"{"y":"later"}"#)
+        #expect(try await undo(.resolved)?.state == .conflict)
+        let conflict = try #require(try await store.conflict(operation.id))
+        #expect(conflict.mine?.text == #"{"x":2,"y":"later","z":2}"#)
+        #expect(conflict.server?.text == #"{"x":1,"y":3,"z":3}"#)
+    }
+
+    @Test func `a decision on a view that a pull has made old is refused`() async throws {
+        let operation = try await fixture.conflict()
+        try await fixture.pull(
+            fixture.remote("a", #"{"x":1,"y":3,"z":"newer"}"#, version: "v333"))
+        let outcome = try await store.resolve(
+            operation.id, revision: operation.revision, .mine)
+        guard case .changed(let current) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(current.revision > operation.revision && current.state == .conflict)
+        let conflict = try #require(try await store.conflict(operation.id))
+        #expect(conflict.server?.text == #"{"x":1,"y":3,"z":"newer"}"#)
+    }
+}
