@@ -146,7 +146,8 @@ extension Transaction {
     /// Gives a changed row its stamp and version and writes it.
     ///
     /// Both are the store's own and change together, with what a client can see of the row: a push
-    /// that the backend took as it was, and a pulled row with nothing new in it, are invisible.
+    /// that the backend took as it was, and a pulled row with nothing new in it, are invisible. Such a
+    /// row is shown as before, also where the backend writes null for a column that it has not.
     func restamp(_ row: inout ItemRow, from before: ItemRow) throws {
         let isVisible =
             before.rowID == nil || before.deleted != row.deleted
@@ -154,6 +155,8 @@ extension Transaction {
         if isVisible {
             row.version = ids.version()
             row.stamp = try nextStamp(row.tableID)
+        } else {
+            row.columns = before.columns
         }
         try save(&row)
     }
