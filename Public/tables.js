@@ -95,8 +95,24 @@ export function tablesView(main, asked) {
         ...table.indexes.filter((index) => index.builtAt).map((index) => words.index(index.columns.join(", "))),
       ].filter(Boolean).join(" · ")),
       table.warning && h("p", { class: "notice warning" }, table.warning),
+      table.setAside > 0 && setAsideRows(table),
       h("div", { class: "actions" }, work, h("button", { type: "button", onclick: () => purge(table) }, words.purge)),
       tablePolicies(table, refresh));
+  }
+
+  // The rows that cannot be taken, fetched when a person opens the list.
+  function setAsideRows(table) {
+    const list = h("ul", { class: "plain" });
+    const details = h("details", { ontoggle: async () => {
+      if (!details.open || list.firstChild) return;
+      try {
+        const { items } = await operator.get(`/tables/${encodeURIComponent(table.name)}/set-aside`);
+        fill(list, items.map((row) => h("li", {}, h("strong", {}, row.id ?? words.noID), " ", row.reason, h("pre", { class: "scroll", tabindex: "0" }, row.text))));
+      } catch (problem) {
+        toast(problem.message);
+      }
+    } }, h("summary", {}, words.setAside(table.setAside)), list);
+    return details;
   }
 
   async function pull(table) {

@@ -272,6 +272,8 @@ export const words = {
   partial: "not pulled completely yet",
   pulled: (when) => `pulled ${when}`,
   neverPulled: "never pulled",
+  noID: "(no id)",
+  setAside: (count) => (count === 1 ? "1 row that cannot be taken" : `${count} rows that cannot be taken`),
   idKind: { string: "text ids", integer: "integer ids" },
   isPublic: "the same rows for everybody",
   range: (from, to, total) => `${number(from)}–${number(to)} of ${number(total)}`,

@@ -122,7 +122,7 @@ extension SyncEngine {
         do {
             if last == nil, try await !store.read({ try $0.hasAttempts(after: behind) }) { return }
             log.notice("the clock was set back; all that waits is due")
-            try await store.write { try $0.makeAllDue() }
+            try await store.write { try $0.forgetTimes() }
         } catch {
             log.warning("waiting operations not woken", metadata: ["error": "\(error)"])
         }

@@ -25,7 +25,8 @@ extension SyncEngine {
                 }
             }
             current?.isEnding = true
-            return end(current?.run ?? running.run)
+            return end(
+                current?.run ?? running.run, waiting: try await store.read { try $0.waiting() })
         } catch {
             scheduler.rest(now: clock.uptime())
             return (.failed, error.description)
@@ -41,7 +42,10 @@ extension SyncEngine {
             }
             self.binding = binding
             // Where the search begins: a backend may have become another one.
-            if backend.generation == .auto, let known, binding == .bound { generation = known }
+            if backend.generation == .auto, let known, binding == .bound {
+                generation = known
+                isGenerationRemembered = true
+            }
         }
         guard case .other(let address) = binding else { return nil }
         let reason =
@@ -60,13 +64,16 @@ extension SyncEngine {
     }
 
     private func prover(_ remote: Remote) -> Prover {
-        Prover(remote: remote, isGenerationOpen: backend.generation == .auto && !isGenerationKnown)
+        Prover(
+            remote: remote, isGenerationOpen: backend.generation == .auto && !isGenerationKnown,
+            isRemembered: isGenerationRemembered)
     }
 
     private func pushPass(
         _ running: CurrentRun, _ credential: Credential
     ) async throws(StoreError) -> PushStop? {
         current?.isAskedAgain = false
+        if current?.isAsked == true { try await store.write { try $0.makeAllDue() } }
         let earlier = current?.run.push
         // The generation must be known before a pass can speak it.
         if !isProven, let stop = await prove(credential, for: running.wish) { return stop }
@@ -92,6 +99,7 @@ extension SyncEngine {
         case .proven(let generation):
             self.generation = generation
             isGenerationKnown = true
+            isGenerationRemembered = true
             isProven = true
             await reached()
             return nil
@@ -206,18 +214,27 @@ extension SyncEngine {
         }
     }
 
-    private func end(_ run: Run) -> (Run.State, String?) {
+    /// - Parameter waiting: operations that were due or tried and are still to be tried, and why the
+    ///   first of them waits.
+    private func end(_ run: Run, waiting: (count: Int, reason: String?)) -> (Run.State, String?) {
         let refused = (run.push?.conflicts ?? 0) + (run.push?.quarantined ?? 0)
         if let error = run.pull.compactMap(\.error).first { return (.completeWithErrors, error) }
         if refused > 0 {
             let changes = refused == 1 ? "1 change needs" : "\(refused) changes need"
             return (.completeWithErrors, "\(changes) a person's decision.")
         }
+        if waiting.count > 0 {
+            let changes = waiting.count == 1 ? "1 change waits" : "\(waiting.count) changes wait"
+            let reason = waiting.reason.map { " " + $0 } ?? ""
+            return (.completeWithErrors, "\(changes) to be tried again.\(reason)")
+        }
         return (.complete, nil)
     }
 
     func fail(_ failure: Prover.Failure) {
         isProven = false
+        // What does not answer as /tables may speak another generation by now.
+        if failure.state == .notTables { isGenerationKnown = false }
         scheduler.failed(failure, now: clock.uptime(), wall: clock.now(), random: random)
     }
 
@@ -249,7 +266,8 @@ extension RemoteAnswer {
     fileprivate var isOfBackend: Bool {
         switch self {
         case .rows, .row, .empty, .missing, .rejected, .conflict, .unauthorized,
-            .unusable(status: 400, .notJSON), .unusable(status: 400, .unexpectedShape):
+            .unusable(status: 400, .notJSON), .unusable(status: 400, .unexpectedShape),
+            .unusable(status: 400, .otherVersion):
             true
         case .failed, .unavailable, .unusable, .unreachable: false
         }

@@ -8,16 +8,18 @@ struct CurrentRun: Sendable {
     var cancel = CancelFlag()
     /// Somebody asked for it since its last look for changes, and may have written before.
     var isAskedAgain = false
+    /// A person or a command asked for it: what waits for time alone is tried at once.
+    var isAsked = false
     /// It looks for nothing more.
     var isEnding = false
 }
 
 extension SyncEngine {
     /// Pushes, then pulls every table. Returns when that is over.
-    public func sync() async -> Run { await perform(.sync) }
+    public func sync() async -> Run { await perform(.sync, isAsked: true) }
 
     /// Pushes what is due. Returns when that is over.
-    public func push() async -> Run { await perform(.push) }
+    public func push() async -> Run { await perform(.push, isAsked: true) }
 
     /// Pushes, then pulls one table: whole, or what `query` selects. With a query id a filtered pull
     /// is incremental. With `reconcile` clean items that the backend no longer has, or that left the
@@ -27,7 +29,8 @@ extension SyncEngine {
         reconcile: Bool = false
     ) async -> Run {
         await perform(
-            .pull(PullRequest(table: table, query: query, queryID: queryID, reconcile: reconcile)))
+            .pull(PullRequest(table: table, query: query, queryID: queryID, reconcile: reconcile)),
+            isAsked: true)
     }
 
     /// Starts a sync that the loop of ``run()`` carries out, or names the one under way.
@@ -112,6 +115,7 @@ extension SyncEngine {
     private func join(_ wish: Scheduler.Wish) -> String? {
         guard let running = current, running.wish == wish, !running.isEnding else { return nil }
         current?.isAskedAgain = true
+        current?.isAsked = true
         return running.run.id
     }
 
@@ -139,7 +143,8 @@ extension SyncEngine {
     ///
     /// The passes run in a task of their own, so that a caller who goes away cannot cut a
     /// request's bookkeeping off; cancelling the caller asks the run to end after it.
-    func perform(_ wish: Scheduler.Wish) async -> Run {
+    /// - Parameter isAsked: by a person or a command, and not by the schedule.
+    func perform(_ wish: Scheduler.Wish, isAsked: Bool = false) async -> Run {
         while let current {
             let isJoined = join(wish) != nil
             // Also for a caller who was cancelled: it would ask again and again and let nobody in.
@@ -150,9 +155,10 @@ extension SyncEngine {
             if isJoined, run.state != .running { return run }
         }
         scheduler.unwish(wish)
-        let id = promised.removeValue(forKey: wish) ?? newRunID()
+        let promise = promised.removeValue(forKey: wish)
+        let id = promise ?? newRunID()
         let run = Run(id: id, kind: wish.kind, startedAt: clock.now())
-        let running = CurrentRun(run: run, wish: wish)
+        let running = CurrentRun(run: run, wish: wish, isAsked: isAsked || promise != nil)
         current = running
         scheduler.progressed(now: clock.uptime())
         let task = Task(executorPreference: executor) { await self.carryOut(running) }

@@ -24,6 +24,8 @@ public actor SyncEngine {
     var generation: Generation
     /// A list showed what the backend is; a passing failure does not open the question again.
     var isGenerationKnown = false
+    /// The generation was found out before, by an earlier process perhaps.
+    var isGenerationRemembered = false
     /// Both clocks when they were last compared; nil before the first time.
     var lastLook: (wall: Instant, uptime: Duration)?
     /// The backend gave a list, and nothing has failed since.
@@ -172,6 +174,7 @@ public actor SyncEngine {
     private func forget(_ reason: String) {
         isProven = false
         isGenerationKnown = false
+        isGenerationRemembered = false
         binding = nil
         generation = backend.generation.first
         warnings = []

@@ -81,17 +81,37 @@ import Testing
         #expect(throws: deep) { try JSONValue(parsing: String(repeating: "[", count: 1_000_000)) }
     }
 
+    private func elements(_ text: String) -> [String]? {
+        JSONCutter.elements(ofArray: Array(text.utf8)[...])?.map {
+            String(decoding: $0, as: UTF8.self)
+        }
+    }
+
     @Test func `cuts an array into its elements`() throws {
-        let bytes = Array(" [ 1.10 , {\"a\": [1]},\"]\" ] ".utf8)
+        let text = #" [ 1.10 , {"a": [1]},"]\\\"," ] "#
+        #expect(elements(text) == ["1.10", #"{"a": [1]}"#, #""]\\\",""#])
+        #expect(elements("[]") == [])
+        for text in ["{}", "[1,]", "[,1]", "[1]x", "[1", "", "[{]", #"["a]"#, "[[1]", "]["] {
+            #expect(elements(text) == nil, "\(text)")
+        }
+    }
+
+    @Test func `one element that is no JSON does not spoil the others`() throws {
+        let deep = String(repeating: "[", count: 90) + String(repeating: "]", count: 90)
+        let odd = #"{"id":"a","id":"b"}"#
         #expect(
-            try JSONText.elements(ofArray: bytes).map(\.text) == ["1.10", "{\"a\": [1]}", "\"]\""])
-        #expect(try JSONText.elements(ofArray: Array("[]".utf8)).isEmpty)
-        for (text, position) in [("{}", 0), ("[1,]", 3), ("[1]x", 3), ("[1", 2), ("", 0)] {
-            #expect {
-                try JSONText.elements(ofArray: Array(text.utf8))
-            } throws: {
-                ($0 as? JSONError)?.position == position
-            }
+            elements(#"["\ud800",\#(deep),\#(odd),x,1]"#) == [#""\ud800""#, deep, odd, "x", "1"])
+    }
+
+    @Test func `cuts an object into its members`() throws {
+        let text = #"{ "a" : [1, 2] ,"b\u0063":{"d":","}, "a":3}"#
+        let members = try #require(JSONCutter.members(ofObject: Array(text.utf8)[...]))
+        #expect(members.map(\.name) == ["a", "bc", "a"])
+        #expect(
+            members.map { String(decoding: $0.value, as: UTF8.self) }
+                == ["[1, 2]", #"{"d":","}"#, "3"])
+        for text in ["[]", "{1:2}", #"{"a"}"#, #"{"a":1,}"#, #"{"a":1"#] {
+            #expect(JSONCutter.members(ofObject: Array(text.utf8)[...]) == nil, "\(text)")
         }
     }
 }

@@ -4,5 +4,6 @@ import ArgumentParser
 struct Tables: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The tables here, and how each is read and written.",
-        subcommands: [TablesList.self, TablesSet.self], defaultSubcommand: TablesList.self)
+        subcommands: [TablesList.self, TablesSet.self, TablesSetAside.self],
+        defaultSubcommand: TablesList.self)
 }

@@ -82,6 +82,22 @@ extension Words {
         return [line] + (table["warning"]?.string.map { ["  " + $0] } ?? [])
     }
 
+    /// Rows that are set aside: each with its id, the reason and the beginning of its text.
+    static func setAside(_ list: JSONValue) -> [String] {
+        let lines = (list["items"]?.array ?? []).flatMap { row -> [String] in
+            let text = row["text"]?.string ?? ""
+            let cut = text.count > setAsideCharacters ? "…" : ""
+            return [
+                "\(row["id"]?.string ?? "(no id)")  \(row["reason"]?.string ?? "")",
+                "  " + text.prefix(setAsideCharacters) + cut,
+            ]
+        }
+        return lines.isEmpty ? ["All rows that came are here."] : lines
+    }
+
+    /// Characters that are shown of a row which cannot be taken.
+    private static let setAsideCharacters = 200
+
     /// One index of a table, on one line.
     static func index(_ index: JSONValue) -> String {
         let columns = (index["columns"]?.array ?? []).compactMap(\.string).joined(separator: ", ")

@@ -22,6 +22,7 @@ enum Words {
                     "Table",
                     "\(text(table["name"]))  \(text(table["items"])) items, "
                         + "\(text(table["pending"])) pending\(complete)"))
+            if let warning = table["warning"]?.string { lines.append(row("", warning)) }
         }
         lines.append(row("Last sync", status["lastSync"]?.string ?? "never"))
         for warning in status["warnings"]?.array ?? [] {

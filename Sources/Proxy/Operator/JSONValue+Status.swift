@@ -62,7 +62,9 @@ extension JSONValue {
                         .members(("table", .string($0.table.text)), ("column", .string($0.column)))
                     })
             ), ("preserveHistory", .bool(table.preservesHistory)),
-            ("warning", .text(table.warning)), ("indexes", .array(table.indexes.map { .index($0) }))
+            ("warning", .text(table.warning)), ("pullError", .text(table.pullError)),
+            ("pullsFailSince", .time(table.pullsFailSince)), ("setAside", .number(table.setAside)),
+            ("indexes", .array(table.indexes.map { .index($0) }))
         )
     }
 

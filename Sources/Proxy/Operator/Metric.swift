@@ -11,6 +11,8 @@ enum Metric: String, CaseIterable {
     case syncStalls = "understudy_sync_stalls_total"
     case lastSync = "understudy_last_sync_timestamp_seconds"
     case tableItems = "understudy_table_items"
+    case pullsFailing = "understudy_table_pulls_failing"
+    case rowsSetAside = "understudy_table_rows_set_aside"
     case rejectedRequests = "understudy_rejected_requests_total"
 
     /// Its type in the text format.
@@ -19,7 +21,7 @@ enum Metric: String, CaseIterable {
         case .operations, .syncStalls, .rejectedRequests: "counter"
         case .requestDuration: "histogram"
         case .buildInfo, .startTime, .backendUp, .queueOperations, .oldestAge, .ledgerImbalance,
-            .lastSync, .tableItems:
+            .lastSync, .tableItems, .pullsFailing, .rowsSetAside:
             "gauge"
         }
     }
@@ -40,6 +42,8 @@ enum Metric: String, CaseIterable {
         case .syncStalls: "How often syncing stood still and was started again."
         case .lastSync: "When the last sync ended well."
         case .tableItems: "Rows of each table."
+        case .pullsFailing: "1 for a table whose pulls fail, else 0."
+        case .rowsSetAside: "Rows of the backend that are not here, since they cannot be taken."
         case .rejectedRequests: "Requests that were refused, by reason."
         }
     }

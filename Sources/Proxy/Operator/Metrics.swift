@@ -61,6 +61,9 @@ struct Metrics: Sendable {
         case .syncStalls: each { Int64($0.stalls) }
         case .lastSync: each { status in status.lastSync.map { $0.milliseconds / 1000 } }
         case .tableItems: each("table") { $0.tables.map { ($0.name, Int64($0.items)) } }
+        case .pullsFailing:
+            each("table") { $0.tables.map { ($0.name, $0.pullError == nil ? 0 : 1) } }
+        case .rowsSetAside: each("table") { $0.tables.map { ($0.name, Int64($0.setAside)) } }
         case .rejectedRequests:
             rejections.map { Sample("reason=\"\($0.reason.word)\"", Int64($0.count)) }
         }

@@ -41,6 +41,24 @@ extension OperatorAPI {
         return .json(.page(rows, next: next, total: page.count ?? rows.count))
     }
 
+    /// Rows of the backend that are not here, since they cannot be taken.
+    func setAsideRows(_ call: OperatorCall) async throws(Problem) -> Response {
+        let home = try home(call)
+        let table = try Self.table(call)
+        let limit = try call.limit()
+        let page = try await asking { () throws(StoreError) in
+            try await home.store.setAsideRows(of: table, after: call.query["after"], limit: limit)
+        }
+        guard let page else { throw .notFound("There is no table \(table) here yet.") }
+        return .json(
+            .page(page) { row in
+                .members(
+                    ("id", .text(row.id)), ("reason", .string(row.reason)),
+                    ("text", .string(row.text)), ("since", .time(row.since)),
+                    ("seenAt", .time(row.seenAt)))
+            })
+    }
+
     private static func query(_ call: OperatorCall) throws(Problem) -> TableQuery {
         var parameters = [QueryParameter(name: "$inlinecount", value: "allpages", raw: "")]
         for (name, option) in [("filter", "$filter"), ("orderby", "$orderby")] {

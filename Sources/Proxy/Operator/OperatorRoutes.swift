@@ -57,6 +57,9 @@ extension OperatorRoute {
         .later(.get, "\(api)/tables/{table}/items") { api, call throws(Problem) in
             try await api.items(call)
         },
+        .later(.get, "\(api)/tables/{table}/set-aside") { api, call throws(Problem) in
+            try await api.setAsideRows(call)
+        },
         .later(.post, "\(api)/tables/{table}/indexes") { api, call throws(Problem) in
             try await api.buildIndex(call)
         },

@@ -4,7 +4,7 @@ import TablesProtocol
 struct PagesAhead: Sendable {
     /// One page, or what is left of it.
     struct Page: Sendable {
-        var rows: ArraySlice<RemoteRow>
+        var rows: ArraySlice<ListElement>
         /// The count of push outcomes when it was asked for.
         let change: Int64
         /// How it was asked for.

@@ -16,9 +16,12 @@ extension PullPass {
             guard let paging = part.first?.paging else { return applied }
             let rows = part.flatMap(\.rows)
             var record = try transaction.tableForRows(request.table, rows)
+            let hasSetAside = try transaction.setAsideCount(of: record.id) > 0
             applying: for page in part {
-                for row in page.rows {
-                    applied.counts.add(try transaction.apply(row, to: record, asOf: page.change))
+                for element in page.rows {
+                    applied.counts.add(
+                        try transaction.take(
+                            element, to: record, asOf: page.change, hasSetAside: hasSetAside))
                     applied.rows += 1
                     if applied.rows >= SyncLimits.applyRowsBesideWrites, store.hasWaitingWrites {
                         break applying
@@ -37,7 +40,7 @@ extension PullPass {
             let taken = rows.prefix(applied.rows)
             if !request.isWhole { try transaction.note(taken, of: moved) }
             if paging != .full {
-                moved.advance(to: taken)
+                moved.advance(to: taken, now: transaction.now)
                 try transaction.save(moved)
             }
             applied.token = moved

@@ -6,9 +6,11 @@ extension PullPass {
     func finish(_ state: PullState) async throws(StoreError) -> PullState {
         var state = state
         let (request, seen, begun, plan) = (request, state.plan.ids, state.begun, state.plan)
+        let startedAt = state.startedAt
         let removes = state.removesUnseen
         let token = state.token
         let hasIntegerIDs = await assignsIDs(state)
+        let gone = plan.isUnpaged && removes && request.isWhole ? try await missing(state) : nil
         state.report.deleted += try await store.write { transaction in
             var record =
                 try transaction.table(request.table) ?? transaction.makeTable(request.table)
@@ -16,13 +18,17 @@ extension PullPass {
             var removed = 0
             if request.isWhole {
                 if removes {
-                    removed = try transaction.removeUnseen(seen, from: record, asOf: begun)
+                    removed = try transaction.removeUnseen(
+                        seen, from: record, asOf: begun, only: gone)
                 }
                 record.isComplete = true
+                if plan.start == nil {
+                    try transaction.takeBackUnseen(since: startedAt, of: record)
+                }
             }
             if request.keepsToken {
                 var token = try token ?? transaction.token(record, of: request)
-                if removes, !request.isWhole {
+                if removes, !request.isWhole, !plan.isUnpaged {
                     removed = try transaction.removeLeft(seen, token, from: record, asOf: begun)
                 }
                 token.isComplete = true
@@ -31,10 +37,39 @@ extension PullPass {
             }
             record.lastPullAt = transaction.now
             record.warning = plan.warning
+            (record.pullError, record.pullsFailSince) = (nil, nil)
             try transaction.save(record)
             return removed
         }
         return state
+    }
+
+    /// Notes at the table why its pull failed, for as long as they do.
+    func noteFailure(_ reason: String) async throws(StoreError) {
+        let name = request.table
+        try await store.write { transaction in
+            guard var record = try transaction.table(name) else { return }
+            record.pullError = reason
+            record.pullsFailSince = record.pullsFailSince ?? transaction.now
+            try transaction.save(record)
+            transaction.emit(.status)
+        }
+    }
+
+    /// Of the clean items that an answer did not show, those that the backend says it has not: a list that
+    /// does not keep to what it is asked may leave rows out. A few at each pull.
+    private func missing(_ state: PullState) async throws(StoreError) -> Set<ItemID> {
+        let (name, seen, begun) = (request.table, state.plan.ids, state.begun)
+        let unseen = try await store.read { transaction in
+            guard let table = try transaction.table(name) else { return [ItemID]() }
+            return try transaction.unseen(seen, in: table, asOf: begun)
+        }
+        var missing: Set<ItemID> = []
+        for id in unseen.prefix(SyncLimits.unseenAsked) {
+            guard case .missing = await remote.row(id, in: name) else { continue }
+            missing.insert(id)
+        }
+        return missing
     }
 
     /// Whether a table without rows is one whose ids the backend assigns: there, first generation

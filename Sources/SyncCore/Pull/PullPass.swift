@@ -13,6 +13,7 @@ import TablesProtocol
 ///    that a pull cut short goes on where it was. One ends early when clients wait to write.
 /// 5. Rows with local changes keep them; the backend's row is laid beside them.
 /// 6. A page refused while the table can be listed asks for a simpler way of paging.
+/// 7. An element that cannot be taken is set aside; those around it are applied (``OddRow``).
 struct PullPass: Sendable {
     let store: Store
     let remote: Remote
@@ -37,7 +38,12 @@ struct PullPass: Sendable {
             state = begun
             try await pages(&begun)
             state = begun
-            if begun.plan.isAtEnd, begun.report.error == nil { state = try await finish(begun) }
+            if let error = begun.report.error {
+                if begun.stop == nil { try await noteFailure(error) }
+            } else if begun.plan.isAtEnd {
+                state = try await finish(begun)
+                try await askForSetAside(since: begun.startedAt)
+            }
         } catch {
             var report = state?.report ?? PullReport(table: request.table.text)
             report.error = error.description
@@ -49,12 +55,12 @@ struct PullPass: Sendable {
 
     private func begin() async throws(StoreError) -> PullState {
         let request = request
-        let (record, token, change) = try await store.write { transaction in
+        let (record, token, change, now) = try await store.write { transaction in
             let record = try transaction.table(request.table)
             let token = try record.map {
                 try transaction.token($0, of: request)
             }
-            return (record, token, try transaction.changeCount())
+            return (record, token, try transaction.changeCount(), transaction.now)
         }
         // A complete table whose token was reset is pulled from the beginning, as after a change of
         // the backend: what is not there any more has to go.
@@ -69,7 +75,7 @@ struct PullPass: Sendable {
             collectsIDs: reconciles)
         return PullState(
             report: PullReport(table: record?.name.text ?? request.table.text), plan: plan,
-            token: request.keepsToken ? token : nil, begun: change,
+            token: request.keepsToken ? token : nil, startedAt: now, begun: change,
             keepsToken: request.keepsToken)
     }
 

@@ -41,16 +41,36 @@ struct PullPlan: Sendable {
     /// The last row seen.
     struct Cursor: Sendable, Hashable {
         var updatedAt: String
-        var id: ItemID
+        /// As the backend wrote it; empty where the row had none that can be read.
+        var id: String
     }
 
+    /// What tells rows of pages apart.
     private struct Seen: Hashable {
-        var id: ItemID
+        /// The id's text; all of a row without one.
+        var name: String
         var version: String?
+        /// Where none can be read, that of the row before: the backend has put it behind that one.
         var updatedAt: String?
 
-        init(_ row: RemoteRow) {
-            (id, version, updatedAt) = (row.id, row.version, row.updatedAt)
+        init(_ element: ListElement, after earlier: String?) {
+            updatedAt = element.updatedAt
+            switch element {
+            case .row(let row): (name, version) = (row.id.text, row.version)
+            case .odd(let odd):
+                name = odd.id ?? odd.text
+                updatedAt = updatedAt ?? earlier
+            }
+        }
+    }
+
+    /// The page's rows as the guards compare them.
+    private func places(_ page: RemotePage) -> [Seen] {
+        var earlier = cursor?.updatedAt
+        return page.elements.map { element in
+            let place = Seen(element, after: earlier)
+            earlier = place.updatedAt
+            return place
         }
     }
 
@@ -100,10 +120,10 @@ struct PullPlan: Sendable {
 
     private func keyset() -> Expression? {
         guard let cursor else { return start.map { .changed(since: $0) } }
-        return .keyset(after: cursor.updatedAt, id: cursor.id.text, kind: idKind)
+        return .keyset(after: cursor.updatedAt, id: cursor.id, kind: idKind)
     }
 
-    /// Takes a page in; gives the rows that count: none where the page has to come again.
+    /// Takes a page in; gives the elements that count: none where the page has to come again.
     ///
     /// 1. A page by `$skip` that does not begin with a row that came is not taken.
     /// 2. An empty page is the end; so is a short one that names no next.
@@ -111,24 +131,26 @@ struct PullPlan: Sendable {
     /// 4. Rows without a readable `updatedAt` cannot be paged by it: the whole pull becomes one by `$skip`.
     /// 5. A keyset page without a row unseen at the cursor's instant makes no progress: from here on
     ///    the table is paged by `$skip` inside ties.
+    ///
+    /// Elements that cannot be taken count as rows: the cursor moves past them.
     @discardableResult
-    mutating func take(_ page: RemotePage) -> ArraySlice<RemoteRow> {
-        guard follows(page) else {
+    mutating func take(_ page: RemotePage) -> ArraySlice<ListElement> {
+        let places = places(page)
+        guard follows(page, places) else {
             if paging == .full { position.stepBack() } else { position.restart() }
             lastPage = []
             return []
         }
-        let rows = page.rows.dropFirst(overlap)
-        let isShort = page.rows.count < min(pageRows, SyncLimits.smallestPageRows)
-        isAtEnd = page.rows.isEmpty || isShort && !page.hasNext
+        let rows = page.elements.dropFirst(overlap)
+        let isShort = page.elements.count < min(pageRows, SyncLimits.smallestPageRows)
+        isAtEnd = page.elements.isEmpty || isShort && !page.hasNext
         guard let last = rows.last else {
             position.advance(by: 0, isNew: false)
             return rows
         }
-        let seen = page.rows.map(Seen.init)
-        if seen == lastPage, !isAtEnd { return takeAgain(page) }
-        lastPage = seen
-        if page.rows.contains(where: { $0.updatedAt.flatMap { InstantLiteral($0) } == nil }) {
+        if places == lastPage, !isAtEnd { return takeAgain(page, places) }
+        lastPage = places
+        if isUntimed(page, places) {
             hasUntimedRows = true
             // The page comes again, in another order.
             if paging != .full {
@@ -137,27 +159,39 @@ struct PullPlan: Sendable {
             }
         }
         let known = ids.count
-        if collectsIDs || paging == .full { ids.formUnion(rows.map(\.id)) }
+        if collectsIDs || paging == .full { ids.formUnion(rows.compactMap(\.itemID)) }
         switch paging {
         case .full: position.advance(by: rows.count, isNew: ids.count > known)
-        case .keyset, .skipInTies: move(rows, last)
+        case .keyset, .skipInTies: move(places.dropFirst(overlap), last)
         }
         return rows
     }
 
+    /// Whether a row has no time that can be read, or no element of the page has one.
+    private func isUntimed(_ page: RemotePage, _ places: [Seen]) -> Bool {
+        func isTimed(_ text: String?) -> Bool { text.flatMap { InstantLiteral($0) } != nil }
+        if page.elements.contains(where: { $0.row != nil && !isTimed($0.updatedAt) }) {
+            return true
+        }
+        return !isTimed(places.last?.updatedAt)
+    }
+
     /// Whether no row before the page has gone away since the last one came.
-    private func follows(_ page: RemotePage) -> Bool {
+    private func follows(_ page: RemotePage, _ places: [Seen]) -> Bool {
         guard overlap > 0 else { return true }
-        guard let first = page.rows.first else { return false }
-        return paging == .full ? ids.contains(first.id) : seen.contains(Seen(first))
+        guard let first = page.elements.first, let place = places.first else { return false }
+        guard paging == .full else { return seen.contains(place) }
+        return first.itemID.map { ids.contains($0) } ?? lastPage.contains(place)
     }
 
     /// Asks without a filter, unless all rows are of one instant, which a filter may fail to tell
     /// apart. Without one the page is the whole table, unless it names a next.
-    private mutating func takeAgain(_ page: RemotePage) -> ArraySlice<RemoteRow> {
+    private mutating func takeAgain(
+        _ page: RemotePage, _ places: [Seen]
+    ) -> ArraySlice<ListElement> {
         switch paging {
-        case .keyset where page.rows.allSatisfy { $0.updatedAt == cursor?.updatedAt }:
-            skipInTies(page.rows[...])
+        case .keyset where places.allSatisfy { $0.updatedAt == cursor?.updatedAt }:
+            skipInTies(places[...])
         case .keyset, .skipInTies: restart(paging: .full)
         case .full:
             isInCircles = page.hasNext
@@ -167,26 +201,26 @@ struct PullPlan: Sendable {
         return []
     }
 
-    private mutating func skipInTies(_ rows: ArraySlice<RemoteRow>) {
+    private mutating func skipInTies(_ places: ArraySlice<Seen>) {
         paging = .skipInTies
-        position = SkipPosition(taken: rows.count { $0.updatedAt == cursor?.updatedAt })
+        position = SkipPosition(taken: places.count { $0.updatedAt == cursor?.updatedAt })
         isAtEnd = false
     }
 
-    private mutating func move(_ rows: ArraySlice<RemoteRow>, _ last: RemoteRow) {
-        if paging == .keyset, rows.allSatisfy({ seen.contains(Seen($0)) }) {
-            return skipInTies(rows)
+    private mutating func move(_ places: ArraySlice<Seen>, _ last: ListElement) {
+        if paging == .keyset, places.allSatisfy({ seen.contains($0) }) {
+            return skipInTies(places)
         }
-        let instant = last.updatedAt ?? ""
+        let instant = places.last?.updatedAt ?? ""
         if instant == cursor?.updatedAt {
-            let isNew = rows.contains { !seen.contains(Seen($0)) }
-            position.advance(by: rows.count, isNew: isNew)
+            let isNew = places.contains { !seen.contains($0) }
+            position.advance(by: places.count, isNew: isNew)
         } else {
             seen = []
-            position.begin(with: rows.count { $0.updatedAt == instant })
+            position.begin(with: places.count { $0.updatedAt == instant })
         }
-        for row in rows where row.updatedAt == instant { seen.insert(Seen(row)) }
-        cursor = Cursor(updatedAt: instant, id: last.id)
+        for place in places where place.updatedAt == instant { seen.insert(place) }
+        cursor = Cursor(updatedAt: instant, id: last.idText ?? "")
     }
 
     /// Begins again with another way of paging, after the backend refused the present one.

@@ -7,7 +7,9 @@ struct PullState: Sendable {
     var token: PullToken?
     /// Failures of the page under way.
     var refusals = 0
-    /// The count of push outcomes when the pass began.
+    /// When the pass began, on the store's clock.
+    var startedAt: Instant
+    /// The count of push outcomes then.
     var begun: Int64
     var stop: PushStop?
     /// When clients were last seen to read or write, on the clock that only runs on.

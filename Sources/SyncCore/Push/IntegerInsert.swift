@@ -19,11 +19,18 @@ enum IntegerInsert {
     /// Judges what is new at the backend after an insert of unknown fate.
     ///
     /// One equal row that no other operation claimed is ours; none means that it never arrived;
-    /// between several only a person can tell.
+    /// between several only a person can tell. A list that shows older rows ignored its filter, and may
+    /// leave out what is new: it proves nothing.
     static func judge(
-        _ subject: PushSubject, _ answer: RemoteAnswer, claimed: Set<String>
+        _ subject: PushSubject, _ answer: RemoteAnswer, after highest: Int64, claimed: Set<String>
     ) -> PushDecision {
+        if case .missing(let status) = answer { return Verdict.noTable(subject, status) }
         guard case .rows(let page) = answer else { return Verdict.noVerdict(answer) }
+        if page.elements.contains(where: { ($0.itemID?.number ?? 0) <= highest }) {
+            return Verdict.unclear(
+                "The backend's list does not keep to its filter, so whether the item arrived cannot be "
+                    + "told.")
+        }
         let candidates = page.rows.filter { row in
             !row.isDeleted && !claimed.contains(row.id.text) && subject.isEqual(to: row)
         }

@@ -22,17 +22,24 @@ extension PushPass {
         let table = operation.table
         var subject = subject
         let exchange = await send(request, of: operation)
+        if exchange.answer.isMissing {
+            subject.tableWasThere = try await store.read { try $0.wasThere(record) }
+        }
         var decision: PushDecision
         if operation.isAssigned, operation.maybeApplied {
+            let highest = operation.highestID ?? 0
+            let answer = await remote.rest(of: exchange.answer, of: table, after: highest)
             let claimed = try await store.read { try $0.claimedIDs(of: record) }
-            decision = IntegerInsert.judge(subject, exchange.answer, claimed: claimed)
+            decision = IntegerInsert.judge(subject, answer, after: highest, claimed: claimed)
         } else if operation.maybeApplied {
-            decision = Verdict.judge(subject, readBack: exchange.answer, after: .unknown)
+            let answer = await remote.proof(exchange.answer, of: operation.itemID, in: table)
+            decision = Verdict.judge(subject, readBack: answer, after: .unknown)
         } else {
             decision = Verdict.judge(subject, exchange.answer)
         }
         if decision == .readBack {
-            let row = await remote.list(table, .row(operation.itemID))
+            let list = await remote.list(table, .row(operation.itemID))
+            let row = await remote.proof(list, of: operation.itemID, in: table)
             let cause: Verdict.ReadBackCause = exchange.answer.isMissing ? .missing : .conflict
             decision = Verdict.judge(subject, readBack: row, after: cause)
             // The id is taken, perhaps by this very insert when the network sent it twice: as long

@@ -119,7 +119,8 @@ extension PushPass {
                 operation, subject, decision, nil, failure: failure)
         }
         slots.leave()
-        let highest = page.rows.first?.id.number ?? 0
+        // A backend that gives more than the one row which was asked for may give them in any order.
+        let highest = page.elements.compactMap { $0.itemID?.number }.max() ?? 0
         try await store.book { try $0.setHighestID(highest, of: operation.seq) }
         return nil
     }

@@ -20,6 +20,8 @@ struct PushSubject: Sendable, Hashable {
     var conflictPolicy = ConflictPolicy.ask
     /// `ask` or `client`: who decides conflicts of writes whose client sent no If-Match.
     var unconditionalPolicy = ConflictPolicy.ask
+    /// The backend has had the table: it was pulled, or an operation on it has arrived.
+    var tableWasThere = false
     /// The operation was merged and sent again in this pass already: once is enough.
     var hasMerged = false
 

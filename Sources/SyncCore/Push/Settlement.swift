@@ -59,7 +59,8 @@ struct Settlement {
             return wait(later.reason, until: backoff(attempts), maybeApplied: later.maybeApplied)
         case .busy(let wait):
             let until = wait.map { now.advanced(by: $0) } ?? backoff(attempts)
-            return self.wait(later.reason, until: until, maybeApplied: later.maybeApplied)
+            return self.wait(
+                later.reason, until: until, maybeApplied: later.maybeApplied, isAsked: wait != nil)
         case .own:
             guard failures + 1 < maxAttempts else {
                 return .quarantined(
@@ -71,10 +72,12 @@ struct Settlement {
         }
     }
 
-    private func wait(_ reason: String, until: Instant, maybeApplied: Bool) -> SettledOutcome {
+    private func wait(
+        _ reason: String, until: Instant, maybeApplied: Bool, isAsked: Bool = false
+    ) -> SettledOutcome {
         maybeApplied || subject.maybeApplied
-            ? .unknown(reason: reason, until: until)
-            : .waiting(reason: reason, until: until, maybeApplied: false)
+            ? .unknown(reason: reason, until: until, isAsked: isAsked)
+            : .waiting(reason: reason, until: until, maybeApplied: false, isAsked: isAsked)
     }
 
     private func backoff(_ failures: Int) -> Instant {

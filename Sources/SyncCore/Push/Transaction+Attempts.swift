@@ -19,6 +19,13 @@ extension Transaction {
         Set(try column("SELECT id FROM aliases WHERE table_id = ?", [table.id]))
     }
 
+    /// Whether the backend has had a table: it was pulled, or an operation on it has arrived.
+    func wasThere(_ table: TableRecord) throws -> Bool {
+        if table.isComplete || table.lastPullAt != nil { return true }
+        return try integer(
+            "SELECT 1 FROM state_counts WHERE table_id = ? AND state = 'done'", [table.id]) != nil
+    }
+
     /// Whether another insert of the table got this id from the backend.
     func isClaimed(_ id: ItemID, _ operation: TableOperation) throws -> Bool {
         try integer(

@@ -15,6 +15,7 @@ extension Verdict {
     static func judge(
         _ subject: PushSubject, readBack answer: RemoteAnswer, after cause: ReadBackCause
     ) -> PushDecision {
+        if case .missing(let status) = answer { return noTable(subject, status) }
         guard case .rows(let page) = answer else { return noVerdict(answer) }
         let row = page.rows.first { $0.id == subject.itemID }
         return row.map { found(subject, $0, after: cause) } ?? notFound(subject, after: cause)

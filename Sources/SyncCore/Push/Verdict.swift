@@ -18,8 +18,7 @@ enum Verdict {
         case .rows: return unclear("The backend answered with a list instead of one row.")
         case .conflict(_, let row): return collision(subject, row)
         case .missing(let status):
-            return subject.kind == .insert
-                ? .quarantine(reason: "The backend has no such table (\(status)).") : .readBack
+            return subject.kind == .insert ? noTable(subject, status) : .readBack
         case .unauthorized: return .signIn
         case .rejected(let status, let text):
             return .quarantine(reason: "The backend refused it with \(status)\(said(text))")
@@ -27,7 +26,7 @@ enum Verdict {
         }
     }
 
-    /// Why no verdict came, for answers that are none whatever was asked.
+    /// Why no verdict came, for answers that are none whatever was asked: of a list, or of a request.
     static func noVerdict(_ answer: RemoteAnswer) -> PushDecision {
         switch answer {
         case .failed(let status, let text):
@@ -41,7 +40,11 @@ enum Verdict {
                 cause: .busy(retryAfter: wait), maybeApplied: status != 429, reason: reason)
             return .later(later)
         case .unusable(let status, let why):
-            return unclear("The answer (\(status)) is \(why.words).")
+            // A request in a dialect that the backend does not speak was not carried out.
+            return .later(
+                Later(
+                    cause: .own, maybeApplied: why != .otherVersion,
+                    reason: "The answer (\(status)) is \(why.words)."))
         case .unreachable(let error):
             let cause: Later.Cause = error.cause == .cancelled ? .cancelled : .link
             return .later(
@@ -55,6 +58,15 @@ enum Verdict {
                 reason: "The row cannot be read back: \(status)\(said(text))")
         case .row, .rows, .empty: return unclear("The answer is not the one that was asked for.")
         }
+    }
+
+    /// A table that is not there: one that was there before may come back.
+    static func noTable(_ subject: PushSubject, _ status: Int) -> PushDecision {
+        guard subject.tableWasThere else {
+            return .quarantine(reason: "The backend has no such table (\(status)).")
+        }
+        let reason = "The backend has no such table now (\(status)), though it had it before."
+        return .later(Later(cause: .own, maybeApplied: false, reason: reason))
     }
 
     private static func success(_ subject: PushSubject, _ row: RemoteRow) -> PushDecision {
@@ -108,6 +120,7 @@ extension Unusable {
         case .html: "a page for people, not an answer of /tables"
         case .notJSON: "torn or not JSON"
         case .unexpectedShape: "JSON, but neither a row nor a list"
+        case .otherVersion: "a refusal of this version of the protocol"
         case .redirect: "a redirect to somewhere else"
         }
     }

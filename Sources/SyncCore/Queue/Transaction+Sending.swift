@@ -60,15 +60,38 @@ extension Transaction {
         ).map { Instant(milliseconds: $0) }
     }
 
-    /// Makes every waiting and unknown operation due.
+    /// Makes every operation due that waits for time alone, but for the time that the backend has asked
+    /// to be left alone.
     func makeAllDue() throws {
         try run(
             """
-            UPDATE operations SET next_attempt_at = ?1
+            UPDATE operations SET next_attempt_at = max(?1, coalesce(not_before, 0))
             WHERE state IN ('waiting', 'unknown') AND waits_for IS NULL
-              AND coalesce(next_attempt_at, ?1 + 1) > ?1
+              AND coalesce(next_attempt_at, ?1 + 1) > max(?1, coalesce(not_before, 0))
             """, [now.milliseconds])
         effects.madeWork = true
+    }
+
+    /// Makes every waiting and unknown operation due: the clock by which they waited was wrong.
+    func forgetTimes() throws {
+        try run("UPDATE operations SET not_before = NULL WHERE not_before IS NOT NULL")
+        try makeAllDue()
+    }
+
+    /// How many operations wait to be tried again, and why the first does.
+    func waiting() throws -> (count: Int, reason: String?) {
+        let condition =
+            "state IN ('waiting', 'unknown') AND successor_of IS NULL AND waits_for IS NULL"
+        let count = try integer(
+            "SELECT count(*) FROM operations INDEXED BY operations_timed WHERE \(condition)")
+        guard let count, count > 0 else { return (0, nil) }
+        let reason: String?? = try first(
+            """
+            SELECT reason FROM operations INDEXED BY operations_timed WHERE \(condition)
+            ORDER BY next_attempt_at LIMIT 1
+            """, []
+        ) { $0[0] as String? }
+        return (Int(count), reason ?? nil)
     }
 
     /// Records that a request is about to be made. Commit before sending it.
@@ -93,7 +116,7 @@ extension Transaction {
         try run(
             """
             UPDATE operations SET state = ?, reason = NULL, revision = ?, attempts = ?,
-              first_attempt_at = ?, last_attempt_at = ?, next_attempt_at = NULL
+              first_attempt_at = ?, last_attempt_at = ?, next_attempt_at = NULL, not_before = NULL
             WHERE seq = ? AND revision = ? AND state = ? AND successor_of IS NULL
               AND waits_for IS NULL
             """,

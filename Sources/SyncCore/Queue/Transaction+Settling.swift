@@ -51,11 +51,13 @@ extension Transaction {
         switch outcome {
         case .applied(let remote, let origin):
             try applied(&operation, &row, remote, origin, table)
-        case .waiting(let reason, let until, let maybeApplied):
+        case .waiting(let reason, let until, let maybeApplied, let isAsked):
             try wait(&operation, .waiting, reason, until, maybeApplied: maybeApplied)
+            if isAsked { try keepUntil(operation) }
             try fold(&operation, &row)
-        case .unknown(let reason, let until):
+        case .unknown(let reason, let until, let isAsked):
             try wait(&operation, .unknown, reason, until, maybeApplied: true)
+            if isAsked { try keepUntil(operation) }
         case .rebased(let remote, let reason):
             try rebased(&operation, &row, remote, reason, table)
         case .conflict(let remote, let reason):
@@ -124,6 +126,12 @@ extension Transaction {
         operation.maybeApplied = maybeApplied
         operation.mayArriveLate = operation.mayArriveLate || maybeApplied
         try save(&operation)
+    }
+
+    /// Notes that the backend named the time of the next attempt: no one may try it sooner.
+    private func keepUntil(_ operation: TableOperation) throws {
+        try run(
+            "UPDATE operations SET not_before = next_attempt_at WHERE seq = ?", [operation.seq])
     }
 
     private func rebased(

@@ -48,7 +48,11 @@ struct AnswerReader {
         default: break
         }
         if looksLikePage(response) { return .unusable(status: status, .html) }
-        // 3. The rest is the backend's own.
+        // 3. A dialect that the backend does not speak says nothing about what was asked.
+        if status == 400, text(response).lowercased().contains("zumo-api-version") {
+            return .unusable(status: status, .otherVersion)
+        }
+        // 4. The rest is the backend's own.
         switch status {
         case 404, 410: return .missing(status: status)
         case 409, 412: return .conflict(status: status, row(response))

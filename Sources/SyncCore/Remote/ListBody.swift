@@ -2,32 +2,42 @@ import TablesProtocol
 
 /// The body of a list: an array, `{results, count}` or `{items, count, nextLink}`.
 enum ListBody {
-    /// Cuts the body into rows; nil when it is no list or a row has no id.
+    /// Cuts the body into its elements; one that is no row is among them (``OddRow``).
+    /// - Returns: nil when the body is no list, or nothing in it has an id.
     static func parse(_ bytes: [UInt8], generation: Generation) -> RemotePage? {
-        if let elements = try? JSONText.elements(ofArray: bytes) {
+        guard let page = list(bytes, generation) else { return nil }
+        return page.elements.isEmpty || page.elements.contains { $0.idText != nil } ? page : nil
+    }
+
+    private static func list(_ bytes: [UInt8], _ generation: Generation) -> RemotePage? {
+        if let elements = JSONCutter.elements(ofArray: bytes[...]) {
             return page(elements, generation)
         }
-        guard let object = try? Columns(parsing: bytes),
-            let list = object["items"] ?? object["results"],
-            let elements = try? JSONText.elements(ofArray: Array(list.text.utf8))
+        guard let members = JSONCutter.members(ofObject: bytes[...]) else { return nil }
+        func member(_ name: String) -> ArraySlice<UInt8>? {
+            members.last { $0.name == name }?.value
+        }
+        let items = member("items")
+        guard let list = items ?? member("results"),
+            let elements = JSONCutter.elements(ofArray: list)
         else { return nil }
-        let next = object["nextLink"]?.string ?? ""
         var page = page(elements, generation)
-        page?.hasNext = !next.isEmpty
-        page?.isDatasync = object["items"] != nil
-        page?.total = object["count"].flatMap { Int($0.text) }.flatMap { $0 < 0 ? nil : $0 }
+        let next = member("nextLink").flatMap(text)?.string ?? ""
+        page.hasNext = !next.isEmpty
+        page.isDatasync = items != nil
+        let total = member("count").flatMap(text).flatMap { Int($0.text) }
+        page.total = total.flatMap { $0 < 0 ? nil : $0 }
         return page
     }
 
-    private static func page(_ elements: [JSONText], _ generation: Generation) -> RemotePage? {
-        var rows: [RemoteRow] = []
-        rows.reserveCapacity(elements.count)
-        for element in elements {
-            guard let object = try? Columns(parsing: element.text),
-                let row = RemoteRow(object, generation: generation)
-            else { return nil }
-            rows.append(row)
-        }
-        return RemotePage(rows: rows, hasNext: false)
+    private static func page(
+        _ elements: [ArraySlice<UInt8>], _ generation: Generation
+    ) -> RemotePage {
+        RemotePage(
+            elements: elements.map { ListElement($0, generation: generation) }, hasNext: false)
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> JSONText? {
+        try? JSONText(validating: Array(bytes))
     }
 }

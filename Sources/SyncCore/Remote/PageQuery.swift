@@ -21,6 +21,12 @@ struct PageQuery: Sendable, Hashable {
         return PageQuery(TableQuery(filter: filter, includeDeleted: true))
     }
 
+    /// The row with an id that may be none that an item can have, deleted or not.
+    static func row(named id: String) -> PageQuery {
+        let filter = Expression.binary(.equal, .column(.id), .literal(.string(id)))
+        return PageQuery(TableQuery(filter: filter, includeDeleted: true))
+    }
+
     /// The query string for a generation, without its question mark.
     /// - Throws: ``ODataError`` with a sentence for what the generation cannot be asked.
     func text(for generation: Generation) throws(ODataError) -> String {

@@ -6,6 +6,8 @@ struct Prover: Sendable {
     var remote: Remote
     /// Whether the generation is to be found out.
     var isGenerationOpen: Bool
+    /// The remote's generation was found out before.
+    var isRemembered = false
 
     /// What a proof showed.
     enum Outcome: Sendable, Hashable {
@@ -77,6 +79,10 @@ struct Prover: Sendable {
     ) -> Outcome {
         guard case .rows(let page) = answer else { return .failed(Self.failure(answer, table)) }
         guard isGenerationOpen else { return .proven(generation) }
+        // An empty list looks alike in all generations, and may be anything's: what is known stands.
+        if isRemembered, generation == remote.generation, page.elements.isEmpty {
+            return .proven(generation)
+        }
         if page.isDatasync { return .proven(.datasync) }
         let hasPlainNames = page.rows.first.map { $0.columns["updatedAt"] != nil } ?? false
         if generation == .mobileServices, !hasPlainNames { return .proven(.mobileServices) }

@@ -35,16 +35,22 @@ enum Unusable: String, Sendable, Hashable {
     case notJSON
     /// JSON, but no row or list.
     case unexpectedShape
+    /// The backend refuses the version of the protocol that was spoken.
+    case otherVersion
     case redirect
 }
 
 /// One answer to a list.
 struct RemotePage: Sendable, Hashable {
-    var rows: [RemoteRow]
+    /// What came, in its order.
+    var elements: [ListElement]
     /// The backend says that more follow, by a `Link` header or a next link.
     var hasNext: Bool
     /// The rows came in the third generation's envelope.
     var isDatasync = false
     /// How many rows the query has in all, when it was asked and the backend says so.
     var total: Int?
+
+    /// The elements that are rows.
+    var rows: [RemoteRow] { elements.compactMap(\.row) }
 }

@@ -44,7 +44,7 @@ extension Transaction {
         try remove(Self.provenKey)
         try remove(Self.generationKey)
         for table in try tables() { try removeTokens(of: table, queryID: nil) }
-        try makeAllDue()
+        try forgetTimes()
     }
 
     private func text(_ key: String) throws -> String? {

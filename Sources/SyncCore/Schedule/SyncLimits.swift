@@ -74,6 +74,17 @@ public enum SyncLimits {
     static let pullStepsBack = 100
     /// Operations that are looked at to find out whether two wait for each other.
     static let dependencySteps = 1_000
+    /// The bytes that are kept of a row which cannot be taken.
+    public static let setAsideBytes = 65_536
+    /// Rows of a table that are kept with their texts although they cannot be taken; of more only the id
+    /// and the reason.
+    static let setAsideTexts = 1_000
+    /// Rows that could not be taken which a pull asks for again.
+    static let setAsideAsked = 20
+    /// Items that an unpaged list did not show which a pull asks for one by one.
+    static let unseenAsked = 100
+    /// How far in the future a row's time may lie to move a pull's token, in seconds.
+    static let futureSeconds: Int64 = 86_400
     /// Tables that are asked for a list before the backend counts as not speaking /tables.
     static let proofTables = 3
 }

@@ -12,6 +12,7 @@ enum Migration {
         migrator.registerMigration("6") { db in try db.execute(sql: Schema.version6) }
         migrator.registerMigration("7") { db in try db.execute(sql: Schema.version7) }
         migrator.registerMigration("9") { db in try db.execute(sql: Schema.version9) }
+        migrator.registerMigration("10") { db in try db.execute(sql: Schema.version10) }
         return migrator
     }
 

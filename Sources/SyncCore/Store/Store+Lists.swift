@@ -48,6 +48,21 @@ extension Store {
         }
     }
 
+    /// A page of the rows of a table that are not here, since they cannot be taken; nil when there is no
+    /// such table.
+    public func setAsideRows(
+        of name: TableName, after: String?, limit: Int
+    ) async throws(StoreError) -> Page<SetAsideRow>? {
+        try await read { transaction in
+            guard let table = try transaction.table(name) else { return nil }
+            let limit = Self.bounded(limit)
+            let rows = try transaction.setAsideRows(of: table, after: after ?? "", limit: limit)
+            return Page(
+                items: rows.map(\.row), next: rows.count == limit ? rows.last?.name : nil,
+                total: try transaction.setAsideCount(of: table.id))
+        }
+    }
+
     /// A page of history, latest first.
     public func history(
         after: String?, limit: Int

@@ -17,7 +17,11 @@ struct TableRecord: Sendable, Hashable {
     var paging: Paging
     var spellings: ColumnSpellings
     var lastPullAt: Instant?
+    /// What its last pull found odd in how the backend lists it.
     var warning: String?
+    /// Why its pulls fail; nil while they succeed.
+    var pullError: String?
+    var pullsFailSince: Instant?
     /// By which columns an item needs items of other tables.
     var parents: [ParentLink]
     /// Keep an update apart from the delete that follows it.
@@ -29,7 +33,7 @@ struct TableRecord: Sendable, Hashable {
     static let select = """
         SELECT id, name, id_kind, is_complete, read_policy, write_policy, conflict_policy,
           unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning,
-          parents, preserves_history, indexes FROM tables
+          parents, preserves_history, indexes, pull_error, pulls_fail_since FROM tables
         """
     static let byName = "\(select) WHERE name_key = ?"
     static let byID = "\(select) WHERE id = ?"
@@ -52,5 +56,7 @@ struct TableRecord: Sendable, Hashable {
         parents = JSONList.names(row[13]).compactMap(ParentLink.init(_:))
         preservesHistory = row[14]
         indexes = LearnedIndex.list(row[15])
+        pullError = row[16]
+        pullsFailSince = (row[17] as Int64?).map { Instant(milliseconds: $0) }
     }
 }

@@ -15,6 +15,7 @@ extension Transaction {
             SELECT sum(count) FROM state_counts
             WHERE table_id = ? AND state NOT IN ('done', 'discarded', 'collapsed')
             """, [table.id])
+        let setAside = try setAsideCount(of: table.id)
         return TableStatus(
             name: table.name.text, items: Int(items ?? 0), pending: Int(pending ?? 0),
             isComplete: table.isComplete, lastPull: table.lastPullAt,
@@ -22,6 +23,22 @@ extension Transaction {
             conflictPolicy: table.conflictPolicy, unconditionalPolicy: table.unconditionalPolicy,
             isPublic: table.isPublic, idKind: table.idKind, paging: table.paging,
             parents: table.parents, preservesHistory: table.preservesHistory,
-            warning: table.warning, indexes: try indexStatuses(of: table.id))
+            warning: warning(table, setAside: setAside), pullError: table.pullError,
+            pullsFailSince: table.pullsFailSince, setAside: setAside,
+            indexes: try indexStatuses(of: table.id))
+    }
+
+    private func warning(_ table: TableRecord, setAside: Int) -> String? {
+        var sentences: [String] = []
+        if let error = table.pullError { sentences.append("Its pulls fail: \(error)") }
+        if setAside > 0 {
+            let rows =
+                setAside == 1
+                ? "1 row of the backend is not here, since it"
+                : "\(setAside) rows of the backend are not here, since they"
+            sentences.append("\(rows) cannot be taken.")
+        }
+        sentences += [table.warning].compactMap(\.self)
+        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 }

@@ -48,14 +48,16 @@ extension Transaction {
             """
             UPDATE tables SET id_kind = ?, is_complete = ?, read_policy = ?, write_policy = ?,
               conflict_policy = ?, unconditional_policy = ?, is_public = ?, paging = ?,
-              last_pull_at = ?, warning = ?, parents = ?, preserves_history = ? WHERE id = ?
+              last_pull_at = ?, warning = ?, parents = ?, preserves_history = ?, pull_error = ?,
+              pulls_fail_since = ? WHERE id = ?
             """,
             [
                 table.idKind.rawValue, table.isComplete, table.readPolicy.rawValue,
                 table.writePolicy.rawValue, table.conflictPolicy.rawValue,
                 table.unconditionalPolicy.rawValue, table.isPublic, table.paging.rawValue,
                 table.lastPullAt?.milliseconds, table.warning,
-                JSONList.text(table.parents.map(\.description)), table.preservesHistory, table.id,
+                JSONList.text(table.parents.map(\.description)), table.preservesHistory,
+                table.pullError, table.pullsFailSince?.milliseconds, table.id,
             ])
         effects.changedTables = true
     }

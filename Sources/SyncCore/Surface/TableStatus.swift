@@ -30,8 +30,15 @@ public struct TableStatus: Sendable, Hashable {
     public var parents: [ParentLink]
     /// Whether an update that is followed by a delete is sent all the same, before it.
     public var preservesHistory: Bool
-    /// What a person should know, in plain words.
+    /// What a person should know, in plain words: why pulls fail, rows that are set aside, how the
+    /// backend lists it.
     public var warning: String?
+    /// Why its pulls fail; nil while they succeed.
+    public var pullError: String?
+    /// Since when they fail.
+    public var pullsFailSince: Instant?
+    /// Rows of the backend that are not here since they cannot be taken.
+    public var setAside: Int
     /// The indexes that it has, then those that its lists asked for.
     public var indexes: [IndexStatus]
 }

@@ -7,12 +7,12 @@ import Testing
     private func page(
         _ ids: ClosedRange<Int64>, change: Int64 = 0, paging: Paging = .keyset
     ) -> PagesAhead.Page {
-        let rows = ids.map { RemoteRow(id: ItemID($0), columns: Columns()) }
+        let rows = ids.map { ListElement.row(RemoteRow(id: ItemID($0), columns: Columns())) }
         return PagesAhead.Page(rows: rows[...], change: change, paging: paging)
     }
 
     private func ids(_ pages: [PagesAhead.Page]) -> [Int64?] {
-        pages.flatMap(\.rows).map(\.id.number)
+        pages.flatMap(\.rows).map(\.itemID?.number)
     }
 
     @Test func `rows of several pages are given in order, no more than asked for`() {

@@ -159,7 +159,7 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
     }
 
     private static func list(_ rows: RemoteRow...) -> RemoteAnswer {
-        .rows(RemotePage(rows: rows, hasNext: false))
+        .rows(RemotePage(elements: rows.map { .row($0) }, hasNext: false))
     }
 
     static let unknown: [VerdictCase] = [

@@ -40,7 +40,7 @@ import Testing
                         outcome.withLock { $0 = came }
                     }
                 }
-                let table = try transaction.tableForRows(todo, [row])
+                let table = try transaction.tableForRows(todo, [.row(row)])
                 _ = try transaction.apply(row, to: table, asOf: 0)
                 transaction.emit(.item, table: todo)
                 try then()

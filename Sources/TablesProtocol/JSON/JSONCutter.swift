@@ -1,0 +1,93 @@
+/// Cuts a JSON array or object into the bytes of its parts, looking at brackets and quotes alone.
+///
+/// A part that is no valid JSON (nested too deep, half a surrogate pair, a name twice) does not spoil
+/// the others: who reads the parts validates each.
+public enum JSONCutter {
+    /// The elements of an array.
+    /// - Returns: nil when the bytes are not one array from its bracket to its end.
+    public static func elements(ofArray bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>]? {
+        parts(of: bytes, from: "[", to: "]")
+    }
+
+    /// The members of an object, in their order; a name may come twice.
+    /// - Returns: nil when the bytes are not one object from its bracket to its end, or a member has no
+    ///   name.
+    public static func members(
+        ofObject bytes: ArraySlice<UInt8>
+    ) -> [(name: String, value: ArraySlice<UInt8>)]? {
+        guard let parts = parts(of: bytes, from: "{", to: "}") else { return nil }
+        var members: [(name: String, value: ArraySlice<UInt8>)] = []
+        for part in parts {
+            guard let end = endOfString(part),
+                let colon = part[end...].firstIndex(where: isNoSpace),
+                part[colon] == UInt8(ascii: ":"),
+                let name = (try? JSONText(validating: Array(part[..<end])))?.string
+            else { return nil }
+            members.append((name, trimmed(part[(colon + 1)...])))
+        }
+        return members
+    }
+
+    /// 1. The first and last byte that is no space are the brackets.
+    /// 2. A comma outside of strings and inner brackets ends a part.
+    /// 3. Brackets are counted; each must be closed.
+    private static func parts(
+        of bytes: ArraySlice<UInt8>, from opening: Unicode.Scalar, to closing: Unicode.Scalar
+    ) -> [ArraySlice<UInt8>]? {
+        let whole = trimmed(bytes)
+        guard whole.count >= 2, whole.first == UInt8(ascii: opening),
+            whole.last == UInt8(ascii: closing)
+        else { return nil }
+        let inner = whole.dropFirst().dropLast()
+        var parts: [ArraySlice<UInt8>] = []
+        var start = inner.startIndex
+        var position = inner.startIndex
+        var depth = 0
+        while position < inner.endIndex {
+            switch inner[position] {
+            case UInt8(ascii: "\""):
+                guard let end = endOfString(inner[position...]) else { return nil }
+                position = end
+                continue
+            case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+            case UInt8(ascii: ",") where depth == 0:
+                parts.append(trimmed(inner[start..<position]))
+                start = position + 1
+            default: break
+            }
+            if depth < 0 { return nil }
+            position += 1
+        }
+        guard depth == 0 else { return nil }
+        let last = trimmed(inner[start...])
+        if parts.isEmpty, last.isEmpty { return [] }
+        parts.append(last)
+        return parts.contains(where: \.isEmpty) ? nil : parts
+    }
+
+    /// The position behind a string that begins the bytes; nil when none begins or it does not end.
+    private static func endOfString(_ bytes: ArraySlice<UInt8>) -> Int? {
+        guard bytes.first == UInt8(ascii: "\"") else { return nil }
+        var position = bytes.startIndex + 1
+        while position < bytes.endIndex {
+            switch bytes[position] {
+            case UInt8(ascii: "\""): return position + 1
+            case UInt8(ascii: "\\"): position += 2
+            default: position += 1
+            }
+        }
+        return nil
+    }
+
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard let first = bytes.firstIndex(where: isNoSpace),
+            let last = bytes.lastIndex(where: isNoSpace)
+        else { return bytes.prefix(0) }
+        return bytes[first...last]
+    }
+
+    private static func isNoSpace(_ byte: UInt8) -> Bool {
+        byte != 0x20 && byte != 0x09 && byte != 0x0A && byte != 0x0D
+    }
+}

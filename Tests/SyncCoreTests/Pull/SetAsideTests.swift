@@ -1,0 +1,158 @@
+import Foundation
+import HTTPMessage
+import HTTPTypes
+import ReferenceBackend
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+/// One row, one table, one answer must not stop the rest.
+@Suite struct SetAsideTests {
+    private static func answer(_ body: String, _ status: Int = 200) -> Response {
+        Response(
+            status: .init(code: status), headerFields: [.contentType: "application/json"],
+            body: Array(body.utf8))
+    }
+
+    private static func row(_ rest: String) -> String {
+        #"{\#(rest),"updatedAt":"2020-01-01T00:00:00.000Z","version":"v"}"#
+    }
+
+    private static let deep = String(repeating: "[", count: 70) + String(repeating: "]", count: 70)
+
+    /// Rows that cannot be taken, each with a part of the reason that is given for it.
+    private static let odd = [
+        (row(#""id":"a/b""#), "'/'"), (row(#""id":"a+b""#), "'+'"), (row(#""id":"a?""#), "'?'"),
+        (row(#""id":"\"""#), "'\"'"), (row(#""id":"\\""#), #"'\'"#), (row(#""id":"`""#), "'`'"),
+        (row(#""id":".""#), "is ."), (row(#""id":"""#), "empty"),
+        (row(#""id":"\#(String(repeating: "x", count: 256))""#), "255"),
+        (row(#""x":1"#), "no id"), (row(#""id":null"#), "no id"), (row(#""id":1.5"#), "neither"),
+        (row(#""id":"\u0007""#), "U+7"), (row(#""id":"s","x":"\ud800""#), "surrogate"),
+        (row(#""id":"d","x":\#(deep)"#), "nested"), (row(#""id":"r","x":1,"x":2"#), "twice"),
+        ("7", "object"), ("nonsense", "object"),
+    ]
+
+    @Test(arguments: [false, true])
+    func `rows that cannot be taken are set aside, and those around them are applied`(
+        inEnvelope: Bool
+    ) async throws {
+        let world = try World()
+        let good = #"{"id":"good","x":1,"updatedAt":"2020-01-01T00:00:01.000Z","version":"v"}"#
+        let list = "[" + (Self.odd.map(\.0) + [good]).joined(separator: ",") + "]"
+        let body = inEnvelope ? #"{"results":\#(list),"count":19}"# : list
+        world.transport.decide { request, _ in
+            request.head.path?.contains("$orderby") == true ? .instead(Self.answer(body)) : nil
+        }
+        #expect(await world.engine.pull(world.todo).state == .complete)
+        #expect(try await world.local("good")?.columns["x"] == .integer(1))
+        let table = try #require(try await world.store.tables().first)
+        #expect(table.isComplete && table.setAside == Self.odd.count && table.pullError == nil)
+        #expect(table.warning?.contains("\(Self.odd.count) rows") == true, "\(table.warning ?? "")")
+        let rows = try await world.store.setAsideRows(of: world.todo, after: nil, limit: 100)
+        for (text, reason) in Self.odd {
+            let row = try #require(rows?.items.first { $0.text == text }, "\(text)")
+            #expect(row.reason.contains(reason), "\(text): \(row.reason)")
+        }
+        // The token has moved on.
+        world.transport.forget()
+        world.clock.advance(by: .seconds(60))
+        _ = await world.engine.pull(world.todo)
+        #expect(world.transport.targets.contains { $0.contains("updatedAt%20ge") })
+    }
+
+    @Test func `a row that was mended comes, and one that is gone is set aside no more`()
+        async throws
+    {
+        let world = try World()
+        let odd = ["a", "b", "c"].map { Self.row(#""id":"\#($0)","x":1,"x":2"#) }
+        world.transport.decide { request, _ in
+            request.head.path?.contains("$orderby") == true
+                ? .instead(Self.answer("[\(odd.joined(separator: ","))]")) : nil
+        }
+        _ = await world.engine.pull(world.todo)
+        #expect(try await world.store.tables().first?.setAside == 3)
+        let mended = Self.row(#""id":"a","x":3"#)
+        world.transport.decide { request, _ in
+            let path = request.head.path?.replacingOccurrences(of: "%27", with: "'") ?? ""
+            if path.contains("'a'") { return .instead(Self.answer("[\(mended)]")) }
+            if path.contains("'b'") { return .instead(Self.answer("[]")) }
+            // A list that ignores its filter proves nothing.
+            return .instead(Self.answer("[\(path.contains("'c'") ? mended : "")]"))
+        }
+        world.clock.advance(by: .seconds(60))
+        #expect(await world.engine.pull(world.todo).state == .complete)
+        #expect(try await world.local("a")?.columns["x"] == .integer(3))
+        let left = try await world.store.setAsideRows(of: world.todo, after: nil, limit: 9)
+        #expect(left?.items.map(\.id) == ["c"])
+    }
+
+    @Test func `an item here whose row cannot be taken any more is kept`() async throws {
+        let world = try World()
+        try await world.fill(3)
+        _ = await world.engine.pull(world.todo)
+        let odd = Self.row(#""id":"r1001","x":1,"x":2"#)
+        let good = Self.row(#""id":"r1000""#)
+        world.transport.decide { request, _ in
+            request.head.path?.contains("$orderby") == true
+                ? .instead(Self.answer("[\(odd),\(good)]")) : nil
+        }
+        world.clock.advance(by: .seconds(60))
+        _ = await world.engine.pull(world.todo, reconcile: true)
+        #expect(try await world.local("r1000") != nil)
+        #expect(try await world.local("r1001")?.columns["text"] == .string("1"))
+        #expect(try await world.local("r1002") == nil)
+    }
+
+    @Test func `a row of a time far in the future does not move the token`() async throws {
+        let world = try World()
+        try await world.fill(1)
+        let odd = #"{"id":"z","updatedAt":"9999-12-31T00:00:00.000Z","version":"v"}"#
+        let good = Self.row(#""id":"y""#)
+        world.transport.once(.instead(Self.answer("[\(good),\(odd)]"))) {
+            $0.head.path?.contains("$orderby") == true
+        }
+        _ = await world.engine.pull(world.todo)
+        #expect(try await world.local("z") != nil)
+        _ = await world.engine.pull(world.todo)
+        #expect(try await world.local("r1000") != nil)
+    }
+
+    @Test func `a table whose pulls fail says so until one succeeds`() async throws {
+        let world = try World()
+        try await world.fill(3)
+        _ = await world.engine.pull(world.todo)
+        world.transport.decide { _, _ in .instead(Self.answer(#"{"error":"no"}"#, 403)) }
+        let run = await world.engine.pull(world.todo)
+        #expect(run.state == .completeWithErrors)
+        let failing = try #require(try await world.store.tables().first)
+        #expect(failing.pullError?.contains("403") == true)
+        #expect(failing.pullsFailSince != nil)
+        #expect(failing.warning?.contains("pulls fail") == true)
+        world.transport.decide { _, _ in nil }
+        _ = await world.engine.pull(world.todo)
+        let mended = try #require(try await world.store.tables().first)
+        #expect(mended.pullError == nil && mended.pullsFailSince == nil && mended.warning == nil)
+    }
+
+    @Test func `an unpaged list removes only what the backend says it has not`() async throws {
+        let world = try World()
+        @Sendable func list(_ ids: Range<Int>) -> Response {
+            Self.answer("[" + ids.map { Self.row(#""id":"\#($0)""#) }.joined(separator: ",") + "]")
+        }
+        world.transport.decide { _, _ in .instead(list(100..<160)) }
+        _ = await world.engine.pull(world.todo)
+        #expect(try await world.itemCount() == 60)
+        world.transport.decide { request, _ in
+            let path = request.head.path ?? ""
+            if path.contains("/150?") { return .instead(Self.answer("{}", 404)) }
+            if path.contains("/todoitem/") { return .instead(Self.answer(Self.row(#""id":"x""#))) }
+            return .instead(list(100..<150))
+        }
+        world.clock.advance(by: .seconds(60))
+        _ = await world.engine.pull(world.todo)
+        #expect(try await world.local("150") == nil)
+        #expect(try await world.local("151") != nil)
+    }
+}

@@ -1,0 +1,164 @@
+import HTTPMessage
+import HTTPTypes
+import ReferenceBackend
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+/// What proves something about the backend, and what does not.
+@Suite struct ProofTests {
+    private static func answer(
+        _ body: String, _ status: Int = 200, _ fields: HTTPFields = [:]
+    ) -> Response {
+        var fields = fields
+        fields[.contentType] = "application/json"
+        return Response(
+            status: .init(code: status), headerFields: fields, body: Array(body.utf8))
+    }
+
+    @Test(arguments: [BackendFlavour.mobileApps, .datasync], ["[]", #"{"items":[]}"#])
+    func `a stray empty list does not change the generation that is remembered`(
+        _ flavour: BackendFlavour, _ stray: String
+    ) async throws {
+        let world = try World(BackendOptions(flavour: flavour))
+        try await world.seed("a", #"{"text":"1"}"#)
+        _ = await world.engine.pull(world.todo)
+        let known = await world.engine.knownGeneration
+        // Another process; what answers first is something on the way.
+        let (store, engine) = try world.reborn()
+        world.transport.once(.instead(Self.answer(stray))) { _ in true }
+        let id = try ItemID("a")
+        _ = await store.submit(
+            LocalWrite(table: world.todo, action: .update(id, Columns(stored: #"{"text":"2"}"#))))
+        #expect(await engine.push().state == .complete)
+        #expect(await engine.knownGeneration == known)
+        #expect(try await world.remote("a")?.columns["text"] == .string("2"))
+    }
+
+    @Test func `a refused dialect is no verdict, and the generation is found out anew`()
+        async throws
+    {
+        let world = try World(BackendOptions(flavour: .mobileApps))
+        try await world.seed("a", #"{"text":"1"}"#)
+        _ = await world.engine.pull(world.todo)
+        try await world.update("a", #"{"text":"2"}"#)
+        let refusal = #"{"error":"this request needs to specify a ZUMO-API-VERSION of 3.0.0."}"#
+        world.transport.decide { _, _ in .instead(Self.answer(refusal, 400)) }
+        #expect(await world.engine.push().state == .completeWithErrors)
+        let open = try await world.open()
+        #expect(open.map(\.state) == [.waiting], "\(open)")
+        #expect(open.first?.maybeApplied == false)
+        world.transport.decide { _, _ in nil }
+        #expect(await world.engine.push().state == .complete)
+        #expect(try await world.remote("a")?.columns["text"] == .string("2"))
+    }
+
+    private static let others = #"[{"id":"x","version":"v"},{"id":"y","version":"v"}]"#
+
+    @Test(arguments: ["here", "gone"])
+    func `a list that ignores its filter does not prove that a row is missing`(_ fate: String)
+        async throws
+    {
+        let world = try World()
+        try await world.seed("a", #"{"text":"1"}"#)
+        _ = await world.engine.pull(world.todo)
+        try await world.update("a", #"{"text":"2"}"#)
+        // The backend takes the update, and its answer is lost; it knows no `$filter`.
+        world.transport.decide { request, _ in
+            let isFiltered = request.head.path?.contains("$filter") == true
+            if request.head.method == .patch { return .answerLost }
+            return isFiltered ? .instead(Self.answer(Self.others)) : nil
+        }
+        _ = await world.engine.push()
+        #expect(try await world.open().map(\.state) == [.unknown])
+        if fate == "gone" { try await world.elsewhere("DELETE", "a") }
+        world.transport.forget()
+        let run = await world.engine.push()
+        #expect(world.transport.targets.contains { $0.contains("/a?") })
+        if fate == "here" {
+            #expect(run.state == .complete)
+            #expect(try await world.open().isEmpty)
+        } else {
+            #expect(try await world.open().map(\.state) == [.conflict])
+        }
+    }
+
+    @Test func `an insert of an assigned id is not told by a list that ignores its filter`()
+        async throws
+    {
+        let subject = PushSubject(
+            kind: .insert, itemID: ItemID(-1), sent: Columns(stored: #"{"text":"1"}"#))
+        let old = ListElement.row(
+            RemoteRow(id: ItemID(3), columns: Columns(stored: #"{"text":"1"}"#)))
+        let mine = ListElement.row(
+            RemoteRow(id: ItemID(9), columns: Columns(stored: #"{"text":"1"}"#)))
+        func judge(_ elements: [ListElement]) -> PushDecision {
+            IntegerInsert.judge(
+                subject, .rows(RemotePage(elements: elements, hasNext: false)), after: 5,
+                claimed: [])
+        }
+        #expect(judge([old]).isOwnFailure)
+        #expect(judge([old, mine]).isOwnFailure)
+        #expect(judge([]) == .sendAgain)
+        #expect(judge([mine]) == .applied(mine.row))
+    }
+
+    @Test func `a sync that is asked for tries what waits for time alone`() async throws {
+        let world = try World()
+        try await world.insert("a")
+        try await world.insert("b")
+        world.transport.decide { request, _ in
+            guard request.head.method == .post else { return nil }
+            let text = String(decoding: request.body, as: UTF8.self)
+            return text.contains(#""id":"a""#)
+                ? .instead(Self.answer("{}", 500))
+                : .instead(Self.answer("{}", 503, [.retryAfter: "3600"]))
+        }
+        _ = await world.engine.push()
+        #expect(try await world.open().count == 2)
+        world.transport.decide { _, _ in nil }
+        let run = await world.engine.sync()
+        let left = try await world.open()
+        #expect(left.count == 1, "\(left)")
+        #expect(run.state == .completeWithErrors, "\(run)")
+        #expect(run.reason?.contains("1 change waits") == true)
+        world.clock.advance(by: .seconds(3601))
+        #expect(await world.engine.sync().state == .complete)
+        #expect(try await world.open().isEmpty)
+    }
+
+    @Test func `a table that is not there for a moment does not have its writes refused`()
+        async throws
+    {
+        let world = try World()
+        try await world.elsewhere("POST", nil, #"{"id":"a","text":"1"}"#)
+        _ = await world.engine.pull(world.todo)
+        // Another table goes on answering, so that the backend is there.
+        let other = try #require(TableName("other"))
+        _ = await world.engine.pull(other)
+        try await world.insert("n")
+        try await world.update("a", #"{"text":"2"}"#)
+        let missing = Self.answer(#"{"error":"no such table"}"#, 404)
+        world.transport.decide { request, _ in
+            request.head.path?.contains("todoitem") == true ? .instead(missing) : nil
+        }
+        let run = await world.engine.push()
+        #expect(run.state == .completeWithErrors, "\(run)")
+        let open = try await world.open()
+        #expect(open.allSatisfy { $0.state == .waiting }, "\(open)")
+        #expect(open.first?.reason?.contains("404") == true)
+        world.transport.decide { _, _ in nil }
+        #expect(await world.engine.sync().state == .complete)
+        #expect(try await world.remote("n") != nil)
+        #expect(try await world.remote("a")?.columns["text"] == .string("2"))
+        // For ever is refused, after as many attempts as any failure of an operation's own.
+        try await world.insert("m")
+        world.transport.decide { request, _ in
+            request.head.path?.contains("todoitem") == true ? .instead(missing) : nil
+        }
+        for _ in 0..<10 { _ = await world.engine.push() }
+        #expect(try await world.open().map(\.state) == [.quarantined])
+    }
+}
