@@ -34,7 +34,6 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
-        .target(name: "CWriteAheadLog", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "HTTPMessage", dependencies: [httpTypes], swiftSettings: settings),
         .target(
             name: "TablesProtocol", dependencies: ["HTTPMessage", httpTypes],
@@ -48,8 +47,7 @@ let package = Package(
         .target(
             name: "SyncCore",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "CWriteAheadLog", httpTypes, grdb, grdbSQLite,
-                logging,
+                "HTTPMessage", "TablesProtocol", httpTypes, grdb, grdbSQLite, logging,
             ],
             swiftSettings: settings),
         .target(

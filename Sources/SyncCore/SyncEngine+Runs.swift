@@ -19,18 +19,20 @@ extension SyncEngine {
     public func sync() async -> Run { await perform(.sync, isAsked: true) }
 
     /// Pushes what is due. Returns when that is over.
-    public func push() async -> Run { await perform(.push, isAsked: true) }
+    /// - Parameter isAsked: by a person or a command, and not because a client writes.
+    public func push(isAsked: Bool = true) async -> Run { await perform(.push, isAsked: isAsked) }
 
     /// Pushes, then pulls one table: whole, or what `query` selects. With a query id a filtered pull
     /// is incremental. With `reconcile` clean items that the backend no longer has, or that left the
     /// query, are removed; for a filtered pull that takes a query id.
+    /// - Parameter isAsked: by a person or a command, and not because a client reads.
     public func pull(
         _ table: TableName, query: PullQuery = PullQuery(), queryID: String? = nil,
-        reconcile: Bool = false
+        reconcile: Bool = false, isAsked: Bool = true
     ) async -> Run {
         await perform(
             .pull(PullRequest(table: table, query: query, queryID: queryID, reconcile: reconcile)),
-            isAsked: true)
+            isAsked: isAsked)
     }
 
     /// Starts a sync that the loop of ``run()`` carries out, or names the one under way.
@@ -101,7 +103,7 @@ extension SyncEngine {
     }
 
     private func start(_ wish: Scheduler.Wish) -> String {
-        if let id = join(wish) { return id }
+        if let id = join(wish, isAsked: true) { return id }
         if let id = promised[wish] { return id }
         let id = newRunID()
         promised[wish] = id
@@ -112,10 +114,10 @@ extension SyncEngine {
 
     /// Joins the run under way where it does the same and will look for changes once more; nil where
     /// it does not.
-    private func join(_ wish: Scheduler.Wish) -> String? {
+    private func join(_ wish: Scheduler.Wish, isAsked: Bool) -> String? {
         guard let running = current, running.wish == wish, !running.isEnding else { return nil }
         current?.isAskedAgain = true
-        current?.isAsked = true
+        if isAsked { current?.isAsked = true }
         return running.run.id
     }
 
@@ -146,7 +148,7 @@ extension SyncEngine {
     /// - Parameter isAsked: by a person or a command, and not by the schedule.
     func perform(_ wish: Scheduler.Wish, isAsked: Bool = false) async -> Run {
         while let current {
-            let isJoined = join(wish) != nil
+            let isJoined = join(wish, isAsked: isAsked) != nil
             // Also for a caller who was cancelled: it would ask again and again and let nobody in.
             let run = await withCheckedContinuation {
                 waiters[current.run.id, default: []].append($0)

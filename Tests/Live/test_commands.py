@@ -17,6 +17,7 @@ COMMAND_OF = {
     "sessions": "sessions list", "revokeSession": "sessions revoke", "access": "access list",
     "addAccess": "access add", "revokeAccess": "access revoke", "makeLink": "open",
     "status": "status", "setMode": "offline", "settings": "settings show",
+    "setAsideRows": "tables set-aside",
     "changeSettings": "settings set", "rejections": "rejections", "sync": "sync", "push": "push",
     "runs": "runs list", "run": "runs list", "cancelRun": "runs cancel", "tables": "tables list",
     "buildIndex": "indexes build", "dropIndex": "indexes drop",

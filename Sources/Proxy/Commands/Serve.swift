@@ -1,4 +1,5 @@
 import ArgumentParser
+import SyncCore
 
 /// `understudy serve`: stand in for a backend until told to stop.
 struct Serve: AsyncParsableCommand {
@@ -90,6 +91,7 @@ struct Serve: AsyncParsableCommand {
         } else {
             ThisProcess.say("Dashboard, signed in once, for 30 minutes: \(proxy.makeLink())")
         }
+        ThisProcess.say("Stores are kept by SQLite \(Store.sqliteVersion).")
         for warning in proxy.house.routes.operatorAPI.warnings { ThisProcess.say(warning) }
     }
 }

@@ -27,7 +27,7 @@ extension Doctor {
     func storeFindings() -> [Finding] {
         let check = "store"
         guard folder.hasStore else { return [.ok(check, "There is none yet.")] }
-        var findings: [Finding] = []
+        var findings = [sqliteFinding()]
         for identity in [Homes.anonymous] + folder.identities.map(\.key) {
             do {
                 let contents = try folder.contents(identity)
@@ -41,10 +41,36 @@ extension Doctor {
                                 + "\(contents.ledger.queue.open) open operations."))
                 }
             } catch {
-                findings.append(damage(identity, error.sentence))
+                findings.append(unreadable(identity) ?? damage(identity, error.sentence))
             }
         }
         return findings
+    }
+
+    /// The library in use, with what is known of it.
+    private func sqliteFinding() -> Finding {
+        let version = Store.sqliteVersion
+        let note =
+            Store.hasLogResetFault
+            ? " Its fault with two connections that copy a log cannot occur: only the writer does."
+            : ""
+        return .ok("SQLite", "Version \(version).\(note)")
+    }
+
+    /// A disk that fails looks like damage to SQLite: the files are read whole to tell the two apart.
+    private func unreadable(_ identity: String) -> Finding? {
+        for suffix in ["", "-wal"] {
+            do {
+                guard let file = try? folder.storeFile(identity) else { continue }
+                try Files.readThrough(file + suffix)
+            } catch {
+                return .problem(
+                    "store", "\(identity) cannot be read: \(error)",
+                    "Look at the disk and the system's log. Copy \(folder.path)/stores to another disk "
+                        + "before anything else.")
+            }
+        }
+        return nil
     }
 
     private func damage(_ identity: String, _ fault: String) -> Finding {

@@ -20,6 +20,17 @@ enum Files {
         guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw FileFailure("create the folder \(path)")
         }
+        try syncParent(of: path)
+    }
+
+    /// Waits until the name of what is at `path` is on disk, which its own sync does not see to.
+    private static func syncParent(of path: String) throws(FileFailure) {
+        let slash = path.lastIndex(of: "/")
+        let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFailure("open the folder \(parent)") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw FileFailure("sync the folder \(parent)") }
     }
 
     /// Whether `path` is a folder.
@@ -57,6 +68,24 @@ enum Files {
         }
     }
 
+    /// Reads a file to its end and keeps nothing, to see whether the disk gives it; one that is not there
+    /// is well.
+    static func readThrough(_ path: String) throws(FileFailure) {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return }
+            throw FileFailure("read \(path)")
+        }
+        defer { close(descriptor) }
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            // read writes at most as many bytes as the array has.
+            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0 { throw FileFailure("read \(path)") }
+            if count == 0 { return }
+        }
+    }
+
     /// Replaces a file: a new one beside it (0600) is written, synced and renamed over it.
     static func write(_ path: String, _ bytes: [UInt8]) throws(FileFailure) {
         let beside = "\(path).new"
@@ -69,6 +98,7 @@ enum Files {
         close(descriptor)
         guard isComplete else { throw failure }
         guard unsafe Glibc.rename(beside, path) == 0 else { throw FileFailure("write \(path)") }
+        try syncParent(of: path)
     }
 
     /// Gives a file or folder another name on the same disk.

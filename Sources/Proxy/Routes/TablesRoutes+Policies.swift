@@ -45,7 +45,8 @@ extension TablesRoutes {
                     guard (try? await Task.sleep(for: time)) != nil else { return }
                     if once.isFirst { slowLane.run { then(nil) } }
                 }
-                let run = await scene.home.engine.pull(scene.call.table)
+                let run = await scene.home.engine.pull(
+                    scene.call.table, isAsked: false)
                 if once.isFirst { slowLane.run { then(run) } }
                 group.cancelAll()
             }
@@ -79,7 +80,7 @@ extension TablesRoutes {
                     if once.isFirst { reply(finished(outcome, scene)) }
                 }
                 for _ in 0..<3 {
-                    let run = await scene.home.engine.push()
+                    let run = await scene.home.engine.push(isAsked: false)
                     let standing = try? await scene.home.store.standing(scene.call.table, item.id)
                     guard let standing else { break }
                     if let response = verdict(standing, outcome, scene) {

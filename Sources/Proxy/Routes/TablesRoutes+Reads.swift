@@ -147,11 +147,13 @@ extension TablesRoutes {
                     if let meanwhile {
                         group.addTask {
                             let time = Duration.milliseconds(Limits.forwardAfterMilliseconds)
-                            guard (try? await Task.sleep(for: time)) != nil else { return }
-                            if let response = await meanwhile(scene) { reply(response) }
+                            // The backend may have to be found first.
+                            while (try? await Task.sleep(for: time)) != nil {
+                                if let response = await meanwhile(scene) { return reply(response) }
+                            }
                         }
                     }
-                    let run = await scene.home.engine.pull(scene.call.table)
+                    let run = await scene.home.engine.pull(scene.call.table, isAsked: false)
                     slowLane.run { reply(respond(scene, run)) }
                     group.cancelAll()
                 }

@@ -36,7 +36,7 @@ extension TablesRoutes {
                     if scene.call.generation == .mobileServices,
                         generation == nil || generation == .mobileServices
                     {
-                        return await scene.home.engine.pull(table).state == .signIn
+                        return await scene.home.engine.pull(table, isAsked: false).state == .signIn
                     }
                     return await voucher.needsSignIn(
                         table, client: scene.call.generation, backend: generation)

@@ -44,6 +44,6 @@ extension Transaction {
         let entry = try record(
             kind, actor: actor, operation, before: before, after: after, summary: summary,
             undoable: true)
-        try save(point, of: entry)
+        try save(point, of: entry, before: before)
     }
 }

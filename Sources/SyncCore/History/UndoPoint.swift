@@ -22,7 +22,9 @@ struct UndoPoint {
 extension UndoPoint {
     /// The point of an entry.
     static let select = """
-        SELECT \(TableOperation.columns), mine, mine_deleted, server, server_deleted, server_version,
+        SELECT \(TableOperation.columns),
+          coalesce(nullif(mine, ''), (SELECT before FROM history WHERE id = undo_points.history), '{}'),
+          mine_deleted, server, server_deleted, server_version,
           server_updated_at, copy_id
         FROM undo_points JOIN tables ON tables.id = undo_points.table_id WHERE history = ?
         """
@@ -32,6 +34,9 @@ extension UndoPoint {
         self.operation = operation
         let first = TableOperation.columnCount
         mine = Columns(stored: row[first])
+        if (row[TableOperation.payloadColumn] as String?)?.isEmpty == true {
+            self.operation.payload = mine
+        }
         mineDeleted = row[first + 1]
         server = ServerSide(columns: (row[first + 2] as String?).map { Columns(stored: $0) })
         server.isDeleted = row[first + 3]
@@ -49,9 +54,12 @@ extension Transaction {
         try first(UndoPoint.select, [entry], UndoPoint.init)
     }
 
-    /// Keeps a point with its entry.
-    func save(_ point: UndoPoint, of entry: Int64) throws {
+    /// Keeps a point with its entry. A text that is there already is not kept a second time: an empty
+    /// `mine` is what the entry has as `before`, an empty `payload` is `mine`.
+    func save(_ point: UndoPoint, of entry: Int64, before: Columns?) throws {
         let operation = point.operation
+        let mine = point.mine.text
+        let payload = operation.payload?.text
         try run(
             """
             INSERT INTO undo_points(history, seq, op_id, table_id, item_id, kind, state, reason,
@@ -67,14 +75,14 @@ extension Transaction {
                 entry, operation.seq, operation.id, operation.tableID, operation.itemID.text,
                 operation.kind.rawValue, operation.state.rawValue, operation.reason,
                 operation.revision, operation.baseVersion, operation.baseRow?.text,
-                JSONList.text(operation.changedColumns), operation.payload?.text,
+                JSONList.text(operation.changedColumns), payload == mine ? "" : payload,
                 operation.maybeApplied, JSONList.text(operation.parameters),
                 operation.generation.rawValue, operation.conditional, operation.madeID,
                 operation.highestID, operation.traceparent, operation.actor.rawValue,
                 operation.title, operation.attempts, operation.createdAt.milliseconds,
                 operation.firstAttemptAt?.milliseconds, operation.lastAttemptAt?.milliseconds,
                 operation.nextAttemptAt?.milliseconds, operation.lastStatus, operation.lastError,
-                operation.successorOf, operation.mayArriveLate, point.mine.text,
+                operation.successorOf, operation.mayArriveLate, mine == before?.text ? "" : mine,
                 point.mineDeleted, point.server.columns?.text, point.server.isDeleted,
                 point.server.version, point.server.updatedAt, point.copy?.text,
             ])

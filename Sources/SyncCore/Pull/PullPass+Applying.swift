@@ -10,7 +10,6 @@ extension PullPass {
         _ part: [PagesAhead.Page], _ token: PullToken?
     ) async throws(StoreError) -> AppliedPart {
         let (request, store) = (request, store)
-        await store.waitForShortLog()
         return try await store.writeBesideClients { transaction in
             var applied = AppliedPart()
             guard let paging = part.first?.paging else { return applied }

@@ -9,6 +9,8 @@ extension TableOperation {
         first_attempt_at, last_attempt_at, next_attempt_at, closed_at, last_status, last_error,
         successor_of, may_arrive_late, waits_for
         """
+    /// Where among them the payload is, counted from 0.
+    static let payloadColumn = 13
     /// How many those are.
     static let columnCount = 34
     /// Operations with their tables.

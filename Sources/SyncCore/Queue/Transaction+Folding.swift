@@ -81,6 +81,11 @@ extension Transaction {
         try close(&operation, .discarded, reason: reason)
         row.settledAt = try nextChange()
         try rebase(&row, successors, onto: server)
+        if row.deleted, server.columns == nil, successors.isEmpty {
+            // Its columns are kept with the decision: a tombstone of what no backend had needs none.
+            row.columns = Columns()
+            try save(&row)
+        }
         try record(
             kind, actor: actor, operation, before: before, after: row.visible, summary: reason,
             point: point)

@@ -1,11 +1,13 @@
-import CWriteAheadLog
 import GRDB
 import TablesProtocol
 
 /// How connections to a store's file are opened, and what their errors mean.
 enum Connection {
     /// The one connection that writes. A commit is on disk before it returns; how long the log is
-    /// after it, `log` knows; without it the writer copies the log itself.
+    /// after it, `log` knows; without it SQLite copies the log by itself.
+    ///
+    /// No other connection copies the log into the file: SQLite before 3.51.3 may damage the file where
+    /// one does while another begins the log anew (sqlite.org/wal.html, "The WAL-reset bug").
     static func writer(_ path: String, log: LogLength? = nil) throws(StoreError) -> DatabaseQueue {
         do {
             // Only the owner reads it; SQLite gives its side files the same mode.
@@ -14,6 +16,7 @@ enum Connection {
             configuration.journalMode = .wal
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             try queue.writeWithoutTransaction { db in
+                // GRDB has set it to NORMAL with the journal mode.
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.execute(sql: "PRAGMA cache_size = -\(StoreLimits.writerCacheKiB)")
                 log?.follow(db)
@@ -30,19 +33,16 @@ enum Connection {
         }
     }
 
-    /// A connection that copies the log into the file, beside the writer.
-    static func checkpointer(_ path: String) throws -> DatabaseQueue {
-        try DatabaseQueue(path: path, configuration: configuration())
-    }
-
-    /// A connection that only reads and belongs to one reader.
+    /// A connection that only reads and belongs to one reader. Read-only: it cannot copy the log into the
+    /// file, neither while it is in use nor when it is closed.
     static func reader(
         _ path: String, budget: StatementBudget?
     ) throws -> DatabaseQueue {
         var configuration = configuration()
         configuration.readonly = true
-        if let budget {
-            configuration.prepareDatabase { db in
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+            if let budget {
                 budget.install(on: db)
                 try db.execute(sql: "PRAGMA cache_size = -\(StoreLimits.readerCacheKiB)")
             }
@@ -51,11 +51,10 @@ enum Connection {
     }
 
     private static func configuration() -> Configuration {
-        // Whatever becomes of it: SQLite works without, only slower.
-        _ = write_ahead_log_set_up()
         var configuration = Configuration()
         configuration.busyMode = .timeout(StoreLimits.busySeconds)
         configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA synchronous = FULL")
             for function in SQLFunction.all { db.add(function: DatabaseFunction(function)) }
         }
         return configuration
@@ -68,8 +67,12 @@ enum Connection {
             return .cannotOpen("The store \(path) cannot be opened: \(error)")
         }
         switch error.resultCode {
-        case .SQLITE_NOTADB, .SQLITE_CORRUPT:
-            return .damaged("The file \(path) is not a store or is damaged: restore a backup.")
+        case .SQLITE_NOTADB:
+            return .damaged("The file \(path) is not a store, or its beginning is damaged.")
+        case .SQLITE_CORRUPT:
+            return .damaged(
+                "The file \(path) cannot be read as a store: it is damaged, or the disk fails. Look "
+                    + "with `understudy doctor` before a backup is restored.")
         default: return StoreError(error)
         }
     }

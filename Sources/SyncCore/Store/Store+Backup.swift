@@ -56,6 +56,8 @@ extension Store {
             if let fault = contents.faults.first { throw StoreError.damaged(fault) }
             try StoreFiles.synchronise(part)
             try FileManager.default.moveItem(atPath: part, toPath: path)
+            try StoreFiles.synchronise(
+                URL(fileURLWithPath: path).deletingLastPathComponent().path)
             try StoreFiles.remove(part)
             return .success(contents)
         } catch {
@@ -157,6 +159,8 @@ enum StoreFiles {
         {
             throw StoreError.cannotOpen("The file \(path) cannot be made.")
         }
+        // The name is to be on disk too, which SQLite sees to for its own files alone.
+        try synchronise(URL(fileURLWithPath: path).deletingLastPathComponent().path)
     }
 
     /// Removes a store's files, as far as they exist.
@@ -173,9 +177,9 @@ enum StoreFiles {
         }
     }
 
-    /// Waits until a file is on disk.
+    /// Waits until a file, or the names in a folder, are on disk.
     static func synchronise(_ path: String) throws {
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         try file.synchronize()
         try file.close()
     }

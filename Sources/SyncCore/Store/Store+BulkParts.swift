@@ -13,7 +13,6 @@ extension Store {
         let before = after.flatMap(Cursor.number) ?? .max
         let found = try await search { try $0.operations(filter, before: before, limit: limit + 1) }
         let part = found.prefix(limit)
-        await waitForShortLog()
         let done = try await write { transaction in
             try part.map(\.id).filter { id in
                 let outcome =

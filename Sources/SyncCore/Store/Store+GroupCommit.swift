@@ -11,9 +11,9 @@ import Synchronization
 //    waited meanwhile do not wait for each other's commits in turn. Who writes alone waits for nobody.
 // 4. It answers the group, then queues up again behind the engine's other transactions. Where many
 //    clients wait, a thread of its own answers them while the next group is made.
-// 5. A group for which there is no room is tried once more after the oldest rows that the backend has
-//    as well made room. If that is not enough, clients are told, and the engine's bookkeeping takes
-//    the reserve.
+// 5. A group that goes beyond the store's budget is tried once more after the oldest rows that the backend
+//    has as well made room. If that is not enough, clients are told, and the engine's bookkeeping takes
+//    the reserve. Where the disk is full nothing is forgotten: that would need more room, not give any.
 // 6. What arrived while it committed is the next group; when nothing did, it ends.
 // 7. A part of a pull takes along who waits by its end: they wait for one commit instead of two. Where
 //    that fails, it is tried without them, and they wait as before.
@@ -110,6 +110,7 @@ extension Store {
             var group = self.waiting.withLock { $0.takeGroup() }
             if group.isEmpty { return }
             self.give(self.commit(&group, db), to: group)
+            self.keepLogShort(db)
             self.scheduleCommitter()
         }
     }
@@ -136,12 +137,14 @@ extension Store {
             do throws(StoreError) {
                 return try attempt(&group, db) { _ in }.answers
             } catch {
-                guard case .full = error, makeRoom(db) else { throw error }
+                guard case .overBudget = error, makeRoom(db) else { throw error }
                 return try attempt(&group, db) { _ in }.answers
             }
         } catch {
             return group.map { entry in
-                guard case .full = error, entry.isBookkeeping else { return { entry.fail(error) } }
+                guard case .overBudget = error, entry.isBookkeeping else {
+                    return { entry.fail(error) }
+                }
                 switch commit(db, inBudget: false, { try entry.make($0).answer }) {
                 case .success(let answer): return answer
                 case .failure(let error): return { entry.fail(error) }
@@ -159,6 +162,7 @@ extension Store {
     ) throws(StoreError) -> (value: T, answers: [Answer]) {
         var transaction = transaction(db, tables: catalog.writer)
         var made = DispatchTime.now()
+        var isMade = false
         do {
             let committed = try db.transaction(.immediate) {
                 let value = try lead(transaction)
@@ -179,15 +183,15 @@ extension Store {
                 try transaction.flush()
                 assert((try? transaction.ledger().balances) ?? true, "the ledger must balance")
                 made = .now()
+                isMade = true
                 return (value, answers)
             }
             let (now, clients) = (DispatchTime.now(), group.count { $0.takesTime })
             waiting.withLock { $0.expect(clients, committedSince: made, now: now) }
             announce(transaction.effects)
-            keepLogShort(db)
             return committed
         } catch {
-            throw StoreError(error)
+            throw failure(error, isMade: isMade)
         }
     }
 
@@ -236,7 +240,11 @@ extension Store {
             let failure = StoreError(error)
             switch failure {
             // Nothing of the group can be committed.
-            case .full, .readOnly, .damaged, .cannotOpen, .newerVersion: throw failure
+            case .full, .overBudget, .readOnly, .damaged, .newerVersion: throw failure
+            // What is large needs a temporary file, which what is small does not.
+            case .cannotOpen:
+                let reason = "This change needs a temporary file, and none can be made."
+                answer = { entry.fail(.failed(reason)) }
             case .failed: answer = { entry.fail(failure) }
             }
         }
@@ -253,7 +261,7 @@ extension WriteOutcome {
     /// What a client is told when the store failed.
     init(_ error: StoreError) {
         switch error {
-        case .full: self = .storageFull
+        case .full, .overBudget: self = .storageFull
         case .readOnly: self = .readOnly
         case .cannotOpen(let reason), .newerVersion(let reason), .damaged(let reason),
             .failed(let reason):

@@ -21,6 +21,7 @@ extension Store {
         let result: Result<T, StoreError> = await withCheckedContinuation { continuation in
             writer.asyncWriteWithoutTransaction { db in
                 continuation.resume(returning: body(db))
+                self.keepLogShort(db)
                 self.underWay.subtract(1, ordering: .releasing)
             }
         }
@@ -69,7 +70,7 @@ extension Store {
         _ db: Database, inBudget: Bool, _ body: (Transaction) throws -> T
     ) -> Result<T, StoreError> {
         let result = attempt(db, body)
-        guard case .failure(.full) = result, !inBudget, let budget else { return result }
+        guard case .failure(.overBudget) = result, !inBudget, let budget else { return result }
         _ = makeRoom(db)
         guard (try? budget.lend(db)) != nil else { return result }
         // Where it cannot be taken back, the reserve is open until the next start.
@@ -81,19 +82,29 @@ extension Store {
         _ db: Database, _ body: (Transaction) throws -> T
     ) -> Result<T, StoreError> {
         let transaction = transaction(db, tables: catalog.writer)
+        var isMade = false
         do {
             let value = try db.transaction(.immediate) {
                 let value = try body(transaction)
                 try transaction.flush()
                 assert((try? transaction.ledger().balances) ?? true, "the ledger must balance")
+                isMade = true
                 return value
             }
             announce(transaction.effects)
-            keepLogShort(db)
             return .success(value)
         } catch {
-            return .failure(StoreError(error))
+            return .failure(failure(error, isMade: isMade))
         }
+    }
+
+    /// Why a transaction was not committed. A budget's end shows while the transaction is made, when it
+    /// asks for another page; that the disk is full shows when it is written.
+    /// - Parameter isMade: everything was done but the commit.
+    func failure(_ error: any Error, isMade: Bool) -> StoreError {
+        let failure = StoreError(error)
+        guard case .full = failure, budget != nil, !isMade else { return failure }
+        return .overBudget("The store's disk budget is used up.")
     }
 
     /// A transaction of this store on an open connection.

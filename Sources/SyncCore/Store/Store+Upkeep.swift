@@ -10,6 +10,21 @@ extension Store {
         try await write { try $0.run("DELETE FROM meta WHERE key = 'proof'") }
     }
 
+    /// The version of the SQLite library in use, such as `3.40.1`.
+    public static let sqliteVersion: String = {
+        let version = try? DatabaseQueue().read { db in
+            try String.fetchOne(db, sql: "SELECT sqlite_version()")
+        }
+        return (version ?? nil) ?? "unknown"
+    }()
+
+    /// Whether that SQLite may damage a file where one connection copies the log while another begins it
+    /// anew (before 3.51.3; sqlite.org/wal.html). Here one connection does both.
+    public static var hasLogResetFault: Bool {
+        sqliteVersion.split(separator: ".").compactMap { Int($0) }
+            .lexicographicallyPrecedes([3, 51, 3])
+    }
+
     /// SQLite's check of the file, the references between rows, and the ledger.
     /// - Returns: what is wrong, in sentences; empty when all is well.
     public func check() async throws(StoreError) -> [String] {

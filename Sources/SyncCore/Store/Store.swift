@@ -17,8 +17,8 @@ public final class Store: Sendable {
     let writer: DatabaseQueue
     /// How long the writer's log is.
     let log = LogLength()
-    /// Copies the log into the file while the writer goes on.
-    let checkpointer: DatabaseQueue
+    /// How long it was when it was last copied into the file.
+    let copiedPages = Atomic(0)
     /// How large the file may grow; nil for as large as the disk.
     let budget: DiskBudget?
     /// One for each server worker.
@@ -75,7 +75,6 @@ public final class Store: Sendable {
         catalog = TableCatalogs(readers.map(\.catalog) + [unhurried.catalog])
         do {
             try Migration.run(on: writer)
-            checkpointer = try Connection.checkpointer(path)
             operatorReader = try Connection.reader(path, budget: nil)
             searchReader = try Connection.reader(path, budget: nil)
             budget = try budgetBytes.map { bytes in
@@ -126,7 +125,6 @@ public final class Store: Sendable {
         do {
             try operatorReader.close()
             try searchReader.close()
-            try checkpointer.close()
             try writer.close()
         } catch {
             throw StoreError(error)

@@ -24,7 +24,14 @@ extension StoreError {
         case .SQLITE_READONLY, .SQLITE_PERM: self = .readOnly("The store cannot be written.")
         case .SQLITE_CANTOPEN: self = .cannotOpen("The store cannot be opened.")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
-            self = .damaged("The store is damaged: restore a backup.")
+            // SQLite says the same where the disk could not be read for a moment.
+            self = .damaged(
+                "The store could not be read: the disk fails, or the file is damaged. `understudy doctor` "
+                    + "looks which.")
+        case .SQLITE_IOERR:
+            self = .failed(
+                "The disk failed while the store was used (SQLite error "
+                    + "\(error.extendedResultCode.rawValue)).")
         default:
             // Never the arguments: they hold rows.
             self = .failed("SQLite error \(error.resultCode.rawValue): \(error.message ?? "")")

@@ -15,19 +15,8 @@ public enum StoreLimits {
     static let writerCacheKiB = 32_768
     /// The same for each thread that answers clients, whose cache is new after each commit.
     static let readerCacheKiB = 16_384
-    /// Pages by which the write-ahead log grows before they are copied into the file, beside the
-    /// writer: a page that many commits change is copied once.
-    static let checkpointPages = 4_000
-    /// Pages of the log at which it shall start anew: what is not copied yet is copied again and again
-    /// beside the writer, until so little is left that who writes much can wait for it.
-    static let renewedLogPages = 8_000
-    static let restPages = 500
-    /// Pages at which who writes much waits, however much is left.
-    static let waitingLogPages = 11_000
-    /// Times that a log is copied while clients write on, before who writes much goes on too.
-    static let logCopies = 3
-    /// Pages of the log at which the writer itself copies what is left, so that it starts anew.
-    static let longLogPages = 12_000
+    /// Pages by which the write-ahead log grows before they are copied into the file.
+    static let checkpointPages = 250
     /// Seconds that a connection waits for a lock that another process holds.
     static let busySeconds = 5.0
     /// Different queries whose compiled form one reader remembers.

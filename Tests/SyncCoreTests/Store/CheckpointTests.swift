@@ -1,72 +1,75 @@
+import Dispatch
 import Foundation
-import Synchronization
+import GRDB
 import TablesProtocol
 import Testing
 
 @testable import SyncCore
 
 @Suite struct CheckpointTests {
-    @Test func `each stretch of the log is copied once, and a long log by the writer`() {
-        let log = LogLength()
-        func need(_ pages: Int) -> LogLength.Need {
-            log.note(pages: pages)
-            return log.takeNeed()
-        }
-        let stretch = StoreLimits.checkpointPages
-        #expect(need(stretch - 1) == .nothing)
-        #expect(need(stretch) == .copying)
-        #expect(need(2 * stretch - 1) == .nothing)
-        log.ended(copied: stretch)
-        #expect(need(2 * stretch - 1) == .nothing)
-        #expect(need(2 * stretch) == .copying)
-        #expect(need(StoreLimits.longLogPages) == .copyingNow)
-        // It starts anew.
-        #expect(need(3) == .nothing)
-        log.ended(copied: nil)
-        #expect(need(stretch + 3) == .copying)
+    private let fixture: StoreFixture
+    init() throws { fixture = try StoreFixture() }
+
+    private func size(_ suffix: String) throws -> Int {
+        let attributes = try FileManager.default.attributesOfItem(atPath: fixture.path + suffix)
+        return try #require(attributes[.size] as? Int)
     }
 
-    @Test func `who writes much waits for the last little of a long log`() {
-        let log = LogLength()
-        func need(_ pages: Int) -> LogLength.Need {
-            log.note(pages: pages)
-            return log.takeNeed()
-        }
-        let (long, rest) = (StoreLimits.renewedLogPages, StoreLimits.restPages)
-        #expect(need(long) == .copying)
-        #expect(!log.isWaitedFor)
-        // What is written meanwhile is more than a little.
-        #expect(need(long + 2 * rest) == .nothing)
-        log.ended(copied: long)
-        #expect(!log.isWaitedFor)
-        #expect(need(long + 2 * rest) == .copying)
-        log.ended(copied: long + 2 * rest)
-        #expect(need(long + 3 * rest - 1) == .nothing)
-        #expect(log.isWaitedFor)
-        // It starts anew.
-        #expect(need(2) == .nothing)
-        #expect(!log.isWaitedFor)
-    }
-
-    @Test func `who writes much waits for a log that grows faster than it is copied`() {
-        let log = LogLength()
-        log.note(pages: StoreLimits.waitingLogPages - 1)
-        #expect(log.takeNeed() == .copying)
-        #expect(!log.isWaitedFor)
-        log.note(pages: StoreLimits.waitingLogPages)
-        #expect(log.isWaitedFor)
-    }
-
-    @Test func `the log is copied into the file while the store is in use`() async throws {
-        let fixture = try StoreFixture()
+    @Test func `the writer copies the log into the file, and begins it anew`() async throws {
         let text = String(repeating: "x", count: 100_000)
-        // Two stretches at most, so that the writer itself copies nothing.
-        for number in 0..<200 {
-            try await fixture.insert("i\(number)", "{\"text\":\"\(text)\"}")
-        }
-        while fixture.store.underWay.load(ordering: .acquiring) > 0 { await Task.yield() }
-        let size = try FileManager.default.attributesOfItem(atPath: fixture.path)[.size] as? Int
-        #expect((size ?? 0) > StoreLimits.checkpointPages * 2048)
+        for number in 0..<200 { try await fixture.insert("i\(number)", "{\"text\":\"\(text)\"}") }
+        // 20 MB were written; the log holds one stretch and what was added in one transaction.
+        #expect(try size("") > 15_000_000)
+        #expect(try size("-wal") < 3 * StoreLimits.checkpointPages * 4096)
         #expect(try await fixture.store.check().isEmpty)
+    }
+
+    @Test func `a log that is read is copied as far as it may be, and the read sees what it saw`()
+        async throws
+    {
+        try await fixture.insert("a", #"{"text":"1"}"#)
+        let path = fixture.path
+        let written = DispatchSemaphore(value: 0)
+        let (counts, found) = AsyncStream.makeStream(of: Int.self)
+        // On a thread of its own: a read that waits may not take one that tasks run on.
+        Thread.detachNewThread {
+            do {
+                let reader = try Connection.reader(path, budget: nil)
+                try reader.read { db in
+                    let count = "SELECT count(*) FROM items"
+                    found.yield(try Int.fetchOne(db, sql: count) ?? 0)
+                    written.wait()
+                    found.yield(try Int.fetchOne(db, sql: count) ?? 0)
+                }
+            } catch { Issue.record("\(error)") }
+            found.finish()
+        }
+        var iterator = counts.makeAsyncIterator()
+        let first = await iterator.next()
+        let text = String(repeating: "x", count: 100_000)
+        for number in 0..<80 { try await fixture.insert("i\(number)", "{\"text\":\"\(text)\"}") }
+        written.signal()
+        let same = await iterator.next()
+        #expect(first == 1 && same == 1)
+        #expect(try await fixture.store.check().isEmpty)
+    }
+
+    @Test func `no other connection copies the log, and all sync fully`() async throws {
+        try await fixture.insert("a", #"{"text":"1"}"#)
+        let before = try size("-wal")
+        let reader = try Connection.reader(fixture.path, budget: nil)
+        let (copies, synchronous, copied) = try await reader.unsafeRead { db in
+            (
+                try Int.fetchOne(db, sql: "PRAGMA wal_autocheckpoint"),
+                try Int.fetchOne(db, sql: "PRAGMA synchronous"), try? db.checkpoint(.passive)
+            )
+        }
+        #expect(copies == 0 && synchronous == 2 && copied == nil)
+        try reader.close()
+        #expect(try size("-wal") == before)
+        let ofWriter = try await fixture.store.onWriter { db in
+            .success(try? Int.fetchOne(db, sql: "PRAGMA synchronous"))
+        }
+        #expect(ofWriter == 2)
     }
 }

@@ -15,7 +15,7 @@ extension Store {
                 try await write(inBudget: true) { try $0.learn(notes) }
             } catch {
                 // A full store learns nothing more; what it has of indexes may still go.
-                guard case .full = error else { throw error }
+                guard error.isFull else { throw error }
             }
         }
         let budget = budget
@@ -84,7 +84,7 @@ extension Store {
             }
         } catch {
             try await write { try $0.forgetCounts(ofIndex: id) }
-            guard case .full = error else { throw error }
+            guard error.isFull else { throw error }
             return .noRoom
         }
     }
