@@ -20,10 +20,13 @@ export function choicesFor(conflict) {
   return ["mine", "server", !deleted && "edited", !conflict.mineDeleted && "both"].filter(Boolean);
 }
 
-/** The card; `decide(conflict, choice, item)` hears the choice. Gives `{conflict, element, choose}`. */
-export function conflictCard(conflict, decide) {
+/**
+ * The card; `decide(conflict, choice, item)` hears the choice. `typed` has what a person typed into an earlier card of
+ * the conflict, by field. Gives `{conflict, element, choose, typed}`.
+ */
+export function conflictCard(conflict, decide, typed = new Map()) {
   const results = new Map();
-  const rows = conflict.fields.map((field) => fieldRow(field, results, conflict));
+  const rows = conflict.fields.map((field) => fieldRow(field, results, conflict, typed.get(field.name)));
   const choices = choicesFor(conflict);
   const same = Object.keys(conflict.mine ?? {}).length - conflict.fields.length;
   const labels = { mine: words.keepMine, server: words.keepServer, edited: words.useResult, both: words.keepBoth };
@@ -48,13 +51,18 @@ export function conflictCard(conflict, decide) {
       choices.map((choice) =>
         h("button", { type: "button", class: choice === "edited" ? "primary" : null, "aria-keyshortcuts": keys[choice], title: words.byKey(keys[choice]), onclick: () => choose(choice) }, labels[choice])),
       h("a", { class: "button", href: "#/todos" }, words.notNow)));
-  return { conflict, element, choose };
+  const typedNow = () => new Map([...results].filter(([, one]) => one.isTyped()).map(([name, { input }]) => [name, input.value]));
+  return { conflict, element, choose, typed: typedNow };
 }
 
 /** The result of every field, or null when one cannot be read. */
 function edited(results) {
   const item = {};
-  for (const [name, { input, isText }] of results) {
+  for (const [name, { input, isText, isAbsent }] of results) {
+    if (isAbsent()) {
+      item[name] = null;
+      continue;
+    }
     if (isText) {
       item[name] = input.value;
       continue;
@@ -76,19 +84,27 @@ function showChange(value) {
   if (mark) value.scrollTop = mark.offsetTop - value.offsetTop - value.clientHeight / 3;
 }
 
-function fieldRow(field, results, conflict) {
+function fieldRow(field, results, conflict, typed) {
   // Where both sides changed a field the person's own words are the start, so that none is lost.
   const proposed = conflict.proposed?.[field.name];
   const start = field.overlaps || proposed === undefined ? field.mine : proposed;
   const isText = [field.base, field.mine, field.server].every((value) => value === undefined || value === null || typeof value === "string");
-  const result = h("textarea", { "aria-label": `${words.result}: ${field.name}`, oninput: () => fit() });
+  let absent = false; // the value is null, and not an empty text
+  let isTyped = false;
+  const result = h("textarea", { "aria-label": `${words.result}: ${field.name}`, oninput: () => ((absent = false), (isTyped = true), fit()) });
   const fit = () => (result.rows = Math.min(linesMost, Math.max(2, result.value.split("\n").length, Math.ceil(result.value.length / 28))));
   const set = (value) => {
     result.value = readable(value) ?? "";
+    absent = value === null || value === undefined;
     fit();
   };
   set(start);
-  results.set(field.name, { input: result, isText });
+  if (typed !== undefined) {
+    result.value = typed;
+    [absent, isTyped] = [false, true];
+    fit();
+  }
+  results.set(field.name, { input: result, isText, isAbsent: () => absent, isTyped: () => isTyped });
   const side = (value, other, gone, label) => {
     const text = readable(value);
     const shown = gone ? h("em", {}, words.deletedSide)

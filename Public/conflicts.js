@@ -18,7 +18,8 @@ export function conflictsView(main, asked) {
   let total = 0;
   let wanted = asked.rest[0] ?? null;
   let index = 0;
-  let card = null; // the one on screen, with the person's picks
+  let card = null; // the one on screen, with the person's picks; none while a decision is on its way
+  let deciding = null; // the one whose decision is on its way
   const seen = new Set(); // those that were on screen
   const page = h("section", { class: "page medium" });
   const place = h("span", { class: "position count" });
@@ -58,16 +59,22 @@ export function conflictsView(main, asked) {
 
   const drawPlace = () => fill(place, words.position(index + 1, total));
 
+  // Drawn at once: the next key is about what the person sees.
   function step(by) {
     if (list.length < 2) return false;
-    wanted = list[(index + by + list.length) % list.length].id;
+    index = (index + by + list.length) % list.length;
+    wanted = list[index].id;
+    draw(list[index]);
     location.hash = `#/conflicts/${encodeURIComponent(wanted)}`;
   }
 
   function draw(conflict) {
     const same = list.filter((one) => alike(one) === alike(conflict));
     drawPlace();
-    card = conflictCard(conflict, decide);
+    // What a person typed stays when the server's side has changed.
+    const typed = (card ?? deciding)?.conflict.id === conflict.id ? (card ?? deciding).typed() : new Map();
+    card = conflictCard(conflict, decide, typed);
+    deciding = null;
     seen.add(conflict.id);
     fill(page,
       h("div", { class: "bar" }, place,
@@ -123,14 +130,16 @@ export function conflictsView(main, asked) {
     operator.post(`/conflicts/${encodeURIComponent(conflict.id)}/resolve`, { revision: conflict.revision, choice, ...(item ? { item } : {}) });
 
   async function decide(conflict, choice, item) {
+    [deciding, card] = [card, null];
     try {
       await settle(conflict, choice, item);
       toast(words.resolved, takeBack([conflict.id], refresh));
+      deciding = wanted = null;
     } catch (problem) {
+      // It is shown again as it is now, with what the person typed.
       toast(problem.code === "operation-changed" ? words.changedMeanwhile : problem.message);
+      wanted = conflict.id;
     }
-    card = null;
-    wanted = null;
     refresh();
   }
 

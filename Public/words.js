@@ -185,7 +185,7 @@ export const words = {
   decidedAlready: "That conflict is decided already.",
   decided: (count, refused) => `${plural(count, "1 conflict", "# conflicts")} decided.${refused ? ` ${number(refused)} changed meanwhile.` : ""}`,
   takingBack: (count, total) => `Undone ${number(count)} of ${number(total)}…`,
-  takenBack: (count) => `${plural(count, "1 decision", "# decisions")} undone: what the decision had replaced is back.`,
+  takenBack: (count) => `${plural(count, "1 decision", "# decisions")} undone: each change is as it was before, and a conflict is open again.`,
   nothingToUndo: "There is nothing to undo.",
   changedMeanwhile: "This change has changed meanwhile. Here is how it is now.",
   deletedSide: "deleted",

@@ -44,8 +44,11 @@ def test_one_choice_decides_all_that_are_alike_and_one_click_takes_it_back(clash
     expect(page.page.locator("main")).to_contain_text("No conflicts")
     page.undo()
     page.toast("3 decisions undone")
-    assert sorted(row["text"] for row in proxy.all()) == [f"theirs {id}" for id in "abc"]
+    # Each conflict is open again, and nothing of it is sent.
+    expect(page.page.locator(".position")).to_contain_text("of 3")
+    assert sorted(row["text"] for row in proxy.all()) == [f"mine {id}" for id in "abc"]
     page.sync()
+    assert proxy.operator("GET", "/conflicts")["total"] == 3
     assert sorted(row["text"] for row in backend.all()) == [f"theirs {id}" for id in "abc"]
 
 
@@ -78,8 +81,11 @@ def test_three_keys_decide_a_simple_one_and_u_takes_it_back(clashing, dashboard)
     keys.press("u")
     page.toast("1 decision undone")
     assert proxy.get("b").json()["text"] == "mine b"
+    expect(page.page.locator(".position")).to_contain_text("of 3")
     keys.press("p")
     keys.press("b")
+    expect(page.page.locator(".position")).to_contain_text("of 2")
+    keys.press("a")
     expect(page.page.locator(".position")).to_contain_text("of 1")
     keys.press("a")
     expect(page.page.locator("main")).to_contain_text("No conflicts")
@@ -144,3 +150,49 @@ def test_one_choice_decides_a_whole_table_whatever_clashes(clashing, dashboard):
     page.undo()
     page.toast("3 decisions undone")
     assert proxy.get("b").json()["note"] == "mine b"
+
+
+def test_the_result_leaves_every_other_column_alone(clashing, dashboard):
+    """Columns that both sides agree on, or that only one changed, arrive as they were."""
+    first = {"note": "kept", "rank": 7, "tags": ["home"], "done": False, "gone": "there"}
+    backend, proxy = clashing(
+        {"a": ({"text": "mine", "rank": 8, "gone": None}, {"text": "theirs", "done": True})}, **first)
+    page = dashboard(proxy)
+    page.open("conflicts")
+    page.page.get_by_label("Result: text").fill("both")
+    page.page.get_by_role("button", name="Use the result").click()
+    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.sync()
+    expected = {"id": "a", "text": "both", "note": "kept", "rank": 8, "tags": ["home"], "done": True,
+                "gone": None, "deleted": False}
+    for row in (backend.get("a").json(), proxy.get("a").json()):
+        own = {name: value for name, value in row.items()
+               if name not in ("createdAt", "updatedAt", "version")}
+        assert {**{"gone": None}, **own} == expected
+
+
+def test_a_field_that_a_side_emptied_is_null_and_not_an_empty_text(clashing, dashboard):
+    backend, proxy = clashing({"a": ({"text": "mine", "note": None}, {"text": "theirs", "note": "x"})}, note="was")
+    page = dashboard(proxy)
+    page.open("conflicts")
+    page.page.get_by_role("button", name="Use the result").click()
+    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.sync()
+    assert backend.get("a").json()["note"] is None
+
+
+def test_what_was_typed_stays_when_the_servers_side_changes(clashing, dashboard):
+    backend, proxy = clashing({"a": ({"text": "mine"}, {"text": "theirs"})}, note="")
+    page = dashboard(proxy)
+    page.open("conflicts")
+    result = page.page.get_by_label("Result: text")
+    result.fill("a careful mixture of both")
+    backend.update("a", {"text": "theirs again"})
+    proxy.operator("POST", "/tables/todoitem/pull?wait=20", json={})
+    page.toast("changed")
+    expect(page.page.locator(".conflict")).to_contain_text("theirs again")
+    expect(result).to_have_value("a careful mixture of both")
+    page.page.get_by_role("button", name="Use the result").click()
+    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.sync()
+    assert backend.get("a").json()["text"] == "a careful mixture of both"
