@@ -31,11 +31,11 @@ test: ## install what the tests need and run everything
 fuzz: ## the parsers against many more inputs (SEED=1 COUNT=200000)
 	@SEED=$(or $(SEED),$$(date +%s)) COUNT=$(or $(COUNT),200000) swift test --filter FuzzTests
 
-soak: build ## many simulated lives (SEEDS=first:count; DEBUG_SEEDS in the build that asserts), a queue of OPERATIONS=100000, killed processes (LIFE_SECONDS=60), the package
+soak: build ## many simulated lives (SEEDS=first:count; DEBUG_SEEDS in the build that asserts; SHARED_SEEDS of rows that all write), a queue of OPERATIONS=100000, killed processes (LIFE_SECONDS=60), the package
 	@scripts/setup soak
 	@swift build --build-tests
 	@SELFTEST_SEEDS=$(or $(SEEDS),2000:20000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Simulation
-	@SIMULATION_SEEDS=$(or $(DEBUG_SEEDS),22000:1000) swift test --skip-build --filter Simulation
+	@SIMULATION_SEEDS=$(or $(DEBUG_SEEDS),22000:1000) SHARED_SEEDS=$(or $(SHARED_SEEDS),1000:2000) swift test --skip-build --filter Simulation
 	@OPERATIONS=$(or $(OPERATIONS),100000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Browser/test_many_operations.py
 	@LIFE_SECONDS=$(or $(LIFE_SECONDS),60) LIFE_SEED=$(or $(LIFE_SEED),$$(date +%s)) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Live/test_lives.py
 	@.venv/bin/python -m pytest -q -p no:cacheprovider Tests/Soak

@@ -25,8 +25,10 @@ extension SyncEngine {
                 }
             }
             current?.isEnding = true
+            let waiting = try await store.read { try $0.waiting() }
             return end(
-                current?.run ?? running.run, waiting: try await store.read { try $0.waiting() })
+                current?.run ?? running.run,
+                waiting: store.has(.askedSyncLeavesWaiting) ? (0, nil) : waiting)
         } catch {
             scheduler.rest(now: clock.uptime())
             return (.failed, error.description)
@@ -66,14 +68,17 @@ extension SyncEngine {
     private func prover(_ remote: Remote) -> Prover {
         Prover(
             remote: remote, isGenerationOpen: backend.generation == .auto && !isGenerationKnown,
-            isRemembered: isGenerationRemembered)
+            isRemembered: isGenerationRemembered && !store.has(.strayListRebinds))
     }
 
     private func pushPass(
         _ running: CurrentRun, _ credential: Credential
     ) async throws(StoreError) -> PushStop? {
         current?.isAskedAgain = false
-        if current?.isAsked == true { try await store.write { try $0.makeAllDue() } }
+        let leavesWaiting = store.has(.askedSyncLeavesWaiting)
+        if current?.isAsked == true, !leavesWaiting {
+            try await store.write { try $0.makeAllDue() }
+        }
         let earlier = current?.run.push
         // The generation must be known before a pass can speak it.
         if !isProven, let stop = await prove(credential, for: running.wish) { return stop }
@@ -86,6 +91,11 @@ extension SyncEngine {
         let state = await pass.run(isProven: isProven)
         current?.run.push = state.report.following(earlier)
         isProven = state.isProven
+        if state.refusedDialect {
+            // It speaks another generation than was found out: it is asked anew, without a bias.
+            (isProven, isGenerationKnown, isGenerationRemembered) = (false, false, false)
+            generation = backend.generation.first
+        }
         if state.report.applied > 0, state.stop == nil { await reached() }
         return state.stop
     }

@@ -171,6 +171,12 @@ public actor SyncEngine {
         forget("The backend was accepted; it has not been asked yet.")
     }
 
+    /// As after a new start: what the backend is has to be shown again.
+    package func forgetProof() {
+        isProven = false
+        isGenerationKnown = false
+    }
+
     private func forget(_ reason: String) {
         isProven = false
         isGenerationKnown = false

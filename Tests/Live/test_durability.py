@@ -46,22 +46,6 @@ def test_writes_survive_kill_nine_at_any_moment(start):
         assert {row["id"]: row["text"] for row in proxy.all()} == acknowledged
 
 
-def test_a_commit_takes_few_writes_to_files(start):
-    """SQLite alone makes two for each page of the log, some thirty for an insert."""
-    proxy = start.proxy(start.backend_later().url, "--sync", "manual")
-    proxy.insert({"text": "makes the table"})
-    counters = f"/proc/{proxy.program.process.pid}/io"
-
-    def writes():
-        with open(counters) as lines:
-            return int(dict(line.split(": ") for line in lines)["syscw"])
-
-    before = writes()
-    for n in range(40):
-        proxy.insert({"text": f"number {n}"})
-    assert (writes() - before) / 40 < 8
-
-
 @pytest.fixture
 def small_disk(tmp_path):
     """A disk of four megabytes, which can be made larger; skipped where none may be mounted."""

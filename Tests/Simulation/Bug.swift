@@ -67,7 +67,8 @@ enum Bug: String, CaseIterable, Sendable {
             "UPDATE operations SET state = 'queued', reason = NULL WHERE state = 'conflict'"
         case .oversleeps:
             """
-            UPDATE operations SET state = 'waiting', next_attempt_at = 99999999999999
+            UPDATE operations SET state = 'waiting',
+              next_attempt_at = 99999999999999, not_before = 99999999999999
             WHERE state = 'queued'
             """
         case .overwrites:

@@ -47,6 +47,7 @@ extension Transaction {
         reopened.seq = operation.seq
         reopened.itemID = operation.itemID
         reopened.revision = operation.revision
+        reopened.attempts = operation.attempts
         reopened.successorOf = nil
         reopened.waitsFor = nil
         reopened.mayArriveLate = reopened.mayArriveLate || operation.mayArriveLate
@@ -75,6 +76,8 @@ extension Transaction {
         operation.successorOf = chain.last?.seq
         operation.waitsFor = nil
         operation.nextAttemptAt = operation.nextAttemptAt.map { _ in now }
+        operation.attempts =
+            try self.operation(id: point.operation.id)?.attempts ?? operation.attempts
         if chain.isEmpty { judge(&operation, over: row) }
         try insert(&operation)
         try save(&operation)

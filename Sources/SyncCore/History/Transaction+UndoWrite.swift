@@ -41,7 +41,7 @@ extension Transaction {
         guard let undoing = UndoneColumns(change, left: left, now: row.visible) else {
             return .refused(reason: "The item is as it was before already.")
         }
-        guard undoing.changedSince.isEmpty || chain.isEmpty else {
+        guard undoing.changedSince.isEmpty || chain.isEmpty || has(.undoOverwrites) else {
             return .refused(reason: "The item was changed again since: undo that first.")
         }
         let edit = try edit(undoing, row, chain, entry, table)
@@ -49,7 +49,9 @@ extension Transaction {
         guard outcome.isSuccess else {
             return .refused(reason: "The item has changed too much since.")
         }
-        if !undoing.changedSince.isEmpty { try openConflict(undoing, of: row, table) }
+        if !undoing.changedSince.isEmpty, !has(.undoOverwrites) {
+            try openConflict(undoing, of: row, table)
+        }
         return try finishUndo(entry, of: row.id, before: row.visible, table)
     }
 

@@ -40,6 +40,7 @@ struct PullPass: Sendable {
             state = begun
             if let error = begun.report.error {
                 if begun.stop == nil { try await noteFailure(error) }
+                if store.has(.failedPullCompletes) { state = try await finish(begun) }
             } else if begun.plan.isAtEnd {
                 state = try await finish(begun)
                 try await askForSetAside(since: begun.startedAt)
@@ -186,6 +187,10 @@ struct PullPass: Sendable {
             return nil
         }
         state.refusals = 0
+        if store.has(.oddRowStopsPull), page.elements.contains(where: { $0.row == nil }) {
+            state.report.error = "planted"
+            return nil
+        }
         state.report.total = page.total ?? state.report.total
         let rows = state.plan.take(page)
         state.report.received += rows.count

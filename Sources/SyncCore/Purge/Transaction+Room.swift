@@ -6,7 +6,8 @@ extension Transaction {
     /// 2. Each table that loses some is no longer complete, and forgets how far it was pulled, so that
     ///    the next pull brings back what is still there.
     /// 3. The rows go without tombstones: this is forgetting, not deleting.
-    /// 4. Where there are none, the oldest history and closed operations go before their time.
+    /// 4. Where there are none, the oldest history, closed operations and tombstones that are not of
+    ///    the backend go before their time.
     ///
     /// Returns how many rows were forgotten.
     func forgetOldest(_ limit: Int) throws -> Int {
@@ -46,6 +47,11 @@ extension Transaction {
               INDEXED BY operations_closed WHERE closed_at IS NOT NULL ORDER BY closed_at LIMIT ?)
             """, [limit])
         count += db.changedRows
-        return count
+        try run(
+            """
+            DELETE FROM items WHERE rowid IN (SELECT rowid FROM items
+              WHERE pending IS NULL AND deleted = 1 AND server_deleted = 0 LIMIT ?)
+            """, [limit])
+        return count + db.changedRows
     }
 }

@@ -11,6 +11,7 @@ extension PushPass {
         /// The failure of the link, if it is one.
         var failure: Prover.Failure?
         var origin: RowOrigin
+        var refusedDialect: Bool
     }
 
     /// Sends the request in the slot that was entered, and leaves it before anything is booked.
@@ -23,7 +24,8 @@ extension PushPass {
         var subject = subject
         let exchange = await send(request, of: operation)
         if exchange.answer.isMissing {
-            subject.tableWasThere = try await store.read { try $0.wasThere(record) }
+            subject.tableWasThere =
+                try await store.read { try $0.wasThere(record) } && !store.has(.missingTableRefuses)
         }
         var decision: PushDecision
         if operation.isAssigned, operation.maybeApplied {
@@ -32,7 +34,10 @@ extension PushPass {
             let claimed = try await store.read { try $0.claimedIDs(of: record) }
             decision = IntegerInsert.judge(subject, answer, after: highest, claimed: claimed)
         } else if operation.maybeApplied {
-            let answer = await remote.proof(exchange.answer, of: operation.itemID, in: table)
+            let answer =
+                store.has(.ignoredFilterProves)
+                ? exchange.answer
+                : await remote.proof(exchange.answer, of: operation.itemID, in: table)
             decision = Verdict.judge(subject, readBack: answer, after: .unknown)
         } else {
             decision = Verdict.judge(subject, exchange.answer)
@@ -54,7 +59,8 @@ extension PushPass {
         end.error = end.error ?? failure?.reason
         return Ruling(
             subject: subject, decision: decision, end: end, failure: failure,
-            origin: origin(operation, request, exchange.answer))
+            origin: origin(operation, request, exchange.answer),
+            refusedDialect: exchange.answer.isOtherVersion)
     }
 
     /// Sends an operation's request; an undeletion that is refused in one form of the third
@@ -161,6 +167,11 @@ extension AttemptEnd {
 extension RemoteAnswer {
     /// 404 or 410.
     var isMissing: Bool { if case .missing = self { true } else { false } }
+
+    /// The backend does not speak the generation.
+    var isOtherVersion: Bool {
+        if case .unusable(_, .otherVersion) = self { true } else { false }
+    }
 
     /// A list, as a row is read back.
     var isList: Bool { if case .rows = self { true } else { false } }

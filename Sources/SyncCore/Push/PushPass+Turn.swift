@@ -25,6 +25,7 @@ extension PushPass {
                 turn.requests += 1
                 turn.state = step.state
                 turn.linkFailure = step.linkFailure
+                turn.refusedDialect = step.refusedDialect
                 turn.stop = step.stop
                 guard step.goesOn, !cancel.isSet else { break }
                 hasMerged = hasMerged || step.isMerge
@@ -51,15 +52,19 @@ extension PushPass {
         var isMerge = false
         /// Nothing was sent, since the slots are closed.
         var isHeld = false
+        var refusedDialect = false
     }
 
     private func step(
-        _ operation: TableOperation, hasMerged: Bool
+        _ pending: TableOperation, hasMerged: Bool
     ) async throws(StoreError) -> Step? {
+        let operation = store.has(.resendsBlindly) ? pending.withoutDoubt : pending
         let table = operation.table
         guard let record = try await record(of: table) else { return nil }
         var subject = PushSubject(operation, record)
         subject.hasMerged = hasMerged
+        subject.erases = store.has(.replaceErases)
+        subject.mergesTwice = store.has(.mergeSendsTwice)
         if operation.isAssigned, operation.highestID == nil {
             if let step = try await noteHighest(operation, subject) { return step }
         }
@@ -70,9 +75,11 @@ extension PushPass {
 
         guard await enter() else { return try await hold(marked, subject) }
         let ruling = try await ask(request, of: operation, subject, record)
-        return try await settle(
+        var step = try await settle(
             marked, ruling.subject, ruling.decision, ruling.end, failure: ruling.failure,
             origin: ruling.origin)
+        step.refusedDialect = ruling.refusedDialect
+        return step
     }
 
     /// A slot on the wire; false when the push ends or has to prove the backend first.

@@ -4,6 +4,8 @@ struct PushState {
     var stop: PushStop?
     /// The backend gave a list, and nothing has failed since.
     var isProven: Bool
+    /// The backend refused the generation's way of asking for a change.
+    var refusedDialect = false
     /// Failures of the link in a row.
     var linkFailures = 0
     /// Operations that were due when the pass began.
@@ -62,6 +64,7 @@ struct PushState {
             looksAgain = looksAgain || !state.isOpen
         }
         stop = stop ?? turn.stop
+        refusedDialect = refusedDialect || turn.refusedDialect
         guard let failure = turn.linkFailure else {
             if turn.requests > 0 { linkFailures = 0 }
             return
@@ -82,6 +85,8 @@ struct PushTurn: Sendable {
     var requests = 0
     /// The state that was committed; nil when the operation was left alone.
     var state: OperationState?
+    /// The backend refused the generation's way of asking for it.
+    var refusedDialect = false
     /// The link or the backend failed, rather than the operation.
     var linkFailure: Prover.Failure?
     var stop: PushStop?

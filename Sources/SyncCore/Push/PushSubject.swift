@@ -24,6 +24,9 @@ struct PushSubject: Sendable, Hashable {
     var tableWasThere = false
     /// The operation was merged and sent again in this pass already: once is enough.
     var hasMerged = false
+    /// Bugs that the simulator has planted, for what is decided without a transaction.
+    var erases = false
+    var mergesTwice = false
 
     /// The policy that decides a conflict of this operation.
     ///
@@ -34,7 +37,7 @@ struct PushSubject: Sendable, Hashable {
         if !conditional, unconditionalPolicy == .client { return .client }
         guard conflictPolicy == .merge else { return conflictPolicy }
         let isMergeable = !isGone && kind != .delete && kind != .undelete
-        return isMergeable && !maybeApplied && !mayArriveLate ? .merge : .ask
+        return isMergeable && (!maybeApplied && !mayArriveLate || mergesTwice) ? .merge : .ask
     }
 
     /// Whether a row shows all that was sent.

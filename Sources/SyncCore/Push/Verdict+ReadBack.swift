@@ -53,7 +53,12 @@ extension Verdict {
             base: subject.base, changes: subject.sent, theirs: row.columns)
         if !merge.overlaps.isEmpty { return conflict(subject, row) }
         if merge.rest.isEmpty { return .applied(row) }
-        return subject.hasMerged ? unsteady : .merge(merge.rest, onto: row)
+        var rest = merge.rest
+        if subject.erases, subject.kind == .replace {
+            for name in row.columns.changedNames(from: subject.base ?? Columns())
+            where subject.sent[name] == nil { rest[name] = .null }
+        }
+        return subject.hasMerged ? unsteady : .merge(rest, onto: row)
     }
 
     private static func foundDelete(

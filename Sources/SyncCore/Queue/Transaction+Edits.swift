@@ -3,9 +3,8 @@ import TablesProtocol
 extension Transaction {
     /// Decides what becomes of an edit beside the item's open operations, and does it.
     func make(_ edit: ItemEdit, _ rules: WriteRules) throws -> WriteOutcome {
-        let pending = edit.chain.last.map {
-            Collapse.Pending($0)
-        }
+        var pending = edit.chain.last.map { Collapse.Pending($0) }
+        if has(.deleteForgetsInsert) { pending?.hasBase = true }
         let decision = Collapse.decide(
             pending: pending, new: edit.kind, strictSDK: rules.strictSDK,
             preservesHistory: edit.table.preservesHistory)

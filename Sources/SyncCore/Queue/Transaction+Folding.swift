@@ -7,11 +7,14 @@ extension Transaction {
     /// 1. What follows is merged in, one after the other, as ``Collapse`` says for a write that comes
     ///    now; what follows the merged one follows the operation.
     /// 2. Two that undo each other both close, if nothing else follows.
-    /// 3. An operation that no longer changes anything closes, and what follows it is sent instead.
+    /// 3. One that another writer's change stands against is left to be judged when its turn comes: in one
+    ///    with the operation, which starts from that change already, it would go unseen.
+    /// 4. An operation that no longer changes anything closes, and what follows it is sent instead.
     func fold(_ operation: inout TableOperation, _ row: inout ItemRow) throws {
         guard !operation.mayHaveReached else { return }
         let preservesHistory = try table(id: operation.tableID)?.preservesHistory ?? false
         folding: while var next = try successor(of: operation.seq) {
+            if next.isContested(after: operation) { break }
             let decision = Collapse.decide(
                 pending: Collapse.Pending(operation), new: next.kind,
                 preservesHistory: preservesHistory)
@@ -49,7 +52,7 @@ extension Transaction {
     ) throws {
         let following = try successor(of: next.seq)
         try close(&next, .collapsed, reason: reason)
-        guard var following else { return }
+        guard var following, !has(.foldOrphansSuccessor) else { return }
         following.successorOf = operation.seq
         try save(&following)
     }
@@ -79,11 +82,13 @@ extension Transaction {
         point.copy = copy
         let successors = try successors(of: operation.seq)
         try close(&operation, .discarded, reason: reason)
-        row.settledAt = try nextChange()
+        // A row that was never sent stays one: to write it again is an insert.
+        if row.isOnBackend || operation.maybeApplied || server.columns != nil {
+            row.settledAt = try nextChange()
+        }
         try rebase(&row, successors, onto: server)
-        if row.deleted, server.columns == nil, successors.isEmpty {
-            // Its columns are kept with the decision: a tombstone of what no backend had needs none.
-            row.columns = Columns()
+        if row.deleted, has(.discardKeepsRow) {
+            row.deleted = false
             try save(&row)
         }
         try record(
@@ -106,5 +111,16 @@ extension Transaction {
     /// The counter of committed push outcomes: read before a page is asked for, given to ``apply``.
     func changeCount() throws -> Int64 {
         try setAside.changes ?? integer("SELECT value FROM meta WHERE key = 'changes'") ?? 0
+    }
+}
+
+extension TableOperation {
+    /// Whether the client that made it saw another row than the one that the operation before it leaves:
+    /// in a column that it changes, or, for a deletion, in any.
+    fileprivate func isContested(after operation: TableOperation) -> Bool {
+        guard let baseRow else { return false }
+        let left = Rebase.wanted(operation, over: ServerSide(columns: operation.baseRow))
+        let names = baseRow.changedNames(from: left)
+        return kind == .delete ? !names.isEmpty : names.contains { changedColumns.contains($0) }
     }
 }

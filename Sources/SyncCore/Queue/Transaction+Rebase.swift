@@ -35,7 +35,8 @@ extension Transaction {
                 kept.append(operation)
                 continue
             }
-            let judgement = index == 0 && isDecided ? .free : sides.judge(operation)
+            let isFree = index == 0 && isDecided || has(.successorOverwrites)
+            let judgement = isFree ? .free : sides.judge(operation)
             switch (judgement, kept.isEmpty) {
             case (.free, _):
                 kept += try become(operation, over: sides.server, after: kept.last?.seq)
@@ -150,7 +151,7 @@ extension Transaction {
     /// row is shown as before, also where the backend writes null for a column that it has not.
     func restamp(_ row: inout ItemRow, from before: ItemRow) throws {
         let isVisible =
-            before.rowID == nil || before.deleted != row.deleted
+            has(.pushIsVisible) || before.rowID == nil || before.deleted != row.deleted
             || !row.columns.changedNames(from: before.columns).isEmpty
         if isVisible {
             row.version = ids.version()

@@ -35,6 +35,9 @@ extension Transaction {
                 proposed, &operation, &row, over: server, "Kept the merge.", before: row.visible)
         case .edited(let columns):
             var result = proposed ?? row.visible ?? server.columns ?? Columns()
+            if has(.editedResultIsWholeRow) {
+                result = Columns(result.all.map { Columns.Column($0.name, .null) })
+            }
             result.merge(try respell(columns, in: table))
             try send(result, &operation, &row, over: server, "Kept an edit.", before: row.visible)
         case .server:
@@ -60,7 +63,7 @@ extension Transaction {
     private func mine(
         _ operation: TableOperation, _ row: ItemRow, over server: ServerSide
     ) -> Columns {
-        guard let theirs = server.columns else { return row.columns }
+        guard let theirs = server.columns, !has(.mineRevertsTheirs) else { return row.columns }
         return ThreeWayMerge(
             base: operation.baseRow ?? Columns(), mine: row.columns, theirs: theirs
         ).mineOverTheirs

@@ -129,7 +129,7 @@ extension RemoteAnswer {
     /// Whether the backend may want to be spoken to in another generation's way.
     var refusesDialect: Bool {
         switch self {
-        case .rejected(status: 400, _), .unusable(status: 400, _): true
+        case .rejected(status: 400, _), .unusable(status: 400, _), .unusable(_, .otherVersion): true
         case .row, .rows, .empty, .conflict, .missing, .unauthorized, .rejected, .failed,
             .unavailable, .unusable, .unreachable:
             false

@@ -30,7 +30,11 @@ extension Transaction {
     func noteProven(_ generation: Generation) throws {
         if try text(Self.provenKey) == nil { try set(Self.provenKey, "1") }
         let number = String(generation.rawValue)
-        if try text(Self.generationKey) != number { try set(Self.generationKey, number) }
+        let known = try text(Self.generationKey)
+        guard known != number else { return }
+        try set(Self.generationKey, number)
+        // What was pulled in another generation's words is asked for anew.
+        if known != nil { for table in try tables() { try removeTokens(of: table) } }
     }
 
     /// The generation that the bound backend was last found to be.

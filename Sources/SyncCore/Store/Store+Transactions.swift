@@ -111,9 +111,13 @@ extension Store {
     /// - Parameter tables: what is remembered of the tables as they are committed; only the writer knows
     ///   that nobody else commits meanwhile.
     func transaction(_ db: Database, tables: TableCatalog? = nil) -> Transaction {
-        Transaction(
+        var transaction = Transaction(
             db: db, identity: identity, now: clock.now(), ids: ids, tablesInMemory: tables,
             effects: TransactionEffects())
+        #if DEBUG
+            transaction.planted = planted.withLock { $0 }
+        #endif
+        return transaction
     }
 
     /// Tells the rest of the house what a commit changed.

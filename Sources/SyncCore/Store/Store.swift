@@ -19,6 +19,10 @@ public final class Store: Sendable {
     let log = LogLength()
     /// How long it was when it was last copied into the file.
     let copiedPages = Atomic(0)
+    #if DEBUG
+        /// The bug that the simulator has given it.
+        let planted = Mutex<ProductBug?>(nil)
+    #endif
     /// How large the file may grow; nil for as large as the disk.
     let budget: DiskBudget?
     /// One for each server worker.

@@ -23,10 +23,10 @@ extension Transaction {
             try restamp(&row, from: before)
             return row.deleted ? .deleted : .inserted
         }
-        if row.settledAt > change { return .skipped }
+        if row.settledAt > change, !has(.oldPageUndoes) { return .skipped }
         if isSame(row, server) { return .unchanged }
         let before = row
-        if row.pending != nil {
+        if row.pending != nil, !has(.pullOverwrites) {
             row.shadow = server.columns
             row.serverVersion = server.version
             row.serverUpdatedAt = server.updatedAt
@@ -43,7 +43,8 @@ extension Transaction {
     /// A conflict whose server's side has changed gets a new revision, so that a decision on the old
     /// one is refused.
     private func renewConflict(of row: ItemRow) throws {
-        guard let pending = row.pending, var operation = try operation(seq: pending),
+        guard !has(.staleDecisionIsTaken), let pending = row.pending,
+            var operation = try operation(seq: pending),
             operation.state == .conflict
         else { return }
         operation.reason = ConflictReason.sentence(

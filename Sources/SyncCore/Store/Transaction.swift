@@ -17,6 +17,9 @@ struct Transaction {
     /// look itself.
     var tablesInMemory: TableCatalog?
     let effects: TransactionEffects
+    #if DEBUG
+        var planted: ProductBug?
+    #endif
     /// What is counted in memory until ``flush()``.
     let setAside = SetAside()
 

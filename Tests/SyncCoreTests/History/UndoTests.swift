@@ -129,6 +129,18 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"x":1,"y":"newer","z":3}"#)
     }
 
+    @Test func `a conflict that opens again after an attempt counts on`() async throws {
+        let operation = try await fixture.conflict()
+        _ = try await store.resolve(operation.id, revision: operation.revision, .mine)
+        try await fixture.push { _ in .waiting(reason: "Busy.", until: nil, maybeApplied: false) }
+        let sent = try #require(try await fixture.chain("a").first)
+        let again = try #require(try await undo(.resolved))
+        #expect(again.attempts == sent.attempts && again.state == .conflict)
+        _ = try await store.resolve(again.id, revision: again.revision, .mine)
+        try await take(#"{"x":2,"y":3,"z":2}"#, version: "v333")
+        #expect(try await store.ledger().applied == 1)
+    }
+
     @Test func `undo of keeping both takes the copy away`() async throws {
         let operation = try await fixture.conflict()
         _ = try await store.resolve(operation.id, revision: operation.revision, .both)

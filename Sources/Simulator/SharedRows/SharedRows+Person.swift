@@ -1,0 +1,122 @@
+import SyncCore
+import TablesProtocol
+
+// What a person decides, edits, gives up and takes back.
+extension SharedRows {
+    func decide(_ proxy: SharedRowsProxy) async throws {
+        let open = try await proxy.store.conflicts(after: nil, limit: 50).items
+        guard var detail = open.isEmpty ? nil : random.pick(open) else { return }
+        if random.happens(0.3) {
+            // Looks at it, and decides later.
+            return seenBefore.append((proxy.number, detail))
+        }
+        if random.happens(0.4), let old = seenBefore.last(where: { $0.proxy == proxy.number }) {
+            detail = old.detail
+        }
+        let (id, side) = (detail.itemID, proxy.number)
+        let server = detail.server.map { row($0) } ?? [:]
+        let mine = detail.mine.map { row($0) } ?? [:]
+        let base = detail.base.map { row($0) } ?? [:]
+        var shown = server
+        shown[ValueHistory.deleted] =
+            detail.serverDeleted || detail.server == nil ? "true" : "false"
+        var meant: ValueHistory.Row = [
+            ValueHistory.deleted: detail.mineDeleted ? "true" : "false"
+        ]
+        for name in Self.columns
+        where mine[name] != base[name] || detail.server == nil || detail.serverDeleted {
+            meant[name] = mine[name] ?? ValueHistory.null
+        }
+        let choice: Resolution
+        switch random.next(below: 5) {
+        case 0: choice = .mine
+        case 1: choice = .server
+        case 2: choice = .merged
+        case 3: choice = .both
+        default:
+            let name = random.pick(Self.columns)
+            let value = value()
+            choice = .edited(Columns(stored: "{\"\(name)\":\(value)}"))
+            meant[name] = value
+            meant[ValueHistory.deleted] = "false"
+        }
+        // What is decided is shown and meant at that moment: before the outcome is known, since the engine
+        // may send it at once.
+        let before = history
+        history.show(shown, of: id, to: side, columns: Self.columns)
+        history.mean(meant, of: id, by: side)
+        let outcome = try await proxy.store.resolve(detail.id, revision: detail.revision, choice)
+        guard case .done = outcome else { return history = before }
+        note("p\(side) resolve \(id) \(choice) mine \(mine) server \(shown) base \(base)")
+        givenUp.insert(id)
+        promised[id] = nil
+        try await learn(proxy)
+    }
+
+    func act(_ proxy: SharedRowsProxy) async throws {
+        let open = try await proxy.store.operations(
+            OperationFilter(states: OperationState.open), after: nil, limit: 100
+        ).items
+        guard !open.isEmpty else { return }
+        let one = random.pick(open)
+        switch random.next(below: 3) {
+        case 0:
+            _ = try await proxy.store.retry(one.id, revision: one.revision)
+        case 1:
+            let rows = try await proxy.rows()
+            var meant: ValueHistory.Row = [random.pick(Self.columns): value()]
+            let text = meant.map { "\"\($0.key)\":\($0.value)" }.joined()
+            let outcome = try await proxy.store.edit(
+                one.id, revision: one.revision, columns: Columns(stored: "{\(text)}"))
+            guard case .done = outcome else { return }
+            note("p\(proxy.number) edit \(one.itemID) \(meant)")
+            history.show(
+                ValueHistory.row(rows[one.itemID]), of: one.itemID, to: proxy.number,
+                columns: Self.columns)
+            meant[ValueHistory.deleted] = "false"
+            history.mean(meant, of: one.itemID, by: proxy.number)
+        default:
+            note("p\(proxy.number) discard \(one.itemID) \(one.kind) \(one.state)")
+            _ = try await proxy.store.discard(one.id, revision: one.revision)
+        }
+        givenUp.insert(one.itemID)
+        promised[one.itemID] = nil
+    }
+
+    func undo(_ proxy: SharedRowsProxy) async throws {
+        let entries = try await proxy.store.history(after: nil, limit: 20).items.filter(\.undoable)
+        guard !entries.isEmpty else { return }
+        let entry = random.pick(entries)
+        guard let id = entry.itemID else { return }
+        let now = ValueHistory.row(try await proxy.rows()[id])
+        let before = history
+        history.show(now, of: id, to: proxy.number, columns: Self.columns)
+        for side in [entry.before, entry.after] {
+            var meant = side.map { row($0) } ?? [:]
+            for name in Self.columns where meant[name] == nil { meant[name] = ValueHistory.null }
+            for flag in ["true", "false"] {
+                meant[ValueHistory.deleted] = flag
+                history.mean(meant, of: id, by: proxy.number)
+            }
+        }
+        guard case .done = try await proxy.store.undo(entry.id) else { return history = before }
+        note("p\(proxy.number) undo \(entry.kind) \(id) with \(now) in sight")
+        givenUp.insert(id)
+        promised[id] = nil
+        try await learn(proxy)
+    }
+
+    /// Items that a decision has made.
+    private func learn(_ proxy: SharedRowsProxy) async throws {
+        for (id, item) in try await proxy.rows() where !ids.contains(id) {
+            ids.append(id)
+            history.mean(ValueHistory.row(item), of: id, by: proxy.number)
+        }
+    }
+
+    private func row(_ text: JSONText) -> ValueHistory.Row {
+        var row = ValueHistory.columns(Columns(stored: text.text))
+        for name in ["id", "version", "createdAt", "updatedAt", "deleted"] { row[name] = nil }
+        return row
+    }
+}

@@ -1,0 +1,104 @@
+import HTTPMessage
+import HTTPTypes
+import Synchronization
+
+/// The way from one proxy to the backend of a run of shared rows: what goes wrong with it, and who is
+/// told of each row that changed on it.
+final class SharedRowsTransport: HTTPTransport {
+    /// What goes wrong with one request.
+    enum Fault: CaseIterable {
+        case notSent, answerLost, failsAfter, busy, fails
+    }
+
+    /// What may be wrong with the backend for a while.
+    struct Mood {
+        var faultRate = 0.0
+        /// Lists come without their filter being kept to.
+        var ignoresFilters = false
+        /// The table is not there.
+        var hasNoTable = false
+        /// A row that no store can take is in every page.
+        var hasOddRow = false
+        /// Lists are refused.
+        var refusesLists = false
+        /// The next list is an empty one of another kind.
+        var strayLists = 0
+    }
+
+    private let base: any HTTPTransport
+    private let random: SeededRandom
+    private let state = Mutex(Mood())
+    /// Called around each request that may change a row, while it is under way.
+    let around:
+        @Sendable (Request, @Sendable () async throws(TransportError) -> Response)
+            async throws(TransportError) -> Response
+
+    init(
+        _ base: any HTTPTransport, random: SeededRandom,
+        around:
+            @escaping @Sendable (Request, @Sendable () async throws(TransportError) -> Response)
+            async throws(TransportError) -> Response
+    ) {
+        (self.base, self.random, self.around) = (base, random, around)
+    }
+
+    var mood: Mood {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+
+    func send(_ request: Request) async throws(TransportError) -> Response {
+        let mood = mood
+        let path = request.head.path ?? ""
+        let isList = request.head.method == .get && !path.contains("/todoitem/")
+        if mood.hasNoTable { return Self.answer(404, #"{"error":"no such table"}"#) }
+        if isList, mood.refusesLists { return Self.answer(403, #"{"error":"not you"}"#) }
+        if isList, mood.strayLists > 0 {
+            state.withLock { $0.strayLists -= 1 }
+            return Self.answer(200, random.happens(0.5) ? "[]" : #"{"items":[]}"#)
+        }
+        let fault = random.happens(mood.faultRate) ? random.pick(Fault.allCases) : nil
+        switch fault {
+        case .notSent:
+            throw TransportError(reach: .notSent, cause: .connect, message: "Connection refused")
+        case .busy: return Self.answer(503, "{}")
+        case .fails: return Self.answer(500, "{}")
+        case .answerLost, .failsAfter, nil: break
+        }
+        if isList { return try await list(request, mood) }
+        let base = base
+        let response = try await around(request) { @Sendable () async throws(TransportError) in
+            try await base.send(request)
+        }
+        switch fault {
+        case .answerLost:
+            throw TransportError(reach: .maybeSent, cause: .timeout, message: "Timed out")
+        case .failsAfter: return Self.answer(500, "{}")
+        default: return response
+        }
+    }
+
+    private func list(_ request: Request, _ mood: Mood) async throws(TransportError) -> Response {
+        var request = request
+        let path = request.head.path ?? ""
+        if mood.ignoresFilters, path.contains("id%20eq"), let mark = path.firstIndex(of: "?") {
+            // The rows that a page of another size would have, deleted ones too, but never the one asked for.
+            request.head.path = path[..<mark] + "?__includeDeleted=true&$top=1&$orderby=id%20desc"
+        }
+        let response = try await base.send(request)
+        guard mood.hasOddRow, path.contains("$orderby"), let bytes = response.bytes,
+            let bracket = bytes.firstIndex(of: UInt8(ascii: "["))
+        else { return response }
+        let odd = #"{"id":"a/b","updatedAt":"2020-01-01T00:00:00.000Z","version":"v"}"#
+        let isEmpty = bytes[(bracket + 1)...].first == UInt8(ascii: "]")
+        var with = bytes
+        with.insert(contentsOf: Array((odd + (isEmpty ? "" : ",")).utf8), at: bracket + 1)
+        return Response(head: response.head, body: with)
+    }
+
+    private static func answer(_ status: Int, _ body: String) -> Response {
+        Response(
+            status: .init(code: status), headerFields: [.contentType: "application/json"],
+            body: Array(body.utf8))
+    }
+}

@@ -1,0 +1,79 @@
+import Synchronization
+
+/// A bug that a debug build of the product can be told to have, one for each rule whose breach the
+/// simulator must notice. A release build has none of them.
+package enum ProductBug: String, CaseIterable, Sendable {
+    /// An operation that follows another is sent over the server's row without a merge.
+    case successorOverwrites
+    /// A replacement sets columns to null that its client never saw.
+    case replaceErases
+    /// An edited result is taken for the whole row.
+    case editedResultIsWholeRow
+    /// An undo writes what another writer has changed since.
+    case undoOverwrites
+    /// To keep mine sends the whole local row.
+    case mineRevertsTheirs
+    /// A pull leaves a conflict's revision as it is.
+    case staleDecisionIsTaken
+    /// The deletion of an insert that was never sent is taken for one of the backend's row.
+    case deleteForgetsInsert
+    /// What followed a merged operation follows nothing.
+    case foldOrphansSuccessor
+    /// An item that was given up stays, though the backend has none.
+    case discardKeepsRow
+    /// The policy `merge` sends again what may have taken effect.
+    case mergeSendsTwice
+    /// One row that cannot be taken ends the pull.
+    case oddRowStopsPull
+    /// A table counts as complete although its pull has failed.
+    case failedPullCompletes
+    /// An empty list changes the generation that was found out before.
+    case strayListRebinds
+    /// A list that ignored its filter proves that a row is missing.
+    case ignoredFilterProves
+    /// A sync that is asked for leaves what waits, and says that it is complete.
+    case askedSyncLeavesWaiting
+    /// A table that is not there for a moment has its writes refused.
+    case missingTableRefuses
+    /// A push that the backend took as it was changes version and stamp.
+    case pushIsVisible
+    /// What may have taken effect is sent again without a look.
+    case resendsBlindly
+    /// A pulled row is laid over local changes.
+    case pullOverwrites
+    /// A page undoes a push outcome that is newer than it.
+    case oldPageUndoes
+}
+
+extension Store {
+    #if DEBUG
+        /// Gives the store and its engine a bug.
+        package func plant(_ bug: ProductBug?) { planted.withLock { $0 = bug } }
+
+        /// Whether the bug was planted.
+        func has(_ bug: ProductBug) -> Bool { planted.withLock { $0 } == bug }
+    #else
+        /// Whether the bug was planted: never in a release build.
+        func has(_ bug: ProductBug) -> Bool { false }
+    #endif
+}
+
+extension TableOperation {
+    /// The same, as if no request of it could have taken effect.
+    var withoutDoubt: TableOperation {
+        var other = self
+        other.maybeApplied = false
+        return other
+    }
+}
+
+extension Transaction {
+    /// Whether the bug was planted; never in a release build.
+    func has(_ bug: ProductBug) -> Bool {
+        #if DEBUG
+            return planted == bug
+        #else
+            return false
+        #endif
+    }
+}

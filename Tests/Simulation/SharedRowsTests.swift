@@ -1,0 +1,44 @@
+import Foundation
+import SyncCore
+import Testing
+
+@testable import Simulator
+
+/// Nobody's change is overwritten unseen: runs in which all write the same rows, and the bugs in the
+/// product that they must find.
+@Suite(.serialized) struct SharedRowsTests {
+    /// Seeds to go through: `SHARED_SEEDS=first:count`.
+    static let seeds: Range<UInt64> = {
+        let text = ProcessInfo.processInfo.environment["SHARED_SEEDS"] ?? ""
+        let numbers = text.split(separator: ":").compactMap { UInt64($0) }
+        return numbers.count == 2 ? numbers[0]..<numbers[0] + numbers[1] : 0..<200
+    }()
+    private static let steps = 60
+
+    @Test func `no value of another writer is replaced unseen, and none is lost`() async throws {
+        for seed in Self.seeds {
+            let found = try await SharedRows(SharedRowsPlan(seed)).run(steps: Self.steps)
+            for fault in found.prefix(1) { Issue.record("SHARED_SEEDS=\(seed):1 \(fault)") }
+        }
+    }
+
+    #if DEBUG
+        /// Bugs that these runs do not notice yet.
+        private static let unseen: Set<ProductBug> = [
+            .replaceErases, .undoOverwrites, .deleteForgetsInsert, .failedPullCompletes,
+            .ignoredFilterProves, .pushIsVisible, .resendsBlindly, .oldPageUndoes,
+        ]
+
+        @Test(arguments: ProductBug.allCases.filter { !unseen.contains($0) })
+        func `a bug planted in the product is found within 200 seeds`(_ bug: ProductBug)
+            async throws
+        {
+            for seed in 0..<200 as Range<UInt64> {
+                let found = try await SharedRows(SharedRowsPlan(seed)).run(
+                    steps: Self.steps, bug: bug)
+                if !found.isEmpty { return }
+            }
+            Issue.record("\(bug) is not found")
+        }
+    #endif
+}
