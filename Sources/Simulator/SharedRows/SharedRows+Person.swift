@@ -3,6 +3,15 @@ import TablesProtocol
 
 // What a person decides, edits, gives up and takes back.
 extension SharedRows {
+    /// Decides, acts on an operation or takes something back.
+    func takePart(_ proxy: SharedRowsProxy) async throws {
+        switch random.next(below: 4) {
+        case 0..<2: try await decide(proxy)
+        case 2: try await act(proxy)
+        default: try await undo(proxy)
+        }
+    }
+
     func decide(_ proxy: SharedRowsProxy) async throws {
         let open = try await proxy.store.conflicts(after: nil, limit: 50).items
         guard var detail = open.isEmpty ? nil : random.pick(open) else { return }
@@ -10,10 +19,14 @@ extension SharedRows {
             // Looks at it, and decides later.
             return seenBefore.append((proxy.number, detail))
         }
-        if random.happens(0.4), let old = seenBefore.last(where: { $0.proxy == proxy.number }) {
-            detail = old.detail
-        }
+        let old = seenBefore.last { $0.proxy == proxy.number && $0.detail.id == detail.id }
+        if random.happens(0.4), let old { detail = old.detail }
         let (id, side) = (detail.itemID, proxy.number)
+        if detail.server == nil, history.wasThere("false", ValueHistory.deleted, of: id),
+            !history.wasThere("true", ValueHistory.deleted, of: id)
+        {
+            fault("\(id) counts as gone and never was", id)
+        }
         let server = detail.server.map { row($0) } ?? [:]
         let mine = detail.mine.map { row($0) } ?? [:]
         let base = detail.base.map { row($0) } ?? [:]
@@ -91,19 +104,40 @@ extension SharedRows {
         let now = ValueHistory.row(try await proxy.rows()[id])
         let before = history
         history.show(now, of: id, to: proxy.number, columns: Self.columns)
-        for side in [entry.before, entry.after] {
-            var meant = side.map { row($0) } ?? [:]
-            for name in Self.columns where meant[name] == nil { meant[name] = ValueHistory.null }
-            for flag in ["true", "false"] {
-                meant[ValueHistory.deleted] = flag
-                history.mean(meant, of: id, by: proxy.number)
-            }
-        }
+        for meant in meaning(of: entry, now) { history.mean(meant, of: id, by: proxy.number) }
         guard case .done = try await proxy.store.undo(entry.id) else { return history = before }
         note("p\(proxy.number) undo \(entry.kind) \(id) with \(now) in sight")
         givenUp.insert(id)
         promised[id] = nil
         try await learn(proxy)
+    }
+
+    /// What taking a change back means. Of a write: the columns that it changed, where they are still
+    /// as it left them. Of a decision: all that was there before or after it.
+    private func meaning(of entry: HistoryEntry, _ now: ValueHistory.Row) -> [ValueHistory.Row] {
+        let (before, after) = (whole(entry.before), whole(entry.after))
+        guard entry.kind == .write else {
+            return [before, after].flatMap { side in
+                ["true", "false"].map { flag in side.merging([ValueHistory.deleted: flag]) { $1 } }
+            }
+        }
+        let names = Self.columns + [ValueHistory.deleted]
+        let isAsLeft = names.allSatisfy { now[$0] ?? ValueHistory.null == after[$0] }
+        if before[ValueHistory.deleted] != after[ValueHistory.deleted] {
+            return isAsLeft || now[ValueHistory.deleted] == "true" ? [before] : []
+        }
+        let kept = names.filter { name in
+            name == ValueHistory.deleted
+                || before[name] != after[name] && now[name] ?? ValueHistory.null == after[name]
+        }
+        return [before.filter { kept.contains($0.key) }]
+    }
+
+    private func whole(_ text: JSONText?) -> ValueHistory.Row {
+        var whole: ValueHistory.Row = [ValueHistory.deleted: text == nil ? "true" : "false"]
+        let told = text.map { row($0) } ?? [:]
+        for name in Self.columns { whole[name] = told[name] ?? ValueHistory.null }
+        return whole
     }
 
     /// Items that a decision has made.

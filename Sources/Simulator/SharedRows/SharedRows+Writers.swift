@@ -6,16 +6,23 @@ import TablesProtocol
 
 // Who writes: local clients with every verb, and others at the backend.
 extension SharedRows {
+    /// A client works on one row, which takes one write or some.
     func writeHere(_ proxy: SharedRowsProxy) async throws {
         let fresh = ids.isEmpty || random.happens(0.15)
-        let id = fresh ? "i\(value().filter(\.isNumber))" : random.pick(ids)
+        // What was written last is written again more often.
+        let known = random.happens(0.5) ? ids.suffix(3) : ids[...]
+        let id = fresh ? "i\(value().filter(\.isNumber))" : random.pick(Array(known))
+        for _ in 0..<random.pick([1, 1, 1, 2, 4]) { try await write(id, at: proxy) }
+    }
+
+    private func write(_ id: String, at proxy: SharedRowsProxy) async throws {
         let rows = try await proxy.rows()
         let row = ValueHistory.row(rows[id])
         var meant: ValueHistory.Row = [:]
         let action: LocalWrite.Action
         let verb: String
         if rows[id] == nil {
-            if fresh || random.happens(0.6) {
+            if !ids.contains(id) || random.happens(0.6) {
                 for name in Self.columns {
                     meant[name] = random.happens(0.7) ? value() : ValueHistory.null
                 }
@@ -68,7 +75,8 @@ extension SharedRows {
         if !ids.contains(id) { ids.append(id) }
         history.show(row, of: id, to: proxy.number, columns: Self.columns)
         history.mean(meant, of: id, by: proxy.number)
-        for (name, value) in meant where name != ValueHistory.deleted {
+        let said = verb == "undelete" ? ValueHistory.row(try await proxy.rows()[id]) : meant
+        for (name, value) in said where name != ValueHistory.deleted {
             promised[id, default: [:]][name] = value
         }
         if meant[ValueHistory.deleted] == "true" { promised[id] = nil }

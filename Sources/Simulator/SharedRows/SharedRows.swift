@@ -35,6 +35,8 @@ package actor SharedRows {
     /// Conflicts as a person saw them some time ago.
     var seenBefore: [(proxy: Int, detail: ConflictDetail)] = []
     private var counter = 0
+    /// The backend ignored filters or hid rows at some time.
+    var hasLied = false
     /// Somebody acts while a request is under way; at the end nobody does any more.
     var isInterfering = false
 
@@ -70,6 +72,7 @@ package actor SharedRows {
         }
         for _ in 0..<3 { insertElsewhere() }
         if random.happens(0.3) { try await beginRefused() }
+        for proxy in proxies where random.happens(0.5) { changeMood(of: proxy) }
         for _ in 0..<steps where faults.isEmpty { try await step(random.pick(proxies)) }
         if faults.isEmpty { try await end() }
         for proxy in proxies { try? proxy.store.close() }
@@ -108,6 +111,11 @@ package actor SharedRows {
         _ send: @Sendable () async throws(TransportError) -> Response
     ) async throws(TransportError) -> Response {
         await interfere()
+        guard request.head.method != .get else {
+            let response = try await send()
+            await interfere()
+            return response
+        }
         let before = remote()
         note(
             "p\(proxy) sends \(request.head.method.rawValue) \(request.head.path ?? "") "
@@ -126,10 +134,10 @@ package actor SharedRows {
         isInterfering = true
         defer { isInterfering = false }
         do {
-            if random.happens(0.5) {
-                writeElsewhere()
-            } else {
-                try await writeHere(random.pick(proxies))
+            switch random.next(below: 8) {
+            case 0..<4: writeElsewhere()
+            case 4..<6: try await writeHere(random.pick(proxies))
+            default: try await takePart(random.pick(proxies))
             }
         } catch {
             fault("a step failed: \(error)")

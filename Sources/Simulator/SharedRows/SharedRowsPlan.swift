@@ -12,7 +12,8 @@ package struct SharedRowsPlan: Sendable {
     package var deletesSoftly: Bool
 
     /// The run of a seed: every flavour and policy, one or two proxies.
-    package init(_ seed: UInt64) {
+    /// - Parameter bug: a bug that only some settings can show has these settings.
+    package init(_ seed: UInt64, lookingFor bug: ProductBug? = nil) {
         let random = SeededRandom(seed &* 7919)
         self.seed = seed
         flavour = random.pick(BackendFlavour.allCases)
@@ -22,6 +23,12 @@ package struct SharedRowsPlan: Sendable {
         unconditionalPolicy = random.happens(0.1) ? .client : .ask
         preservesHistory = random.happens(0.3)
         deletesSoftly = random.happens(0.8)
+        switch bug {
+        case .foldOrphansSuccessor: preservesHistory = true
+        case .mergeSendsTwice: conflictPolicy = .merge
+        case .staleDecisionIsTaken: conflictPolicy = .ask
+        default: break
+        }
     }
 
     /// A policy sends again what may have taken effect.

@@ -19,8 +19,10 @@ final class SharedRowsTransport: HTTPTransport {
         var hasNoTable = false
         /// A row that no store can take is in every page.
         var hasOddRow = false
-        /// Lists are refused.
-        var refusesLists = false
+        /// Pages are refused, and a list of any rows is not.
+        var refusesPages = false
+        /// A row that is asked for by its id is not found.
+        var hidesRows = false
         /// The next list is an empty one of another kind.
         var strayLists = 0
     }
@@ -28,7 +30,7 @@ final class SharedRowsTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let random: SeededRandom
     private let state = Mutex(Mood())
-    /// Called around each request that may change a row, while it is under way.
+    /// Called around each request, while it is under way.
     let around:
         @Sendable (Request, @Sendable () async throws(TransportError) -> Response)
             async throws(TransportError) -> Response
@@ -52,7 +54,12 @@ final class SharedRowsTransport: HTTPTransport {
         let path = request.head.path ?? ""
         let isList = request.head.method == .get && !path.contains("/todoitem/")
         if mood.hasNoTable { return Self.answer(404, #"{"error":"no such table"}"#) }
-        if isList, mood.refusesLists { return Self.answer(403, #"{"error":"not you"}"#) }
+        if isList, mood.refusesPages, path.contains("$top=60") {
+            return Self.answer(403, #"{"error":"not you"}"#)
+        }
+        if !isList, mood.hidesRows, request.head.method == .get {
+            return Self.answer(404, #"{"error":"not found"}"#)
+        }
         if isList, mood.strayLists > 0 {
             state.withLock { $0.strayLists -= 1 }
             return Self.answer(200, random.happens(0.5) ? "[]" : #"{"items":[]}"#)
@@ -66,15 +73,19 @@ final class SharedRowsTransport: HTTPTransport {
         case .answerLost, .failsAfter, nil: break
         }
         if isList { return try await list(request, mood) }
-        let base = base
-        let response = try await around(request) { @Sendable () async throws(TransportError) in
-            try await base.send(request)
-        }
+        let response = try await pass(request)
         switch fault {
         case .answerLost:
             throw TransportError(reach: .maybeSent, cause: .timeout, message: "Timed out")
         case .failsAfter: return Self.answer(500, "{}")
         default: return response
+        }
+    }
+
+    private func pass(_ request: Request) async throws(TransportError) -> Response {
+        let base = base
+        return try await around(request) { @Sendable () async throws(TransportError) in
+            try await base.send(request)
         }
     }
 
@@ -85,7 +96,7 @@ final class SharedRowsTransport: HTTPTransport {
             // The rows that a page of another size would have, deleted ones too, but never the one asked for.
             request.head.path = path[..<mark] + "?__includeDeleted=true&$top=1&$orderby=id%20desc"
         }
-        let response = try await base.send(request)
+        let response = try await pass(request)
         guard mood.hasOddRow, path.contains("$orderby"), let bytes = response.bytes,
             let bracket = bytes.firstIndex(of: UInt8(ascii: "["))
         else { return response }

@@ -27,6 +27,8 @@ struct ValueHistory {
     private var writers: [Place: Int] = [:]
     /// Every value that was ever there.
     private var ever: [Place: Set<String>] = [:]
+    /// When each side itself has last put a value there.
+    private var put: [Seen: Int] = [:]
     private var shown: [Seen: Int] = [:]
     private var meant: [Seen: Int] = [:]
     private var clock = 0
@@ -79,6 +81,7 @@ struct ValueHistory {
         _ id: String, from old: Row, to new: Row, by side: Int, policyWins: Bool,
         policyRepeats: Bool
     ) -> [String] {
+        clock += 1
         var faults: [String] = []
         let names = Set(old.keys).union(new.keys).sorted()
         let wasDeleted = old[Self.deleted] == "true"
@@ -94,7 +97,7 @@ struct ValueHistory {
                     let isMeant = meant[value]
                     if let isMeant, policyWins || shown[theirs].map({ $0 <= isMeant }) ?? false {
                         // Seen and meant.
-                        if !policyRepeats, ever[place]?.contains(after) == true,
+                        if !policyRepeats, put[value].map({ $0 > isMeant }) ?? false,
                             name != Self.deleted,
                             after != Self.null, shown[theirs].map({ $0 > isMeant }) ?? true
                         {
@@ -108,6 +111,7 @@ struct ValueHistory {
                     }
                 }
                 writers[place] = side
+                put[Seen(side: side, place: place, value: after)] = clock
             } else if wasDeleted {
                 // It is back with its old columns, which are now whose who brought it back.
                 writers[place] = side

@@ -37,6 +37,12 @@ extension Transaction {
         if chain.last?.state == .conflict {
             return .refused(reason: "The item is in conflict: decide that first.")
         }
+        if change.before == nil, try becameUpdate(change) {
+            return .refused(
+                reason:
+                    "The backend had this item already, so nothing was inserted. Delete it instead."
+            )
+        }
         let left = try leftBehind(change)
         guard let undoing = UndoneColumns(change, left: left, now: row.visible) else {
             return .refused(reason: "The item is as it was before already.")
@@ -55,16 +61,37 @@ extension Transaction {
         return try finishUndo(entry, of: row.id, before: row.visible, table)
     }
 
+    /// Whether an insert met an item that the backend had already: it was refused for that, or sent as a
+    /// change.
+    private func becameUpdate(_ change: WrittenChange) throws -> Bool {
+        guard let id = change.operationID, let operation = try operation(id: id) else {
+            return false
+        }
+        return try integer(
+            """
+            SELECT 1 FROM attempts
+            WHERE operation = ?1 AND method = 'POST' AND (?2 <> ?3 OR status IN (409, 412))
+            """,
+            [operation.seq, operation.kind.rawValue, OperationKind.insert.rawValue]) != nil
+    }
+
     /// What the change left at the backend, which may have made its own of what was sent; what it left
-    /// here as long as it was not sent.
+    /// here as long as it was not sent. Columns that a decision took out of it before are another's.
     private func leftBehind(_ change: WrittenChange) throws -> Columns? {
-        guard let operation = change.operationID, change.after != nil else { return change.after }
+        guard let operation = change.operationID, let after = change.after else { return nil }
         let sent = try first(
             """
             SELECT \(HistoryRow.columns) FROM history WHERE op_id = ? AND kind = 'sent'
             ORDER BY id DESC LIMIT 1
             """, [operation], HistoryRow.init)
-        return sent?.after ?? change.after
+        guard var left = sent?.after else { return after }
+        if let carried = try self.operation(id: operation)?.changedColumns {
+            for name in after.changedNames(from: change.before ?? Columns())
+            where !carried.contains(name) {
+                left[name] = after[name] ?? .null
+            }
+        }
+        return left
     }
 
     private func edit(

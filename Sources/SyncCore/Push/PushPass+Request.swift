@@ -33,7 +33,7 @@ extension PushPass {
             let answer = await remote.rest(of: exchange.answer, of: table, after: highest)
             let claimed = try await store.read { try $0.claimedIDs(of: record) }
             decision = IntegerInsert.judge(subject, answer, after: highest, claimed: claimed)
-        } else if operation.maybeApplied {
+        } else if subject.isReadFirst {
             let answer =
                 store.has(.ignoredFilterProves)
                 ? exchange.answer
@@ -66,7 +66,7 @@ extension PushPass {
     /// Sends an operation's request; an undeletion that is refused in one form of the third
     /// generation also in the other. 410 is a verdict: nothing happened, so this is one attempt.
     private func send(_ request: RemoteRequest, of operation: TableOperation) async -> Exchange {
-        let exchange = await remote.send(request, asList: operation.maybeApplied)
+        let exchange = await remote.send(request, asList: request.method == .get)
         guard operation.kind == .undelete, request.method == .put, exchange.status == 410 else {
             return exchange
         }
@@ -85,7 +85,7 @@ extension PushPass {
     func request(
         _ operation: TableOperation, _ subject: PushSubject, _ record: TableRecord
     ) throws(StoreError) -> RemoteRequest {
-        if operation.maybeApplied {
+        if subject.isReadFirst {
             let query =
                 operation.isAssigned
                 ? IntegerInsert.since(operation.highestID ?? 0) : PageQuery.row(operation.itemID)

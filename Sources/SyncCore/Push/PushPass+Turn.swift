@@ -56,14 +56,15 @@ extension PushPass {
     }
 
     private func step(
-        _ pending: TableOperation, hasMerged: Bool
+        _ operation: TableOperation, hasMerged: Bool
     ) async throws(StoreError) -> Step? {
-        let operation = store.has(.resendsBlindly) ? pending.withoutDoubt : pending
         let table = operation.table
         guard let record = try await record(of: table) else { return nil }
         var subject = PushSubject(operation, record)
         subject.hasMerged = hasMerged
-        subject.erases = store.has(.replaceErases)
+        subject.isReadFirst =
+            operation.maybeApplied
+            || !hasMerged && operation.lacksVersion && remote.generation == .datasync
         subject.mergesTwice = store.has(.mergeSendsTwice)
         if operation.isAssigned, operation.highestID == nil {
             if let step = try await noteHighest(operation, subject) { return step }

@@ -24,8 +24,10 @@ struct PushSubject: Sendable, Hashable {
     var tableWasThere = false
     /// The operation was merged and sent again in this pass already: once is enough.
     var hasMerged = false
-    /// Bugs that the simulator has planted, for what is decided without a transaction.
-    var erases = false
+    /// The row is read before anything is sent: what was sent may have taken effect, or the whole row
+    /// would be replaced whatever it is by now.
+    var isReadFirst = false
+    /// A bug that the simulator has planted, for what is decided without a transaction.
     var mergesTwice = false
 
     /// The policy that decides a conflict of this operation.

@@ -3,7 +3,7 @@ import TablesProtocol
 extension Verdict {
     /// Why a row was read back.
     enum ReadBackCause: Hashable {
-        /// An earlier request had no verdict.
+        /// An earlier request had no verdict, or its version has to be known before it is sent.
         case unknown
         /// 409 or 412.
         case conflict
@@ -53,12 +53,7 @@ extension Verdict {
             base: subject.base, changes: subject.sent, theirs: row.columns)
         if !merge.overlaps.isEmpty { return conflict(subject, row) }
         if merge.rest.isEmpty { return .applied(row) }
-        var rest = merge.rest
-        if subject.erases, subject.kind == .replace {
-            for name in row.columns.changedNames(from: subject.base ?? Columns())
-            where subject.sent[name] == nil { rest[name] = .null }
-        }
-        return subject.hasMerged ? unsteady : .merge(rest, onto: row)
+        return subject.hasMerged ? unsteady : .merge(merge.rest, onto: row)
     }
 
     private static func foundDelete(
@@ -80,6 +75,7 @@ extension Verdict {
     ) -> PushDecision {
         if !row.isDeleted { return .applied(row) }
         switch cause {
+        case .unknown where !subject.maybeApplied: return .merge(Columns(), onto: row)
         case .unknown: return subject.isUnchanged(row) ? .sendAgain : conflict(subject, row)
         case .conflict: return conflict(subject, row)
         case .missing:

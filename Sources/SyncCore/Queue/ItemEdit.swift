@@ -13,8 +13,14 @@ struct ItemEdit {
     /// The id was made by this store.
     var madeID = false
 
-    /// The write brings back an item that was deleted before the backend ever had it.
-    var isOfNewItem: Bool { kind == .undelete && chain.isEmpty && !row.isOnBackend }
+    /// The write brings back an item that was deleted before the backend ever had it so: to undelete
+    /// it there would bring back another row, or none.
+    var isOfNewItem: Bool {
+        guard kind == .undelete else { return false }
+        guard let last = chain.last else { return !row.isOnBackend }
+        return last.kind == .delete
+            && last.baseRow.map { !row.columns.changedNames(from: $0).isEmpty } ?? false
+    }
 
     /// The row with the write laid over it; its stamp and version are still the old ones.
     var edited: ItemRow {

@@ -57,6 +57,14 @@ struct TableOperation: Sendable, Hashable {
         return Columns(changedColumns.map { Columns.Column($0, payload[$0] ?? .null) })
     }
 
+    /// It changes a row of which no version is known, as after a deletion that was answered without it.
+    var lacksVersion: Bool {
+        switch kind {
+        case .update, .replace, .undelete: baseVersion == nil
+        case .insert, .delete: false
+        }
+    }
+
     /// Whether a request may have taken effect or may yet do so: nothing may be cancelled or merged
     /// in place. What a person has to look at anyway is changed in place all the same.
     var mayHaveReached: Bool {

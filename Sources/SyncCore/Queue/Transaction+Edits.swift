@@ -3,10 +3,9 @@ import TablesProtocol
 extension Transaction {
     /// Decides what becomes of an edit beside the item's open operations, and does it.
     func make(_ edit: ItemEdit, _ rules: WriteRules) throws -> WriteOutcome {
-        var pending = edit.chain.last.map { Collapse.Pending($0) }
-        if has(.deleteForgetsInsert) { pending?.hasBase = true }
         let decision = Collapse.decide(
-            pending: pending, new: edit.kind, strictSDK: rules.strictSDK,
+            pending: edit.chain.last.map { Collapse.Pending($0) }, new: edit.kind,
+            strictSDK: rules.strictSDK,
             preservesHistory: edit.table.preservesHistory)
         switch decision {
         case .append, .successor:
@@ -50,7 +49,8 @@ extension Transaction {
         var operation = TableOperation(
             id: ids.operationID(at: now), tableID: edit.table.id, table: edit.table.name,
             itemID: edit.row.id,
-            kind: edit.isOfNewItem ? .insert : edit.kind, generation: edit.write.generation,
+            kind: edit.isOfNewItem && !has(.deleteForgetsInsert) ? .insert : edit.kind,
+            generation: edit.write.generation,
             actor: edit.write.actor, createdAt: now)
         operation.parameters = edit.write.parameters
         operation.conditional = edit.write.isConditional
@@ -91,14 +91,22 @@ extension Transaction {
     }
 
     /// The last operation and the delete undo each other.
+    ///
+    /// 1. After an undelete the item is the backend's again.
+    /// 2. After an insert it is the row that the backend has there by now, if any.
+    /// 3. Otherwise it stays as it was inserted, deleted and new: to bring it back inserts it again,
+    ///    also where the backend has an older tombstone with its id.
     private func cancel(_ edit: ItemEdit) throws -> WriteOutcome {
         guard var last = edit.chain.last else { return try add(edit) }
         var row = edit.edited
         try countCollapsedWrite()
         try close(&last, .collapsed, reason: "Deleted before it was sent.")
         if edit.chain.count == 1 {
-            row.pending = nil
-            row.shadow = nil
+            if last.kind == .undelete || row.shadow != nil && !row.serverDeleted {
+                row.takeShadow()
+            } else {
+                row.forgetBackend()
+            }
         }
         return try finish(edit, &row, last)
     }

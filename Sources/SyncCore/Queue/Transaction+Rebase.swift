@@ -86,7 +86,12 @@ extension Transaction {
     private func become(
         _ operation: TableOperation, over server: ServerSide, after predecessor: Int64?
     ) throws -> [TableOperation] {
-        let columns = Rebase.wanted(operation, over: server)
+        var columns = Rebase.wanted(operation, over: server)
+        if has(.replaceErases), operation.kind == .replace {
+            for name in columns.all.map(\.name) where operation.payload?[name] == nil {
+                columns[name] = .null
+            }
+        }
         let kinds = Rebase.kinds(operation, wanting: columns, over: server)
         var first = operation
         guard let kind = kinds.first else {

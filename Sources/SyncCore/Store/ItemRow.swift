@@ -90,6 +90,12 @@ struct ItemRow {
     /// The backend's columns of a row without local changes; nil when it has none.
     var known: Columns? { deleted && !serverDeleted ? nil : columns }
 
+    /// Becomes an item that the backend has never had.
+    mutating func forgetBackend() {
+        (pending, shadow, serverVersion, serverUpdatedAt) = (nil, nil, nil, nil)
+        (serverDeleted, settledAt) = (false, 0)
+    }
+
     /// Becomes what was last known of the backend: the item has no open operation any more.
     mutating func takeShadow() {
         pending = nil

@@ -15,7 +15,7 @@ package enum ProductBug: String, CaseIterable, Sendable {
     case mineRevertsTheirs
     /// A pull leaves a conflict's revision as it is.
     case staleDecisionIsTaken
-    /// The deletion of an insert that was never sent is taken for one of the backend's row.
+    /// What was deleted before it was ever sent is brought back as if the backend had it.
     case deleteForgetsInsert
     /// What followed a merged operation follows nothing.
     case foldOrphansSuccessor
@@ -37,12 +37,8 @@ package enum ProductBug: String, CaseIterable, Sendable {
     case missingTableRefuses
     /// A push that the backend took as it was changes version and stamp.
     case pushIsVisible
-    /// What may have taken effect is sent again without a look.
-    case resendsBlindly
     /// A pulled row is laid over local changes.
     case pullOverwrites
-    /// A page undoes a push outcome that is newer than it.
-    case oldPageUndoes
 }
 
 extension Store {
@@ -56,15 +52,6 @@ extension Store {
         /// Whether the bug was planted: never in a release build.
         func has(_ bug: ProductBug) -> Bool { false }
     #endif
-}
-
-extension TableOperation {
-    /// The same, as if no request of it could have taken effect.
-    var withoutDoubt: TableOperation {
-        var other = self
-        other.maybeApplied = false
-        return other
-    }
 }
 
 extension Transaction {

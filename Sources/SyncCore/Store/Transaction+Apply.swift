@@ -23,7 +23,7 @@ extension Transaction {
             try restamp(&row, from: before)
             return row.deleted ? .deleted : .inserted
         }
-        if row.settledAt > change, !has(.oldPageUndoes) { return .skipped }
+        if row.settledAt > change { return .skipped }
         if isSame(row, server) { return .unchanged }
         let before = row
         if row.pending != nil, !has(.pullOverwrites) {

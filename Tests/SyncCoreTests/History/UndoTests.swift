@@ -141,6 +141,20 @@ import Testing
         #expect(try await store.ledger().applied == 1)
     }
 
+    @Test func `undo of a write leaves what a decision took out of it`() async throws {
+        let operation = try await fixture.conflict()
+        let write = try await entry(.write)
+        _ = try await store.resolve(operation.id, revision: operation.revision, .merged)
+        try await take(#"{"x":2,"y":3,"z":3}"#, version: "v333")
+        guard case .done(let undone?) = try await store.undo(write.id) else {
+            Issue.record("it cannot be undone")
+            return
+        }
+        #expect(undone.state == .conflict)
+        let conflict = try #require(try await store.conflict(undone.id))
+        #expect(conflict.server?.text == #"{"x":2,"y":3,"z":3}"#)
+    }
+
     @Test func `undo of keeping both takes the copy away`() async throws {
         let operation = try await fixture.conflict()
         _ = try await store.resolve(operation.id, revision: operation.revision, .both)

@@ -1,0 +1,94 @@
+import HTTPMessage
+import HTTPTypes
+import ReferenceBackend
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+/// What was deleted and is brought back: nobody's columns come or go with it.
+@Suite struct BroughtBackTests {
+    private static func world(_ flavour: BackendFlavour) throws -> World {
+        var options = BackendOptions(flavour: flavour)
+        options.tables = [try #require(TableName("todoitem")): TableOptions(softDelete: true)]
+        return try World(options)
+    }
+
+    /// A third generation client elsewhere.
+    private func elsewhere(_ world: World, _ target: String, _ body: String) async throws -> Int {
+        var request = Request.tables("PUT", target, body)
+        let zumo = try #require(HTTPField.Name("ZUMO-API-VERSION"))
+        request.head.headerFields[zumo] = "3.0.0"
+        return try await InProcessTransport(world.backend).send(request).head.status.code
+    }
+
+    /// Node refuses an insert over a deleted id.
+    @Test(arguments: BackendFlavour.allCases.filter { $0 != .node })
+    func `an insert over a deleted id that was deleted again comes back as it was inserted`(
+        _ flavour: BackendFlavour
+    ) async throws {
+        let world = try Self.world(flavour)
+        try await world.insert("a", #"{"text":"old","rank":1}"#)
+        _ = await world.engine.push()
+        try await world.delete("a")
+        _ = await world.engine.push()
+        try await world.insert("a", #"{"text":"new","note":"n"}"#)
+        try await world.delete("a")
+        guard case .undeleted(let item) = await world.write(.undelete(try ItemID("a"))) else {
+            Issue.record("it is not brought back")
+            return
+        }
+        #expect(item.columns["text"]?.text == #""new""#)
+        // An insert over a deleted id is for a person to decide on some backends.
+        for _ in 0..<3 {
+            _ = await world.engine.push()
+            let conflicts = try await world.store.conflicts(after: nil, limit: 9).items
+            for one in conflicts {
+                _ = try await world.store.resolve(one.id, revision: one.revision, .mine)
+            }
+        }
+        #expect(try await world.open().isEmpty)
+        let (here, there) = (try await world.local("a"), try await world.remote("a"))
+        #expect(there?.deleted == false && there?.columns["text"]?.text == #""new""#)
+        #expect(there?.columns["note"]?.text == #""n""#)
+        #expect(here?.columns.changedNames(from: there?.columns ?? Columns()) == [])
+    }
+
+    @Test func `to restore a row leaves what others wrote since`() async throws {
+        let world = try Self.world(.toolkit)
+        try await world.insert("a", #"{"text":"milk","rank":1}"#)
+        _ = await world.engine.push()
+        try await world.delete("a")
+        _ = await world.engine.push()
+        _ = await world.write(.undelete(try ItemID("a")))
+        #expect(
+            try await elsewhere(
+                world, "/tables/todoitem/a?__includedeleted=true",
+                #"{"id":"a","text":"milk","rank":9,"deleted":false}"#) == 200)
+        _ = await world.engine.push()
+        #expect(try await world.open().isEmpty)
+        let there = try await world.remote("a")
+        #expect(there?.deleted == false && there?.columns["rank"]?.text == "9")
+        #expect(try await world.local("a")?.columns["rank"]?.text == "9")
+    }
+
+    @Test(arguments: [#"{"text":"mine"}"#, "{}"])
+    func `undo of an insert that became a change deletes nobody's row`(_ inserted: String)
+        async throws
+    {
+        let world = try World()
+        try await world.seed("a", #"{"text":"theirs","rank":1}"#)
+        _ = try await world.store.updateTable(world.todo) { $0.conflictPolicy = .client }
+        try await world.insert("a", inserted)
+        _ = await world.engine.push()
+        #expect(try await world.open().isEmpty)
+        let write = try #require(
+            try await world.store.history(after: nil, limit: 9).items.first { $0.kind == .write })
+        guard case .refused = try await world.store.undo(write.id) else {
+            Issue.record("it would delete another writer's row")
+            return
+        }
+        #expect(try await world.local("a")?.columns["rank"]?.text == "1")
+    }
+}
