@@ -94,7 +94,9 @@ final class SharedRowsTransport: HTTPTransport {
         let path = request.head.path ?? ""
         if mood.ignoresFilters, path.contains("id%20eq"), let mark = path.firstIndex(of: "?") {
             // The rows that a page of another size would have, deleted ones too, but never the one asked for.
-            request.head.path = path[..<mark] + "?__includeDeleted=true&$top=1&$orderby=id%20desc"
+            request.head.path =
+                path[..<mark] + "?__includeDeleted=true&$top=1&$orderby=id%20desc"
+                + (path.contains("__systemproperties") ? "&__systemproperties=*" : "")
         }
         let response = try await pass(request)
         guard mood.hasOddRow, path.contains("$orderby"), let bytes = response.bytes,

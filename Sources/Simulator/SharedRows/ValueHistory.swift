@@ -124,6 +124,8 @@ struct ValueHistory {
                 for name in names where name != Self.deleted {
                     writers[Place(id: id, column: name)] = nil
                 }
+                // Nobody can tell a row that was deleted for good from one that never arrived.
+                if new == Self.absent { writers[Place(id: id, column: Self.deleted)] = nil }
             }
         }
         if new[Self.deleted] == "true", side >= 0, !wasDeleted, !policyWins {

@@ -55,6 +55,7 @@ extension Transaction {
         guard outcome.isSuccess else {
             return .refused(reason: "The item has changed too much since.")
         }
+        if edit.kind == .undelete { try giveColumns(to: edit, table) }
         if !undoing.changedSince.isEmpty, !has(.undoOverwrites) {
             try openConflict(undoing, of: row, table)
         }
@@ -76,7 +77,8 @@ extension Transaction {
     }
 
     /// What the change left at the backend, which may have made its own of what was sent; what it left
-    /// here as long as it was not sent. Columns that a decision took out of it before are another's.
+    /// here as long as it was not sent. Columns that a decision took out of it before are another's, and
+    /// those that a later write of the same operation changed are that one's.
     private func leftBehind(_ change: WrittenChange) throws -> Columns? {
         guard let operation = change.operationID, let after = change.after else { return nil }
         let sent = try first(
@@ -85,9 +87,9 @@ extension Transaction {
             ORDER BY id DESC LIMIT 1
             """, [operation], HistoryRow.init)
         guard var left = sent?.after else { return after }
-        if let carried = try self.operation(id: operation)?.changedColumns {
+        if let carried = try self.operation(id: operation)?.changes {
             for name in after.changedNames(from: change.before ?? Columns())
-            where !carried.contains(name) {
+            where carried[name].map({ !$0.isSame(as: after.value(name)) }) ?? true {
                 left[name] = after[name] ?? .null
             }
         }
@@ -115,6 +117,20 @@ extension Transaction {
             table: table, row: row, chain: chain, kind: kind, columns: columns, write: write)
     }
 
+    /// Gives an item that is brought back the columns that it had, where the backend's are others.
+    private func giveColumns(to restored: ItemEdit, _ table: TableRecord) throws {
+        guard let row = try row(table, exactly: restored.row.id) else { return }
+        let names = restored.columns.changedNames(from: row.columns)
+        let columns = Columns(names.map { Columns.Column($0, restored.columns[$0] ?? .null) })
+        guard !columns.isEmpty else { return }
+        var write = restored.write
+        write.action = .update(row.id, columns)
+        _ = try make(
+            ItemEdit(
+                table: table, row: row, chain: try chain(of: row), kind: .update, columns: columns,
+                write: write), WriteRules())
+    }
+
     /// Makes the new change a conflict: its base is what the undone change had left, not what another
     /// writer made of it since.
     private func openConflict(
@@ -127,7 +143,7 @@ extension Transaction {
         for column in undoing.changedSince.all { base[column.name] = column.value }
         operation.baseRow = base
         operation.state = .conflict
-        operation.reason = "It was changed on the backend after what is undone here."
+        operation.reason = "It was changed after what is undone here."
         if operation.kind != .delete { operation.take(row.columns) }
         try save(&operation)
     }

@@ -10,7 +10,8 @@ extension Transaction {
     ///    policy decides; what follows it stays as it is.
     /// 3. One that meets such a change behind another operation keeps its base in the columns in
     ///    question, and is judged again when that one has settled.
-    /// 4. When none is left, the row is the backend's.
+    /// 4. When none is left, the row is the backend's. A row that is to be deleted, once that has been
+    ///    judged, stays as it was when it was deleted: so it comes back if it is not.
     ///
     /// - Parameters:
     ///   - predecessor: the operation that the backend has just taken, where that is why.
@@ -23,6 +24,7 @@ extension Transaction {
         var sides = ChainSides(server, after: predecessor)
         var kept: [TableOperation] = []
         var conflict: TableOperation?
+        var isAsDeleted = false
         // Each gets its place below: an operation that becomes two must not find it taken.
         for operation in chain.dropFirst() {
             try run("UPDATE operations SET successor_of = NULL WHERE seq = ?", [operation.seq])
@@ -37,6 +39,7 @@ extension Transaction {
             }
             let isFree = index == 0 && isDecided || has(.successorOverwrites)
             let judgement = isFree ? .free : sides.judge(operation)
+            isAsDeleted = judgement != .free && operation.kind == .delete
             switch (judgement, kept.isEmpty) {
             case (.free, _):
                 kept += try become(operation, over: sides.server, after: kept.last?.seq)
@@ -68,7 +71,7 @@ extension Transaction {
         row.shadow = kept.isEmpty ? nil : server.columns
         // Beside a conflict the row stays what the client made of it.
         if conflict == nil {
-            row.columns = sides.server.columns ?? row.columns
+            if !isAsDeleted { row.columns = sides.server.columns ?? row.columns }
             row.deleted = !sides.server.isLive
         }
         try restamp(&row, from: before)

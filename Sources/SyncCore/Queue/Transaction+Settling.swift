@@ -85,6 +85,8 @@ extension Transaction {
         let successors = try successors(of: operation.seq)
         try close(&operation, .done)
         row.settledAt = try nextChange()
+        // What is deleted for good was the backend's row, and comes back as that.
+        if operation.kind == .delete { row.columns = row.shadow ?? row.columns }
         try rebase(
             &row, successors, onto: server,
             after: ChainSides.Predecessor(

@@ -86,6 +86,21 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"x":3}"#)
     }
 
+    @Test func `undo of an older change of one that was sent leaves the newer to decide`()
+        async throws
+    {
+        try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
+        try await fixture.update("a", #"{"x":2}"#)
+        let first = try await entry(.write)
+        try await fixture.update("a", #"{"x":3}"#)
+        try await take(#"{"x":3,"y":1}"#, version: "v22")
+        guard case .done(let operation) = try await store.undo(first.id) else {
+            Issue.record("it is not for a person to decide")
+            return
+        }
+        #expect(operation?.state == .conflict)
+    }
+
     @Test func `undo of a discard brings the operation back as it was`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
         try await fixture.update("a", #"{"x":2}"#)

@@ -91,4 +91,38 @@ import Testing
         }
         #expect(try await world.local("a")?.columns["rank"]?.text == "1")
     }
+
+    @Test func `what comes back after a change that was never sent is what the backend has`()
+        async throws
+    {
+        let world = try Self.world(.dotnet)
+        try await world.insert("a", #"{"text":"milk"}"#)
+        _ = await world.engine.push()
+        try await world.update("a", #"{"text":"bread"}"#)
+        try await world.delete("a")
+        _ = await world.engine.push()
+        _ = await world.write(.undelete(try ItemID("a")))
+        _ = await world.engine.push()
+        #expect(try await world.remote("a")?.columns["text"]?.text == #""milk""#)
+        #expect(try await world.local("a")?.columns["text"]?.text == #""milk""#)
+    }
+
+    @Test func `undo of a deletion brings back the words that were never sent`() async throws {
+        let world = try Self.world(.dotnet)
+        try await world.insert("a", #"{"text":"milk"}"#)
+        _ = await world.engine.push()
+        try await world.update("a", #"{"text":"bread"}"#)
+        try await world.delete("a")
+        _ = await world.engine.push()
+        let history = try await world.store.history(after: nil, limit: 9).items
+        let deletion = try #require(history.first { $0.kind == .write })
+        guard case .done = try await world.store.undo(deletion.id) else {
+            Issue.record("it is not undone")
+            return
+        }
+        _ = await world.engine.push()
+        #expect(try await world.open().isEmpty)
+        #expect(try await world.remote("a")?.columns["text"]?.text == #""bread""#)
+        #expect(try await world.local("a")?.columns["text"]?.text == #""bread""#)
+    }
 }
