@@ -94,7 +94,16 @@ struct ValueHistory {
                 if side >= 0, let owner, owner != side {
                     let value = Seen(side: side, place: place, value: after)
                     let theirs = Seen(side: side, place: place, value: before)
-                    let isMeant = meant[value]
+                    var isMeant = meant[value]
+                    if isMeant != nil {
+                        // Who means to delete the row with that in sight means what goes before, too.
+                        let end = Seen(
+                            side: side, place: Place(id: id, column: Self.deleted), value: "true")
+                        isMeant = [isMeant, meant[end]].compactMap { $0 }.max()
+                    } else if policyRepeats {
+                        // It inserted the whole row before.
+                        isMeant = put[value]
+                    }
                     if let isMeant, policyWins || shown[theirs].map({ $0 <= isMeant }) ?? false {
                         // Seen and meant.
                         if !policyRepeats, put[value].map({ $0 > isMeant }) ?? false,

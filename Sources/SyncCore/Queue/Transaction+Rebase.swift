@@ -39,7 +39,7 @@ extension Transaction {
             }
             let isFree = index == 0 && isDecided || has(.successorOverwrites)
             let judgement = isFree ? .free : sides.judge(operation)
-            isAsDeleted = judgement != .free && operation.kind == .delete
+            isAsDeleted = judgement != .free && operation.kind == .delete && !kept.isEmpty
             switch (judgement, kept.isEmpty) {
             case (.free, _):
                 kept += try become(operation, over: sides.server, after: kept.last?.seq)

@@ -86,7 +86,9 @@ extension Transaction {
         try close(&operation, .done)
         row.settledAt = try nextChange()
         // What is deleted for good was the backend's row, and comes back as that.
-        if operation.kind == .delete { row.columns = row.shadow ?? row.columns }
+        if operation.kind == .delete, successors.isEmpty {
+            row.columns = row.shadow ?? row.columns
+        }
         try rebase(
             &row, successors, onto: server,
             after: ChainSides.Predecessor(
