@@ -119,7 +119,8 @@ struct Composition {
     var syncSettings: SyncSettings {
         SyncSettings(
             triggers: configuration.sync.triggers, parallelism: configuration.parallelism,
-            tables: configuration.tables ?? configuration.pulledTables)
+            tables: configuration.tables ?? configuration.pulledTables,
+            pageRows: configuration.pageRows)
     }
 
     private func makeAccess() throws(StartProblem) -> OperatorAccess {

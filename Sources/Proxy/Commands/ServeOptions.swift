@@ -54,6 +54,12 @@ struct ServeOptions: ParsableArguments {
             valueName: "number"))
     var parallelism: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Rows that a pull asks for in one page, 1 to 1000. (default: 1000)",
+            valueName: "rows"))
+    var pageSize: String?
+
     @Flag(
         name: .customLong("strict-sdk"),
         help: "Refuse the writes that the SDKs' own queues refuse.")
@@ -76,6 +82,7 @@ struct ServeOptions: ParsableArguments {
             Settings.logLevel.name: logLevel.map { [$0] } ?? [],
             Settings.logFormat.name: logFormat.map { [$0] } ?? [],
             Settings.parallelism.name: parallelism.map { [$0] } ?? [],
+            Settings.pageSize.name: pageSize.map { [$0] } ?? [],
             Settings.strictSDK.name: strictSDK ? ["true"] : [],
         ].merging(access.flags) { $1 }
     }

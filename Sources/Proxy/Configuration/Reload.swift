@@ -14,6 +14,7 @@ actor Reload {
     /// Settings that are taken over; all others hold until the next start.
     static let reloadable: Set<String> = [
         Settings.sync.name, Settings.policy.name, Settings.parallelism.name,
+        Settings.pageSize.name,
         Settings.allowHost.name, Settings.allowOrigin.name, Settings.tablesAccess.name,
         Settings.logLevel.name, Settings.logFormat.name,
     ]
@@ -51,6 +52,9 @@ actor Reload {
             }
             if changed.contains(Settings.parallelism.name) {
                 await apply { $0.parallelism = configuration.parallelism }
+            }
+            if changed.contains(Settings.pageSize.name) {
+                await apply { $0.pageRows = configuration.pageRows }
             }
             rules.replace(with: configuration.rules)
             log.choice = logging

@@ -41,6 +41,8 @@ struct ServeConfiguration: Sendable {
 
     /// Changes of different items that are sent at once.
     var parallelism: Int
+    /// Rows that a pull asks for in one page.
+    var pageRows: Int
     /// Refuse the writes that the SDKs' own queues refuse.
     var strictSDK: Bool
 
@@ -94,6 +96,7 @@ struct ServeConfiguration: Sendable {
             self.rebind = rebind
             defaultGeneration = try sources.value(Settings.defaultGeneration) ?? .mobileApps
             parallelism = try sources.value(Settings.parallelism) ?? 1
+            pageRows = try sources.value(Settings.pageSize) ?? SyncLimits.pullPageRows
             strictSDK = try sources.value(Settings.strictSDK) ?? false
         } catch let problem as ConfigurationProblem {
             throw problem.startProblem

@@ -110,6 +110,9 @@ struct ServeSetting: Sendable {
             Settings.parallelism, "How many changes of different items are sent at once.",
             standard: "1", example: "4"),
         ServeSetting(
+            Settings.pageSize, "Rows that a pull asks for in one page; the backend may give fewer.",
+            standard: "1000", example: "100"),
+        ServeSetting(
             Settings.strictSDK, "Whether the writes that the SDKs' queues refuse are refused.",
             standard: "false", example: "true"),
         ServeSetting(

@@ -68,6 +68,12 @@ enum Settings {
         Int(text).flatMap { (1...SyncLimits.parallelPushes).contains($0) ? $0 : nil }
     }
 
+    static let pageSize = Setting<Int>(
+        name: "page-size", allowed: "a whole number from 1 to \(SyncLimits.pullPageRows)"
+    ) { text in
+        Int(text).flatMap { (1...SyncLimits.pullPageRows).contains($0) ? $0 : nil }
+    }
+
     static let strictSDK = Setting<Bool>(
         name: "strict-sdk", allowed: "true or false"
     ) { Bool($0) }

@@ -37,6 +37,7 @@ extension PullPass {
             }
             record.lastPullAt = transaction.now
             record.warning = plan.warning
+            record.pageRows = plan.pageRows(after: record.pageRows)
             (record.pullError, record.pullsFailSince) = (nil, nil)
             try transaction.save(record)
             return removed

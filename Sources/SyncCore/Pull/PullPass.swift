@@ -71,7 +71,8 @@ struct PullPass: Sendable {
         let paging = reconciles ? nil : record?.paging
         let plan = PullPlan(
             idKind: record?.idKind ?? .string, paging: paging ?? .keyset,
-            wanted: request.query, pageRows: pageRows,
+            wanted: request.query,
+            pageRows: min(pageRows, reconciles ? pageRows : record?.pageRows ?? pageRows),
             token: request.keepsToken && !reconciles ? token?.updatedAt : nil,
             collectsIDs: reconciles)
         return PullState(
@@ -201,6 +202,7 @@ struct PullPass: Sendable {
     /// listed. Where there is none, or the fault is not the query's, it is an error.
     private func simplify(_ state: inout PullState, _ answer: RemoteAnswer) async {
         let failure = Prover.failure(answer, request.table)
+        if answer.mayBeOfQuery, state.plan.askForLess() { return }
         if answer.mayBeOfQuery, let simpler = state.plan.simpler,
             case .rows = await remote.list(request.table, .any)
         {

@@ -16,7 +16,11 @@ struct PullPlan: Sendable {
     private(set) var paging: Paging
     /// Which rows are asked for.
     let wanted: PullQuery
-    let pageRows: Int
+    private(set) var pageRows: Int
+    /// The largest page that the backend has cut; nil while it gave what it was asked for.
+    private(set) var cutRows: Int?
+    /// The largest page that came.
+    private var largestRows = 0
     /// All ids are kept, for whoever wants to know what the backend has.
     let collectsIDs: Bool
 
@@ -35,6 +39,12 @@ struct PullPlan: Sendable {
     private(set) var isUnpaged = false
     /// The same page comes whatever is asked for, and says that there is more.
     private(set) var isInCircles = false
+    /// How many rows the last page had.
+    private var lastRows: Int?
+    /// How many rows there are to come, as the backend said with the first page.
+    private var total: Int?
+    /// How many of them came.
+    private var taken = 0
     /// A row came without `updatedAt`: no position can be kept.
     private(set) var hasUntimedRows = false
 
@@ -126,7 +136,8 @@ struct PullPlan: Sendable {
     /// Takes a page in; gives the elements that count: none where the page has to come again.
     ///
     /// 1. A page by `$skip` that does not begin with a row that came is not taken.
-    /// 2. An empty page is the end; so is a short one that names no next.
+    /// 2. The end is an empty page, or the last of as many rows as the backend counted. A short page is
+    ///    none: servers cut pages as they like.
     /// 3. The same page once more: the backend does not page as it was asked.
     /// 4. Rows without a readable `updatedAt` cannot be paged by it: the whole pull becomes one by `$skip`.
     /// 5. A keyset page without a row unseen at the cursor's instant makes no progress: from here on
@@ -142,8 +153,10 @@ struct PullPlan: Sendable {
             return []
         }
         let rows = page.elements.dropFirst(overlap)
-        let isShort = page.elements.count < min(pageRows, SyncLimits.smallestPageRows)
-        isAtEnd = page.elements.isEmpty || isShort && !page.hasNext
+        noteCut(page, rows.isEmpty)
+        total = page.total ?? total
+        taken += rows.count
+        isAtEnd = page.elements.isEmpty || !page.hasNext && total.map { taken >= $0 } ?? false
         guard let last = rows.last else {
             position.advance(by: 0, isNew: false)
             return rows
@@ -165,6 +178,30 @@ struct PullPlan: Sendable {
         case .keyset, .skipInTies: move(places.dropFirst(overlap), last)
         }
         return rows
+    }
+
+    /// A page of fewer rows than were asked for is a cut one when there are more behind it.
+    private mutating func noteCut(_ page: RemotePage, _ bringsNothing: Bool) {
+        if let cut = lastRows, cut < pageRows, !bringsNothing || page.hasNext {
+            cutRows = max(cutRows ?? 0, cut)
+        }
+        lastRows = page.elements.count
+        largestRows = max(largestRows, page.elements.count)
+    }
+
+    /// What is known of the backend's pages after this pull, given what was known before.
+    func pageRows(after known: Int?) -> Int? {
+        if let cutRows { return cutRows }
+        return known.flatMap { largestRows > $0 ? nil : $0 }
+    }
+
+    /// Asks for smaller pages from here on, after the backend refused larger ones. Says whether that
+    /// changes anything.
+    mutating func askForLess() -> Bool {
+        guard pageRows > SyncLimits.agreedPageRows else { return false }
+        pageRows = SyncLimits.agreedPageRows
+        cutRows = pageRows
+        return true
     }
 
     /// Whether a row has no time that can be read, or no element of the page has one.
@@ -230,6 +267,7 @@ struct PullPlan: Sendable {
         cursor = nil
         position = SkipPosition()
         (seen, ids, lastPage) = ([], [], [])
+        (total, taken, lastRows) = (nil, 0, nil)
         isAtEnd = false
     }
 

@@ -36,17 +36,14 @@ extension Remote {
         return await send(request, asList: false).answer
     }
 
-    /// The rows above an id: the first page, and those that follow it where the backend cuts its pages
-    /// shorter than it was asked.
+    /// The rows above an id: the first page, and those that follow it until one is empty.
     func rest(
         of answer: RemoteAnswer, of table: TableName, after highest: Int64
     ) async -> RemoteAnswer {
         guard case .rows(var whole) = answer else { return answer }
         var last = whole
         var reached = highest
-        while last.hasNext || last.elements.count >= SyncLimits.smallestPageRows,
-            let next = last.elements.compactMap({ $0.itemID?.number }).max(), next > reached
-        {
+        while let next = last.elements.compactMap({ $0.itemID?.number }).max(), next > reached {
             reached = next
             let answer = await list(table, IntegerInsert.since(next))
             guard case .rows(let page) = answer else { return answer }

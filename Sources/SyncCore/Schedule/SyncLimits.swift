@@ -8,8 +8,8 @@ public enum SyncLimits {
     static let mostTurnsForEachRequest = 8
     /// The most rows that are asked for in one page.
     public static let pullPageRows = 1000
-    /// The smallest page that a server cuts answers to unasked, in rows: a shorter one is the last.
-    static let smallestPageRows = 50
+    /// The same after a backend has refused to give more, as every server gives.
+    static let agreedPageRows = 50
     /// The most rows that one transaction of a pull applies.
     static let applyRows = 500
     /// The same while clients are at work, who wait for its commit.

@@ -22,7 +22,7 @@ public struct SyncSettings: Sendable, Hashable {
     public init(
         triggers: Set<Trigger> = Set(Trigger.allCases), interval: Duration = .seconds(300),
         debounce: Duration = .milliseconds(300), parallelism: Int = 1, tables: [TableName] = [],
-        maxAttempts: Int = 10, pageRows: Int = 50
+        maxAttempts: Int = 10, pageRows: Int = SyncLimits.pullPageRows
     ) {
         self.triggers = triggers
         self.interval = max(interval, .seconds(1))

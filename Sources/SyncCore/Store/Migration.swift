@@ -13,6 +13,7 @@ enum Migration {
         migrator.registerMigration("7") { db in try db.execute(sql: Schema.version7) }
         migrator.registerMigration("9") { db in try db.execute(sql: Schema.version9) }
         migrator.registerMigration("10") { db in try db.execute(sql: Schema.version10) }
+        migrator.registerMigration("11") { db in try db.execute(sql: Schema.version11) }
         return migrator
     }
 

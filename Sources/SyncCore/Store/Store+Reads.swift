@@ -14,9 +14,8 @@ extension Store {
         worker: Int
     ) -> ListOutcome {
         list(
-            table, query, pageRows ?? generation.pageRows(top: query.top),
-            on: reader(of: worker), steps: StoreLimits.readBudgetSteps,
-            into: ItemPage(items: []))
+            table, query, PageSize(generation, rows: pageRows), on: reader(of: worker),
+            steps: StoreLimits.readBudgetSteps, into: ItemPage(items: []))
     }
 
     /// The same as text, written row by row.
@@ -27,8 +26,8 @@ extension Store {
         worker: Int
     ) -> ListAnswer<PageText> {
         list(
-            table, query, generation.pageRows(top: query.top),
-            on: reader(of: worker), steps: StoreLimits.readBudgetSteps, into: page)
+            table, query, PageSize(generation), on: reader(of: worker),
+            steps: StoreLimits.readBudgetSteps, into: page)
     }
 
     /// As ``list``, for a thread that may take its time: on a connection of its own and with a budget
@@ -38,22 +37,22 @@ extension Store {
         _ table: TableName, _ query: TableQuery, generation: Generation, pageRows: Int? = nil
     ) -> ListOutcome {
         list(
-            table, query, pageRows ?? generation.pageRows(top: query.top), on: used(unhurried),
+            table, query, PageSize(generation, rows: pageRows), on: used(unhurried),
             steps: StoreLimits.longReadBudgetSteps, into: ItemPage(items: []))
     }
 
     @available(*, noasync)
     private func list<Page: PageOfRows>(
-        _ name: TableName, _ query: TableQuery, _ pageRows: Int, on reader: Reader, steps: Int,
+        _ name: TableName, _ query: TableQuery, _ size: PageSize, on reader: Reader, steps: Int,
         into empty: Page
     ) -> ListAnswer<Page> {
         do {
             if let view = SDKView(name) {
-                let compiled = ItemQuery(query, view: view, pageRows: pageRows)
+                let compiled = ItemQuery(query, view: view, pageRows: size.most(query, of: nil))
                 return .page(try page(compiled, .string, reader, steps, empty))
             }
             guard let table = try known(name, reader) else { return .unknownTable }
-            let compiled = ItemQuery(query, table: table, pageRows: pageRows)
+            let compiled = ItemQuery(query, table: table, pageRows: size.most(query, of: table))
             let page = try page(compiled, table.idKind, reader, steps, empty)
             return table.isComplete ? .page(page) : .partial(page)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
@@ -170,17 +169,6 @@ extension ItemState {
         case .quarantined: self = .quarantined
         case .queued, .sending, .waiting, .unknown: self = .pending
         case .done, .discarded, .collapsed, nil: self = .synced
-        }
-    }
-}
-
-extension Generation {
-    /// Rows in one answer: the first generation gives as many as asked for up to a thousand, the
-    /// others never more than a page.
-    func pageRows(top: Int?) -> Int {
-        switch self {
-        case .mobileServices: min(top ?? pageRows, StoreLimits.firstGenerationRows)
-        case .mobileApps, .datasync: pageRows
         }
     }
 }

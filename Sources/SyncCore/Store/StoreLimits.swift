@@ -33,8 +33,8 @@ public enum StoreLimits {
     static let eventsInStatement = 16
     /// Events kept for readers that were away.
     public static let events = 10_000
-    /// Rows in one answer to a first generation client that asks for more than a page.
-    public static let firstGenerationRows = 1_000
+    /// Rows in one answer to a client that asks for more than a page.
+    public static let pageRows = 1_000
     /// Days that closed operations and their history are kept.
     public static let historyDays = 30
     /// Entries of history, and closed operations, that are kept at most.

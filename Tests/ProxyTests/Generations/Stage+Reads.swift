@@ -73,12 +73,13 @@ extension Stage {
             try await follow(sdk.list("$orderby=id", sdk.count), counted: 120)
                 == chunks(ids, of: page))
         let odd = ids.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
-        // The first generation's servers give as many as `$top` says in one answer.
+        // Where the backend's pages are large enough, an answer has as many as `$top` says.
+        let isWhole = sdk.isFirst || sdk.isThird || flavour == .mobileServices || flavour.isThird
         let filter = "$filter=\(sdk.contains("od")) and rank ge 9"
         #expect(
             try await follow(
                 sdk.list(filter, "$orderby=rank desc", "$top=53", sdk.count), counted: 56)
-                == chunks(Array(odd.reversed().prefix(53)), of: sdk.isFirst ? 53 : page))
+                == chunks(Array(odd.reversed().prefix(53)), of: isWhole ? 53 : page))
         #expect(
             try await follow(sdk.list("$orderby=id", "$skip=5", "$top=2"))
                 == [Array(ids[5..<7])])

@@ -13,7 +13,7 @@ import Testing
         async throws
     {
         let world = try World(settings: SyncSettings(triggers: [.manual], pageRows: 50))
-        try await world.fill(50)
+        try await world.fill(51)
         let commits = Mutex<[[Event]]>([])
         let gate = DispatchSemaphore(value: 0)
         world.store.onEvents { new in commits.withLock { $0.append(new) } }
@@ -38,7 +38,7 @@ import Testing
             $0.map { $0.filter { $0.kind == .item }.map { $0.itemID == nil } }
         }
         #expect(rows.filter { !$0.isEmpty } == [[true, false], [true]])
-        #expect(try await world.itemCount() == 51)
+        #expect(try await world.itemCount() == 52)
     }
 
     @Test(arguments: [false, true])

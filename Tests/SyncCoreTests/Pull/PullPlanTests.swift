@@ -21,13 +21,15 @@ import Testing
     }
 
     /// A page; rows whose id no item can have are odd.
-    private func page(_ rows: [(String, String?)], hasNext: Bool = false) -> RemotePage {
+    private func page(_ rows: [(String, String?)], hasNext: Bool = false, total: Int? = nil)
+        -> RemotePage
+    {
         RemotePage(
             elements: rows.map { id, time in
                 let time = time.map { #","updatedAt":"\#($0)""# } ?? ""
                 let text = #"{"id":"\#(id)"\#(time),"version":"v"}"#
                 return ListElement(Array(text.utf8)[...], generation: .mobileApps)
-            }, hasNext: hasNext)
+            }, hasNext: hasNext, total: total)
     }
 
     private func time(_ second: Int) -> String { "2020-01-01T00:00:0\(second).1234567Z" }
@@ -71,12 +73,20 @@ import Testing
         #expect(sent.contains("updatedAt gt cast(\(time(1)),Edm.DateTimeOffset)"))
     }
 
-    @Test func `an empty page is the end, a short one only without a next link`() throws {
+    @Test func `the end is an empty page or the backend's count, and no short page`() throws {
         var plan = try plan(rows: 50)
-        plan.take(page([("a", time(1))], hasNext: true))
+        plan.take(page([("a", time(1))]))
         #expect(!plan.isAtEnd)
-        plan.take(page([("b", time(2))]))
+        plan.take(page([]))
         #expect(plan.isAtEnd)
+        var counted = try self.plan(rows: 50)
+        counted.take(page([("a", time(1))], total: 3))
+        #expect(!counted.isAtEnd)
+        counted.take(page([("b", time(2)), ("c", time(3))]))
+        #expect(counted.isAtEnd)
+        var linked = try self.plan(rows: 50)
+        linked.take(page([("a", time(1))], hasNext: true, total: 1))
+        #expect(!linked.isAtEnd)
         var other = try self.plan(rows: 2)
         other.take(page([("a", time(1)), ("b", time(2))]))
         #expect(!other.isAtEnd)
@@ -102,6 +112,8 @@ import Testing
         #expect(try filter(plan) == "updatedAt ge datetimeoffset'\(time(2))'")
         #expect(plan.next().query.skip == 1)
         plan.take(page([("f", time(2))]))
+        #expect(plan.next().query.skip == 2)
+        plan.take(page([]))
         #expect(plan.isAtEnd)
     }
 
@@ -162,6 +174,8 @@ import Testing
         plan.take(page([("b", nil)], hasNext: true))
         #expect(plan.next().query.skip == 1)
         plan.take(page([("b", nil)]))
+        #expect(plan.next().query.skip == 2)
+        plan.take(page([]))
         #expect(plan.isAtEnd)
     }
 
@@ -243,6 +257,7 @@ import Testing
         #expect(plan.cursor == PullPlan.Cursor(updatedAt: time(4), id: "x/3"))
         #expect(plan.paging == .keyset)
         plan.take(page([("b", time(5)), ("..", time(5))]))
+        plan.take(page([]))
         #expect(plan.isAtEnd && !plan.hasUntimedRows)
     }
 

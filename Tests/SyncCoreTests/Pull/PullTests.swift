@@ -150,7 +150,7 @@ import Testing
         async throws
     {
         let world = try World()
-        try await world.fill(150)
+        try await world.fill(200)
         let first = Gate()
         let busy = DispatchSemaphore(value: 0)
         let requests = Mutex(0)
@@ -177,8 +177,8 @@ import Testing
         first.open()
         #expect(try await write.value == .success, "no page was asked for while one was applied")
         #expect(await end.report.error == nil)
-        #expect(applied.withLock { $0 } == [50, 150])
-        #expect(try await world.itemCount() == 150)
+        #expect(applied.withLock { $0 } == [50, 200])
+        #expect(try await world.itemCount() == 200)
     }
 
     @Test func `what came before a page that fails is applied`() async throws {

@@ -16,6 +16,12 @@ import Testing
             body: Array(body.utf8))
     }
 
+    /// The first page of a pull, and nothing behind it.
+    private static func page(_ request: Request, _ body: String) -> FaultyTransport.Fault? {
+        guard let path = request.head.path, path.contains("$orderby") else { return nil }
+        return .instead(answer(path.contains("$inlinecount") ? body : "[]"))
+    }
+
     private static func row(_ rest: String) -> String {
         #"{\#(rest),"updatedAt":"2020-01-01T00:00:00.000Z","version":"v"}"#
     }
@@ -43,7 +49,7 @@ import Testing
         let list = "[" + (Self.odd.map(\.0) + [good]).joined(separator: ",") + "]"
         let body = inEnvelope ? #"{"results":\#(list),"count":19}"# : list
         world.transport.decide { request, _ in
-            request.head.path?.contains("$orderby") == true ? .instead(Self.answer(body)) : nil
+            Self.page(request, body)
         }
         #expect(await world.engine.pull(world.todo).state == .complete)
         #expect(try await world.local("good")?.columns["x"] == .integer(1))
@@ -68,8 +74,7 @@ import Testing
         let world = try World()
         let odd = ["a", "b", "c"].map { Self.row(#""id":"\#($0)","x":1,"x":2"#) }
         world.transport.decide { request, _ in
-            request.head.path?.contains("$orderby") == true
-                ? .instead(Self.answer("[\(odd.joined(separator: ","))]")) : nil
+            Self.page(request, "[\(odd.joined(separator: ","))]")
         }
         _ = await world.engine.pull(world.todo)
         #expect(try await world.store.tables().first?.setAside == 3)
@@ -79,7 +84,8 @@ import Testing
             if path.contains("'a'") { return .instead(Self.answer("[\(mended)]")) }
             if path.contains("'b'") { return .instead(Self.answer("[]")) }
             // A list that ignores its filter proves nothing.
-            return .instead(Self.answer("[\(path.contains("'c'") ? mended : "")]"))
+            return path.contains("'c'") && !path.contains("$orderby")
+                ? .instead(Self.answer("[\(mended)]")) : .instead(Self.answer("[]"))
         }
         world.clock.advance(by: .seconds(60))
         #expect(await world.engine.pull(world.todo).state == .complete)
@@ -95,8 +101,7 @@ import Testing
         let odd = Self.row(#""id":"r1001","x":1,"x":2"#)
         let good = Self.row(#""id":"r1000""#)
         world.transport.decide { request, _ in
-            request.head.path?.contains("$orderby") == true
-                ? .instead(Self.answer("[\(odd),\(good)]")) : nil
+            Self.page(request, "[\(odd),\(good)]")
         }
         world.clock.advance(by: .seconds(60))
         _ = await world.engine.pull(world.todo, reconcile: true)

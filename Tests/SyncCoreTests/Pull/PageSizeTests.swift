@@ -1,0 +1,69 @@
+import HTTPMessage
+import HTTPTypes
+import ReferenceBackend
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+/// Backends cut pages as they like: a short page is not the end.
+@Suite struct PageSizeTests {
+    private func world(pageRows: Int?, rows: Int) async throws -> World {
+        var options = BackendOptions(flavour: .mobileApps)
+        options.pageRows = pageRows
+        let world = try World(options)
+        try await world.fill(rows)
+        return world
+    }
+
+    @Test func `a backend of small pages is pulled to its end, and nothing is taken away`()
+        async throws
+    {
+        let world = try await world(pageRows: 7, rows: 60)
+        #expect(await world.engine.pull(world.todo).state == .complete)
+        #expect(try await world.itemCount() == 60)
+        world.clock.advance(by: .seconds(60))
+        _ = await world.engine.pull(world.todo, reconcile: true)
+        #expect(try await world.itemCount() == 60)
+        #expect(try await page(world, top: 500).items.count == 50)
+    }
+
+    @Test func `a client gets as many rows as it asks for where the backend gives them`()
+        async throws
+    {
+        let world = try await world(pageRows: 1000, rows: 248)
+        _ = await world.engine.pull(world.todo)
+        #expect(world.transport.targets.count { $0.contains("$top=1000") } == 1)
+        #expect(try await page(world, top: 500).items.count == 248)
+        #expect(try await page(world, top: nil).items.count == 50)
+    }
+
+    @Test func `a backend that refuses large pages is asked for small ones, also the next time`()
+        async throws
+    {
+        let world = try await world(pageRows: 100, rows: 60)
+        world.transport.decide { request, _ in
+            guard request.head.path?.contains("$top=1000") == true else { return nil }
+            return .instead(
+                Response(
+                    status: .badRequest, headerFields: [.contentType: "application/json"],
+                    body: Array(#"{"error":"The limit of '100' for Top is exceeded."}"#.utf8)))
+        }
+        #expect(await world.engine.pull(world.todo).state == .complete)
+        #expect(try await world.itemCount() == 60)
+        world.transport.forget()
+        _ = await world.engine.pull(world.todo)
+        #expect(!world.transport.targets.contains { $0.contains("$top=1000") })
+    }
+
+    private func page(_ world: World, top: Int?) async throws -> ItemPage {
+        let outcome = list(world, TableQuery(top: top))
+        guard case .page(let page) = outcome else { throw World.Failure("no page") }
+        return page
+    }
+
+    private func list(_ world: World, _ query: TableQuery) -> ListOutcome {
+        world.store.listUnhurried(world.todo, query, generation: .mobileApps)
+    }
+}
