@@ -17,7 +17,12 @@ extension SyncEngine {
         await mindTheWall()
         do throws(StoreError) {
             if let reason = try await strangeBackend() { return (.offline, reason) }
-            if let stop = try await pushPass(running, credential) { return end(stop, credential) }
+            // Another table that is not there does not keep anybody from reading this one.
+            if let stop = try await pushPass(running, credential),
+                !(running.wish.isPull && stop.isAboutTable)
+            {
+                return end(stop, credential)
+            }
             if let stop = try await pullPasses(running, credential) { return end(stop, credential) }
             while current?.isAskedAgain == true {
                 if let stop = try await pushPass(running, credential) {
@@ -113,9 +118,20 @@ extension SyncEngine {
             isProven = true
             await reached()
             return nil
+        // A pull says so of its table; nobody else's has to wait for that.
+        case .failed(let failure) where failure.isAboutTable && wish?.isPull == true:
+            await answered()
+            return nil
         case .failed(let failure):
             return failure.state == .signedOut ? .signIn : .backend(failure)
         }
+    }
+
+    /// Books that the backend is in reach, which proves nothing.
+    private func answered() async {
+        let wasOnline = scheduler.backend.state == .online
+        _ = scheduler.reached(now: clock.uptime(), wall: clock.now())
+        if !wasOnline { await announceStatus() }
     }
 
     /// Asks for a table that many backends have, to be able to say whether the backend is in reach.
@@ -132,9 +148,7 @@ extension SyncEngine {
             let answer = await remote.list(table, .any)
             first = first ?? answer
             if answer.isOfBackend {
-                let wasOnline = scheduler.backend.state == .online
-                _ = scheduler.reached(now: clock.uptime(), wall: clock.now())
-                if !wasOnline { await announceStatus() }
+                await answered()
                 return nil
             }
             guard answer.refusesDialect else { break }
@@ -276,6 +290,8 @@ extension RemoteAnswer {
     fileprivate var isOfBackend: Bool {
         switch self {
         case .rows, .row, .empty, .missing, .rejected, .conflict, .unauthorized,
+            // A page, as some servers say that there is no such table.
+            .unusable(status: 404, .html),
             .unusable(status: 400, .notJSON), .unusable(status: 400, .unexpectedShape),
             .unusable(status: 400, .otherVersion):
             true

@@ -53,7 +53,7 @@ def test_config_init_writes_a_commented_file_that_says_nothing_yet(person):
     # What SIGHUP takes over is said at the setting.
     paragraphs = [one for one in text.split("\n\n")[1:] if "SIGHUP takes it over." in one]
     assert {one.rpartition("\n#")[2].split(" ")[0] for one in paragraphs} == {
-        "sync", "parallelism", "policy", "allow-host", "allow-origin", "tables-access",
+        "sync", "parallelism", "page-size", "policy", "allow-host", "allow-origin", "tables-access",
         "log-level", "log-format",
     }
 

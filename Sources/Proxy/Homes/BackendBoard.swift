@@ -47,7 +47,9 @@ final class BackendBoard: Sendable {
         case .online, .degraded: (isReachable, isWorthIt) = (true, true)
         case .offline: (isReachable, isWorthIt) = (false, backend.nextTry == nil)
         case .signedOut: (isReachable, isWorthIt) = (false, true)
-        case .portal, .notTables: (isReachable, isWorthIt) = (false, false)
+        // What is no table of one name may be one of another.
+        case .notTables: (isReachable, isWorthIt) = (false, true)
+        case .portal: (isReachable, isWorthIt) = (false, false)
         }
         let isAllowed = mode == .online
         var now: Shown = []

@@ -102,6 +102,8 @@ extension TablesRoutes {
     private func got(_ scene: Scene, _ id: ItemID, after run: Run) -> Response {
         let outcome = found(scene, id)
         switch outcome {
+        case .unknownTable where run.state == .completeWithErrors:
+            return signed(scene.error(.unknownTable(scene.call.table.text)), scene)
         case .unknownTable, .unknownWhilePartial:
             guard run.state == .signIn else { return finished(outcome, scene, id) }
             return signed(scene.error(.unauthorized()), scene)

@@ -6,4 +6,10 @@ enum PushStop: Sendable, Hashable {
     case cancelled
     /// The store could not be written.
     case store(String)
+
+    /// One table is not there, or cannot be listed; the others may be.
+    var isAboutTable: Bool {
+        if case .backend(let failure) = self { return failure.isAboutTable }
+        return false
+    }
 }

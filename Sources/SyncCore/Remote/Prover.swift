@@ -21,6 +21,8 @@ struct Prover: Sendable {
         var state: BackendStatus.State
         var reason: String
         var retryAfter: Duration?
+        /// It says something about one table, and nothing about the others.
+        var isAboutTable = false
     }
 
     /// Proves the backend.
@@ -110,15 +112,18 @@ struct Prover: Sendable {
         case .unusable(_, .redirect):
             return Failure(
                 state: .portal, reason: "The request was sent somewhere else: a sign-in page?")
+        // Some servers say with a page that there is no such table.
+        case .missing, .unusable(status: 404, .html):
+            return Failure(
+                state: .notTables, reason: "There is no table \(table)\(answer.inBrackets).",
+                isAboutTable: true)
         case .unusable(_, let why):
             return Failure(
                 state: .notTables, reason: "What answers for table \(table) is \(why.words).")
-        case .missing(let status):
-            return Failure(
-                state: .notTables, reason: "There is no table \(table) (\(status)).")
         case .rejected(let status, _), .conflict(let status, _):
             return Failure(
-                state: .notTables, reason: "Table \(table) cannot be listed (\(status)).")
+                state: .notTables, reason: "Table \(table) cannot be listed (\(status)).",
+                isAboutTable: true)
         case .row, .rows, .empty:
             return Failure(state: .notTables, reason: "Table \(table) answers without a list.")
         }
@@ -126,6 +131,12 @@ struct Prover: Sendable {
 }
 
 extension RemoteAnswer {
+    /// The status of an answer that there is no such table.
+    fileprivate var inBrackets: String {
+        if case .missing(let status) = self { return " (\(status))" }
+        return " (404)"
+    }
+
     /// Whether the backend may want to be spoken to in another generation's way.
     var refusesDialect: Bool {
         switch self {
