@@ -8,9 +8,8 @@ extension SyncEngine {
         _ table: TableName, _ query: TableQuery, pageRows: Int
     ) async -> ItemPage? {
         let credential = credential()
-        // The page's count is not read, and rows without their columns would be no items.
-        guard isProven, case .online = scheduler.mode, credential != .missing, !query.count,
-            query.select == nil
+        // Rows without their columns would be no items.
+        guard isProven, case .online = scheduler.mode, credential != .missing, query.select == nil
         else { return nil }
         let wanted = min(query.top ?? pageRows, pageRows)
         var asked = query
@@ -22,13 +21,14 @@ extension SyncEngine {
         let remote = Remote(
             transport: transport, address: backend.address, generation: generation,
             applicationKey: key, credential: credential, clock: clock)
-        guard case .rows(let page) = await remote.send(request, asList: true).answer else {
-            return nil
-        }
+        guard case .rows(let page) = await remote.send(request, asList: true).answer,
+            !query.count || page.total != nil
+        else { return nil }
         let items = page.rows.prefix(wanted).map { $0.item(seen: clock.now()) }
         let isWholePage = page.rows.count >= wanted
         return ItemPage(
-            items: items, hasMore: (page.hasNext || isWholePage) && query.top != wanted)
+            items: items, count: query.count ? page.total : nil,
+            hasMore: (page.hasNext || isWholePage) && query.top != wanted)
     }
 }
 

@@ -118,13 +118,21 @@ extension SyncEngine {
             isProven = true
             await reached()
             return nil
-        // A pull says so of its table; nobody else's has to wait for that.
-        case .failed(let failure) where failure.isAboutTable && wish?.isPull == true:
-            await answered()
-            return nil
         case .failed(let failure):
+            // A pull says so of its table; nobody else's has to wait for that.
+            if failure.isAboutTable, await isUnknownHere(wish) {
+                await answered()
+                return nil
+            }
             return failure.state == .signedOut ? .signIn : .backend(failure)
         }
+    }
+
+    /// Whether a pull is wanted of a table of which the store has nothing.
+    private func isUnknownHere(_ wish: Scheduler.Wish?) async -> Bool {
+        guard case .pull(let request) = wish else { return false }
+        let known = (try? await store.read { try $0.tables().map(\.name) }) ?? []
+        return !known.contains(request.table)
     }
 
     /// Books that the backend is in reach, which proves nothing.
@@ -187,6 +195,7 @@ extension SyncEngine {
             let end = await pass.run()
             current?.run.pull = before + [end.report]
             if let stop = end.stop { return stop }
+            store.wanted.remove(request.table)
             if end.report.error == nil {
                 isProven = true
                 await reached()
@@ -201,8 +210,8 @@ extension SyncEngine {
         case .pull(let request): return [request]
         case .sync:
             let known = try await store.read { try $0.tables().map(\.name) }
-            let more = settings.tables.filter { !known.contains($0) }
-            return (known + more).map { PullRequest(table: $0) }
+            let more = settings.tables + store.wanted.all.filter { !settings.tables.contains($0) }
+            return (known + more.filter { !known.contains($0) }).map { PullRequest(table: $0) }
         }
     }
 

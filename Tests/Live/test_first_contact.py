@@ -75,3 +75,15 @@ def test_a_backend_of_short_pages_is_copied_whole_and_keeps_all_of_it(start, bac
     run = proxy.operator("POST", "/tables/movies/pull?wait=30", json={"reconcile": True})
     assert run["pull"][0]["deleted"] == 0, run
     assert len(proxy.all("movies")) == 60
+
+
+def test_a_table_that_is_only_read_is_copied_by_the_next_sync_that_is_asked_for(start, backend):
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    assert proxy.request("GET", "/tables/movies").headers["Understudy-Complete"] == "no"
+    proxy.request("GET", "/tables/nothing")
+    run = proxy.sync()
+    pulled = {one["table"]: one["received"] for one in run["pull"]}
+    assert pulled == {"movies": 60, "nothing": 0}, run
+    assert len(proxy.all("movies")) == 60
+    # What is not there is asked for once.
+    assert [one["table"] for one in proxy.sync()["pull"]] == ["movies"]

@@ -33,6 +33,7 @@ extension TablesRoutes {
                 return afterFirstPull(scene, meanwhile: { scene in await forwarded(scene, query) })
                 { scene, run in listed(scene, query, after: run) }
             }
+            scene.home.store.want(scene.call.table)
             return .now(finished(outcome, scene, render))
         case .page, .invalid, .failed: return .now(finished(outcome, scene, render))
         }
@@ -94,6 +95,7 @@ extension TablesRoutes {
             if scene.home.board.mayPullForRead {
                 return afterFirstPull(scene) { scene, run in got(scene, id, after: run) }
             }
+            scene.home.store.want(scene.call.table)
             return .now(finished(outcome, scene, id))
         case .item, .missing, .gone, .failed: return .now(finished(outcome, scene, id))
         }

@@ -10,6 +10,8 @@ public enum SyncLimits {
     public static let pullPageRows = 1000
     /// The same after a backend has refused to give more, as every server gives.
     static let agreedPageRows = 50
+    /// Tables that clients have read, to be pulled by the next sync.
+    static let wantedTables = 100
     /// The most rows that one transaction of a pull applies.
     static let applyRows = 500
     /// The same while clients are at work, who wait for its commit.

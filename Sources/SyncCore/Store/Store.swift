@@ -40,6 +40,7 @@ public final class Store: Sendable {
     /// How far the index is that is being made.
     let indexProgress = IndexProgress()
     let waiting = Mutex(WaitingWrites())
+    let wanted = WantedTables()
     /// Wakes the committer that waits for the next write.
     let arrival = DispatchSemaphore(value: 0)
     /// Answers clients while the next group is committed.
