@@ -113,11 +113,10 @@ async function start() {
     },
     onConnected: () => {
       fill(notice);
-      if (wasDisconnected) {
-        announce(words.reconnected);
-        header.refresh();
-        current?.view.refresh?.();
-      }
+      if (wasDisconnected) announce(words.reconnected);
+      // What happened before the stream began, also the first time, was told to nobody.
+      header.refresh();
+      current?.view.refresh?.();
       wasDisconnected = false;
     },
     onDisconnected: () => {

@@ -18,10 +18,10 @@ extension SyncEngine {
         do throws(StoreError) {
             if let reason = try await strangeBackend() { return (.offline, reason) }
             // Another table that is not there does not keep anybody from reading this one.
-            if let stop = try await pushPass(running, credential),
-                !(running.wish.isPull && stop.isAboutTable)
-            {
-                return end(stop, credential)
+            if let stop = try await pushPass(running, credential) {
+                guard stop.isAboutTable, await isUnknownHere(running.wish) else {
+                    return end(stop, credential)
+                }
             }
             if let stop = try await pullPasses(running, credential) { return end(stop, credential) }
             while current?.isAskedAgain == true {

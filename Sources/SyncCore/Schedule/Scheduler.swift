@@ -17,11 +17,6 @@ struct Scheduler: Sendable {
         case push
         case sync
         case pull(PullRequest)
-
-        var isPull: Bool {
-            if case .pull = self { return true }
-            return false
-        }
     }
 
     /// What is known of the way to the backend.
