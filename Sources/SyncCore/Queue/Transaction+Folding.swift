@@ -84,7 +84,9 @@ extension Transaction {
         try close(&operation, .discarded, reason: reason)
         // A row that was never sent stays one: to write it again is an insert.
         if row.isOnBackend || operation.maybeApplied || server.columns != nil {
-            row.settledAt = try nextChange()
+            // A person has learned nothing newer of the backend: a page under way still counts.
+            let isOfBackend = try actor == .engine || changeCount() == 0
+            row.settledAt = isOfBackend ? try nextChange() : max(row.settledAt, 1)
         }
         try rebase(&row, successors, onto: server)
         if row.deleted, has(.discardKeepsRow) {
