@@ -114,7 +114,7 @@ async function start() {
     onConnected: () => {
       fill(notice);
       if (wasDisconnected) announce(words.reconnected);
-      // What happened before the stream began, also the first time, was told to nobody.
+      // Events from before the stream began were not received: read the state again, also the first time.
       header.refresh();
       current?.view.refresh?.();
       wasDisconnected = false;

@@ -36,7 +36,7 @@ class FaultyDisk:
         struct.pack_into("<iii", self.memory, 4, before, error, failed)
         struct.pack_into("<i", self.memory, 0, FAULTS[kind])
 
-    def calm(self):
+    def stop_failing(self):
         """Nothing fails any more. Says whether something did."""
         struct.pack_into("<i", self.memory, 0, 0)
         failed = struct.unpack_from("<i", self.memory, 12)[0]
@@ -80,7 +80,7 @@ class RecordedDisk:
         log and the files with their content."""
         records = list(self.records())
         moments = sorted(random.sample(range(len(records)), min(count, len(records))))
-        disk = PlatterModel()
+        disk = FileSystemModel()
         done = 0
         for moment in moments:
             for record in records[done : moment + 1]:
@@ -139,7 +139,7 @@ def sectors(kind, offset, data):
     return pieces
 
 
-class PlatterModel:
+class FileSystemModel:
     """A file system that promises what POSIX does: content after the file's sync, and that a file is
     there, gone or renamed after the folder's."""
 

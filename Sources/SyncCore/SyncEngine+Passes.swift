@@ -119,7 +119,7 @@ extension SyncEngine {
             await reached()
             return nil
         case .failed(let failure):
-            // A pull says so of its table; nobody else's has to wait for that.
+            // The pull reports this for its own table; other tables are not affected.
             if failure.isAboutTable, await isUnknownHere(wish) {
                 await answered()
                 return nil

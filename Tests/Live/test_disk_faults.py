@@ -37,7 +37,7 @@ def test_no_failed_call_to_the_disk_loses_what_was_acknowledged(start, tmp_path)
                 write(proxy, pasts, plan, f"{number} {attempt}")
                 if plan.random() < 0.2:
                     proxy.operator("POST", "/sync?wait=30", json={}, expect=None)
-            met += disk.calm()
+            met += disk.stop_failing()
             name = f"fault {number}: {kind} with {errno.errorcode[error]}"
             wait_until(lambda: write(proxy, pasts, plan, "after"), 10, f"a write after {name}")
             look(proxy, pasts, name)

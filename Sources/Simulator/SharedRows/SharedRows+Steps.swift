@@ -19,14 +19,14 @@ extension SharedRows {
         }
     }
 
-    /// The line gets better or worse, the backend lies in another way or not at all.
+    /// Changes how often requests fail, and which wrong answers the backend gives.
     func changeMood(of proxy: SharedRowsProxy) {
         var mood = proxy.transport.mood
         mood.faultRate = random.pick([0, 0, 0.2, 0.6, 1])
-        // One lie at a time: where both are told nobody can know better.
+        // With both wrong answers at once no client could find out whether a row exists.
         mood.ignoresFilters = random.happens(0.25)
         mood.hidesRows = !mood.ignoresFilters && random.happens(0.2)
-        hasLied = hasLied || mood.ignoresFilters || mood.hidesRows
+        hasAnsweredWrongly = hasAnsweredWrongly || mood.ignoresFilters || mood.hidesRows
         proxy.transport.mood = mood
         note("p\(proxy.number) \(mood)")
     }
@@ -119,8 +119,8 @@ extension SharedRows {
                 where one.kind == .undelete
                     && history.wasThere("false", ValueHistory.deleted, of: one.itemID):
                     break
-                // Where it showed another list than was asked for, nobody can find a taken id.
-                case .quarantined where one.kind == .insert && hasLied: break
+                // An id that is taken cannot be read back from a backend that ignores filters or hides rows.
+                case .quarantined where one.kind == .insert && hasAnsweredWrongly: break
                 case .quarantined:
                     fault("\(one.itemID) was refused: \(one.reason ?? "")", one.itemID)
                 case .queued

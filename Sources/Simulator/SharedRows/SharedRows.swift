@@ -36,7 +36,7 @@ package actor SharedRows {
     var seenBefore: [(proxy: Int, detail: ConflictDetail)] = []
     private var counter = 0
     /// The backend ignored filters or hid rows at some time.
-    var hasLied = false
+    var hasAnsweredWrongly = false
     /// Somebody acts while a request is under way; at the end nobody does any more.
     var isInterfering = false
 

@@ -133,7 +133,7 @@ struct ValueHistory {
                 for name in names where name != Self.deleted {
                     writers[Place(id: id, column: name)] = nil
                 }
-                // Nobody can tell a row that was deleted for good from one that never arrived.
+                // A row that was deleted for good looks like one that never arrived.
                 if new == Self.absent { writers[Place(id: id, column: Self.deleted)] = nil }
             }
         }

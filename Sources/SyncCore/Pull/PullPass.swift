@@ -202,7 +202,7 @@ struct PullPass: Sendable {
     /// listed. Where there is none, or the fault is not the query's, it is an error.
     private func simplify(_ state: inout PullState, _ answer: RemoteAnswer) async {
         let failure = Prover.failure(answer, request.table)
-        if answer.mayBeOfQuery, state.plan.askForLess() { return }
+        if answer.mayBeOfPageSize, state.plan.askForLess() { return }
         if answer.mayBeOfQuery, let simpler = state.plan.simpler,
             case .rows = await remote.list(request.table, .any)
         {
@@ -221,6 +221,14 @@ struct PullPass: Sendable {
 }
 
 extension RemoteAnswer {
+    /// Whether the backend may give fewer rows in a page than it was asked for.
+    var mayBeOfPageSize: Bool {
+        switch self {
+        case .rejected(status: 400, _), .unusable(status: 400, _): true
+        default: false
+        }
+    }
+
     /// Whether the query may be at fault rather than the backend or the way to it, where answers are
     /// late or torn.
     var mayBeOfQuery: Bool {

@@ -17,6 +17,10 @@ struct PullPlan: Sendable {
     /// Which rows are asked for.
     let wanted: PullQuery
     private(set) var pageRows: Int
+    /// What it was at the beginning.
+    private let askedRows: Int
+    /// Smaller pages are asked for after a refusal, and none has come yet.
+    private var isSizeInQuestion = false
     /// The largest page that the backend has cut; nil while it gave what it was asked for.
     private(set) var cutRows: Int?
     /// The largest page that came.
@@ -94,7 +98,7 @@ struct PullPlan: Sendable {
         self.idKind = idKind
         self.paging = paging
         self.wanted = wanted
-        self.pageRows = pageRows
+        (self.pageRows, askedRows) = (pageRows, pageRows)
         guard paging != .full, let token, let instant = Instant(iso: token) else { return }
         start = InstantLiteral(instant.advanced(by: .seconds(-SyncLimits.overlapSeconds)).text)
     }
@@ -152,6 +156,7 @@ struct PullPlan: Sendable {
             lastPage = []
             return []
         }
+        isSizeInQuestion = false
         let rows = page.elements.dropFirst(overlap)
         noteCut(page, rows.isEmpty)
         total = page.total ?? total
@@ -201,6 +206,7 @@ struct PullPlan: Sendable {
         guard pageRows > SyncLimits.agreedPageRows else { return false }
         pageRows = SyncLimits.agreedPageRows
         cutRows = pageRows
+        isSizeInQuestion = true
         return true
     }
 
@@ -262,6 +268,8 @@ struct PullPlan: Sendable {
 
     /// Begins again with another way of paging, after the backend refused the present one.
     mutating func restart(paging: Paging) {
+        // Smaller pages were refused as well: the size was not the reason.
+        if isSizeInQuestion { (pageRows, cutRows, isSizeInQuestion) = (askedRows, nil, false) }
         self.paging = paging
         if paging == .full { start = nil }
         cursor = nil

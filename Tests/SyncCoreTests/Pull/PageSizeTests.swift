@@ -57,6 +57,27 @@ import Testing
         #expect(!world.transport.targets.contains { $0.contains("$top=1000") })
     }
 
+    @Test func `a failure by chance or a refused filter says nothing about the page size`()
+        async throws
+    {
+        let world = try await world(pageRows: 1000, rows: 60)
+        world.transport.decide { request, number in
+            let path = request.head.path ?? ""
+            if number == 1 {
+                return .instead(Response(status: .internalServerError, headerFields: [:], body: []))
+            }
+            // It lists in the order of changes alone, and takes no second one.
+            guard path.contains("updatedAt,id") else { return nil }
+            return .instead(
+                Response(
+                    status: .badRequest, headerFields: [.contentType: "application/json"],
+                    body: Array(#"{"error":"The order is not supported."}"#.utf8)))
+        }
+        _ = await world.engine.pull(world.todo)
+        #expect(try await world.itemCount() == 60)
+        #expect(try await page(world, top: 500).items.count == 60)
+    }
+
     private func page(_ world: World, top: Int?) async throws -> ItemPage {
         let outcome = list(world, TableQuery(top: top))
         guard case .page(let page) = outcome else { throw World.Failure("no page") }

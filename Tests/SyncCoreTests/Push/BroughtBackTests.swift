@@ -92,15 +92,21 @@ import Testing
         #expect(try await world.local("a")?.columns["rank"]?.text == "1")
     }
 
-    @Test func `what comes back after a change that was never sent is what the backend has`()
-        async throws
-    {
+    /// An item whose last change went with its deletion and was never sent by itself.
+    private func changedAndDeleted() async throws -> World {
         let world = try Self.world(.dotnet)
         try await world.insert("a", #"{"text":"milk"}"#)
         _ = await world.engine.push()
         try await world.update("a", #"{"text":"bread"}"#)
         try await world.delete("a")
         _ = await world.engine.push()
+        return world
+    }
+
+    @Test func `what comes back after a change that was never sent is what the backend has`()
+        async throws
+    {
+        let world = try await changedAndDeleted()
         _ = await world.write(.undelete(try ItemID("a")))
         _ = await world.engine.push()
         #expect(try await world.remote("a")?.columns["text"]?.text == #""milk""#)
@@ -108,12 +114,7 @@ import Testing
     }
 
     @Test func `undo of a deletion brings back the words that were never sent`() async throws {
-        let world = try Self.world(.dotnet)
-        try await world.insert("a", #"{"text":"milk"}"#)
-        _ = await world.engine.push()
-        try await world.update("a", #"{"text":"bread"}"#)
-        try await world.delete("a")
-        _ = await world.engine.push()
+        let world = try await changedAndDeleted()
         let history = try await world.store.history(after: nil, limit: 9).items
         let deletion = try #require(history.first { $0.kind == .write })
         guard case .done = try await world.store.undo(deletion.id) else {
