@@ -9,6 +9,7 @@ import Testing
     /// A row as a store holds it: the texts of its columns.
     private struct Row: StoredItem {
         var id = "a"
+        var hasNumberAsID: Bool { Int64(id) != nil }
         var columns = #"{"text":"x","n":1.10}"#
         var version = "AAAB"
         var createdAt: Instant? = Instant(milliseconds: 1)

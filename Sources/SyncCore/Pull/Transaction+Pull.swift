@@ -5,7 +5,11 @@ extension Transaction {
     func tableForRows(_ name: TableName, _ rows: [ListElement]) throws -> TableRecord {
         let kind = rows.lazy.compactMap(\.row).first?.id.kind ?? .string
         var record = try makeTable(name, idKind: kind)
-        if kind == .integer { try adoptIntegerIDs(&record) }
+        switch kind {
+        case .integer: try adoptIntegerIDs(&record)
+        case .string where !rows.isEmpty: try adoptStringIDs(&record)
+        case .string: break
+        }
         return record
     }
 

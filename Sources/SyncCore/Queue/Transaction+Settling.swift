@@ -7,6 +7,7 @@ extension Transaction {
     /// 1. The attempt ends with what the backend said.
     /// 2. An insert's id becomes the one that the backend assigned, if that is another one.
     /// 3. The operation and its item take the outcome; what was written meanwhile starts from it.
+    /// 4. An answer with a number as the id shows what the table's ids are.
     ///
     /// - Returns: the state that the operation got; its present one when it was closed already.
     @discardableResult
@@ -14,7 +15,7 @@ extension Transaction {
         _ seq: Int64, _ outcome: SettledOutcome, attempt: AttemptEnd?
     ) throws -> OperationState {
         guard var operation = try operation(seq: seq), operation.state.isOpen,
-            let table = try table(id: operation.tableID)
+            var table = try table(id: operation.tableID)
         else { return try self.operation(seq: seq)?.state ?? .discarded }
         operation.lastStatus = attempt == nil ? operation.lastStatus : attempt?.status
         operation.lastError = attempt == nil ? operation.lastError : attempt?.error
@@ -41,6 +42,9 @@ extension Transaction {
             emit(state == .conflict ? .conflict : .operation, operation)
         }
         emit(.item, operation)
+        if case .applied(let remote?, _) = outcome, remote.id.kind == .integer {
+            try adoptIntegerIDs(&table)
+        }
         return state
     }
 
@@ -104,9 +108,9 @@ extension Transaction {
         _ table: TableRecord
     ) throws -> ServerSide {
         if operation.kind == .delete {
-            guard let remote else { return .none }
+            // A server that deletes for good may answer with the row as it was.
+            guard let remote, remote.isDeleted else { return .none }
             var server = try side(remote, in: table)
-            server.isDeleted = true
             if server.columns?.isEmpty ?? true { server.columns = operation.baseRow }
             return server
         }

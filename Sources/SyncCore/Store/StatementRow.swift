@@ -67,6 +67,8 @@ extension StatementRow: StoredItem {
     var updatedAt: Instant { Instant(milliseconds: integer(3)) }
     var deleted: Bool { integer(5) != 0 }
 
+    var hasNumberAsID: Bool { Int64(text(0)) != nil }
+
     func appendID(to bytes: inout [UInt8]) { append(0, to: &bytes) }
     func appendColumns(to bytes: inout [UInt8]) { append(1, to: &bytes) }
     func appendVersion(to bytes: inout [UInt8]) { append(4, to: &bytes) }

@@ -43,10 +43,12 @@ public struct ItemID: Sendable, Hashable, CustomStringConvertible {
         kind = .string
     }
 
-    /// Takes the text of an id that was valid when it was stored, without looking at it again.
+    /// Takes the text of an id that was valid when it was stored, without looking at it again. A table of
+    /// integer ids keeps tombstones of items that had a text before.
+    /// - Parameter kind: what the ids of its table are.
     package init(stored text: String, kind: IDKind) {
         self.text = text
-        self.kind = kind
+        self.kind = kind == .integer && Int64(text) == nil ? .string : kind
     }
 
     /// The id as an integer, when its text is one.

@@ -7,6 +7,10 @@ package protocol StoredItem {
     /// True when only a tombstone is left.
     var deleted: Bool { get }
 
+    /// Whether the id is a whole number. In a table of integer ids, what is left under an id that an item
+    /// had before is not.
+    var hasNumberAsID: Bool { get }
+
     /// Appends the text of the id.
     func appendID(to bytes: inout [UInt8])
     /// Appends the object of the user's columns, as ``Columns/text`` gave it.

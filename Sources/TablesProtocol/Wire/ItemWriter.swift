@@ -44,7 +44,7 @@ struct ItemWriter {
 
     /// Appends one item, whole, as a JSON object. The order is that of ``write(_:to:)``.
     func write(_ item: some StoredItem, _ idKind: IDKind, to bytes: inout [UInt8]) {
-        let isText = idKind == .string
+        let isText = idKind == .string || !item.hasNumberAsID
         bytes += Self.idName
         if isText { bytes.append(UInt8(ascii: "\"")) }
         item.appendID(to: &bytes)

@@ -69,4 +69,41 @@ import Testing
         try await fixture.insert("given")
         #expect(try await adopt() == .string)
     }
+
+    @Test func `the backend's answer shows what the ids are, and the given ones keep answering`()
+        async throws
+    {
+        let (first, second) = (try await add(), try await add(#"{"text":"y"}"#))
+        let operation = try #require(try await fixture.send())
+        let row = RemoteRow(id: ItemID(1), columns: try Columns(parsing: #"{"text":"x"}"#))
+        try await fixture.settle(operation.seq, .applied(row: row, RowOrigin()))
+        #expect(try await store.tables().first?.idKind == .integer)
+        for (id, number) in [(first, 1), (second, -1)] as [(ItemID, Int64)] {
+            let row = try #require(try await shown(id))
+            #expect(row.id.number == number && row.id.kind == .integer)
+        }
+        // What is left under the first id is text in a list of a table of numbers.
+        var ids: [String: IDKind] = [:]
+        if case .partial(let page) = fixture.list(TableQuery(includeDeleted: true)) {
+            for item in page.items { ids[item.id.text] = item.id.kind }
+        }
+        #expect(ids == ["1": .integer, "-1": .integer, first.text: .string, second.text: .string])
+    }
+
+    @Test func `rows with text ids win over a guess of numbers`() async throws {
+        let id = try await add()
+        #expect(try await adopt() == .integer)
+        let todo = fixture.todo
+        try await store.write { transaction in
+            let row = RemoteRow(
+                id: try ItemID("a"), columns: try Columns(parsing: #"{"text":"b"}"#))
+            _ = try transaction.tableForRows(todo, [.row(row)])
+        }
+        #expect(try await store.tables().first?.idKind == .string)
+        for given in [id, ItemID(-1)] {
+            let row = try #require(try await shown(given))
+            #expect(row.id.kind == .string && row.id.number == nil)
+            #expect(row.columns.text == #"{"text":"x"}"#)
+        }
+    }
 }
