@@ -46,7 +46,7 @@ enum Limits {
     static let eventHeartbeatSeconds: Int64 = 15
     /// Event streams open at once.
     static let eventStreams = 32
-    /// Seconds that a list of a table that was never pulled waits for its first pull.
+    /// After so many seconds a client may come again whose list waits for a table's first pull.
     static let firstPullSeconds = 5
     /// Learned indexes that a table may have.
     static let learnedIndexes = StoreLimits.indexesPerTable
@@ -60,9 +60,8 @@ enum Limits {
     static let serviceReportSeconds = 5
     /// Time given to open requests and the operation in flight when stopping; then the process ends.
     static let stopMilliseconds = 1800
-    /// Milliseconds after which a list does not wait any longer for a table's first pull, but is
-    /// asked of the backend.
-    static let forwardAfterMilliseconds = 1000
+    /// Milliseconds between two looks at a table that a pull fills, for a client that waits for a page.
+    static let fillingPauseMilliseconds = 100
     /// The shortest secret that sign-ins may be sealed with, in bytes.
     static let sealSecretBytes = 32
     /// Fingerprints of tokens that are kept; the oldest goes first.

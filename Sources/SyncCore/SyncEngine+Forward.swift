@@ -2,42 +2,142 @@ import HTTPTypes
 public import TablesProtocol
 
 extension SyncEngine {
-    /// Asks the backend for a page of a table that is not here yet, without keeping it.
-    /// - Returns: nil when the backend cannot be asked this, or does not answer with rows.
-    public func forward(
-        _ table: TableName, _ query: TableQuery, pageRows: Int
-    ) async -> ItemPage? {
-        let credential = credential()
-        // Rows without their columns would be no items.
-        guard isProven, case .online = scheduler.mode, credential != .missing, query.select == nil
-        else { return nil }
-        let wanted = min(query.top ?? pageRows, pageRows)
-        var asked = query
-        asked.top = wanted
-        guard let text = try? asked.text(for: generation) else { return nil }
-        let properties = generation == .mobileServices ? "&__systemproperties=*" : ""
-        let request = RemoteRequest(
-            method: .get, target: "/tables/\(table)?\(text)\(properties)")
-        let remote = Remote(
-            transport: transport, address: backend.address, generation: generation,
-            applicationKey: key, credential: credential, clock: clock)
-        guard case .rows(let page) = await remote.send(request, asList: true).answer,
-            !query.count || page.total != nil
-        else { return nil }
-        let items = page.rows.prefix(wanted).map { $0.item(seen: clock.now()) }
-        let isWholePage = page.rows.count >= wanted
-        return ItemPage(
-            items: items, count: query.count ? page.total : nil,
-            hasMore: (page.hasNext || isWholePage) && query.top != wanted)
+    /// Asks the backend what a client reads, and keeps nothing of the answer.
+    public func forward(_ read: ForwardedRead) async -> ForwardedAnswer {
+        switch await ask(read) {
+        case .none(let reason, let wait): return .unreachable(reason: reason, retryAfter: wait)
+        case .untranslatable: return .untranslatable
+        case .exchange(_, let answer): return answer
+        }
     }
-}
 
-extension RemoteRow {
-    /// The row as an item that is not kept here.
-    fileprivate func item(seen: Instant) -> Item {
-        Item(
-            id: id, columns: columns, createdAt: createdAt.flatMap { Instant(iso: $0) },
-            updatedAt: updatedAt.flatMap { Instant(iso: $0) } ?? seen, version: version ?? "",
-            deleted: isDeleted)
+    /// Takes one item of a table that is not copied yet, deleted or not, since a client changes it.
+    /// - Returns: nil when it is here now; otherwise what the backend answered instead.
+    /// - Throws: ``StoreError`` when the store cannot be written.
+    public func fetch(
+        _ id: ItemID, of table: TableName, generation: Generation
+    ) async throws(StoreError) -> ForwardedAnswer? {
+        let change = try await store.read { try $0.changeCount() }
+        let read = ForwardedRead(
+            table: table, target: .item(id, includeDeleted: true), generation: generation)
+        switch await ask(read) {
+        case .none(let reason, let wait): return .unreachable(reason: reason, retryAfter: wait)
+        case .untranslatable: return .untranslatable
+        case .exchange(let exchange, let answer):
+            guard case .row(let row) = exchange.answer, row.id == id else { return answer }
+            try await store.write { transaction in
+                let record = try transaction.tableForRows(table, [.row(row)])
+                _ = try transaction.take(.row(row), to: record, asOf: change)
+            }
+            return nil
+        }
+    }
+
+    /// What a question to the backend came to.
+    private enum Asked {
+        case exchange(Exchange, ForwardedAnswer)
+        case untranslatable
+        case none(reason: String, retryAfter: Duration?)
+    }
+
+    /// Asks the backend in a client's stead.
+    ///
+    /// 1. Offline mode, a missing token and a store that belongs to another backend forbid it.
+    /// 2. A backend whose generation is not known is asked for a list of the table first, as for a proof.
+    /// 3. Where that gives none, it is asked in the words of the client, then of the others.
+    /// 4. What the answer shows of the way to the backend is booked at once.
+    private func ask(_ read: ForwardedRead) async -> Asked {
+        let credential = credential()
+        if case .offline = scheduler.mode {
+            return .none(reason: "Offline mode is on.", retryAfter: nil)
+        }
+        if credential == .missing { return .none(reason: Self.tokenMissing, retryAfter: nil) }
+        do throws(StoreError) {
+            if let reason = try await strangeBackend() {
+                return .none(reason: reason, retryAfter: nil)
+            }
+        } catch {
+            return .none(reason: error.description, retryAfter: nil)
+        }
+        if knownGeneration == nil,
+            let failure = await findGeneration(with: read.table, credential)
+        {
+            await bookFailure(failure)
+            return .none(reason: failure.reason, retryAfter: failure.retryAfter)
+        }
+        guard let (exchange, spoken) = await sent(read, credential) else { return .untranslatable }
+        guard let answer = read.answer(exchange, spoken: spoken, now: clock.now()) else {
+            let failure = Prover.failure(exchange.answer, read.table)
+            await bookFailure(failure)
+            return .none(reason: failure.reason, retryAfter: failure.retryAfter)
+        }
+        await book(answer, exchange.answer, credential)
+        return .exchange(exchange, answer)
+    }
+
+    /// Sends a read; in the words of each generation, the client's own first, where the backend's is not
+    /// known and it refuses the words.
+    /// - Returns: the answer and the generation whose words it answers; nil for what the backend's
+    ///   generation cannot be asked.
+    private func sent(
+        _ read: ForwardedRead, _ credential: Credential
+    ) async -> (Exchange, Generation)? {
+        let others = Generation.allCases.reversed().filter { $0 != read.generation }
+        let isList = if case .list = read.target { true } else { false }
+        var first: (Exchange, Generation)?
+        for generation in knownGeneration.map({ [$0] }) ?? [read.generation] + others {
+            var remote = remote(credential)
+            remote.generation = generation
+            guard let request = try? read.request(for: generation) else { continue }
+            let exchange = await remote.send(request, asList: isList)
+            guard exchange.answer.refusesDialect else { return (exchange, generation) }
+            first = first ?? (exchange, generation)
+        }
+        return first
+    }
+
+    /// Looks for the backend's generation by a list of the table.
+    /// - Returns: why the backend cannot be used at all; nil when it answers, also without a list.
+    private func findGeneration(
+        with table: TableName, _ credential: Credential
+    ) async -> Prover.Failure? {
+        switch await prover(remote(credential)).prove([table]) {
+        case .proven(let generation):
+            await noteProof(of: generation)
+            return nil
+        case .failed(let failure):
+            switch failure.state {
+            case .offline, .portal, .degraded: return failure
+            case .online, .notTables, .signedOut: return nil
+            }
+        }
+    }
+
+    private func book(
+        _ answer: ForwardedAnswer, _ remote: RemoteAnswer, _ credential: Credential
+    ) async {
+        switch answer {
+        case .page, .item:
+            guard !isProven || scheduler.backend.state != .online else { return }
+            isProven = knownGeneration != nil
+            await reached()
+        case .refused:
+            // A table may want a sign-in that others do not want: without a token 401 is about the table.
+            if remote == .unauthorized, case .token = credential {
+                refused(credential)
+                await announceStatus()
+            } else if scheduler.backend.state != .online {
+                await answered()
+            }
+        case .unreachable, .untranslatable: break
+        }
+    }
+
+    /// Books that the backend is out of reach as soon as one request shows it.
+    private func bookFailure(_ failure: Prover.Failure) async {
+        let before = scheduler.backend.state
+        fail(failure)
+        if scheduler.backend.state != before { await announceStatus() }
+        signal.send(nil)
     }
 }

@@ -17,11 +17,9 @@ extension SyncEngine {
         await mindTheWall()
         do throws(StoreError) {
             if let reason = try await strangeBackend() { return (.offline, reason) }
-            // Another table that is not there does not keep anybody from reading this one.
+            // A table that is not there keeps no other from being pulled.
             if let stop = try await pushPass(running, credential) {
-                guard stop.isAboutTable, await isUnknownHere(running.wish) else {
-                    return end(stop, credential)
-                }
+                guard stop.isAboutTable, running.wish != .push else { return end(stop, credential) }
             }
             if let stop = try await pullPasses(running, credential) { return end(stop, credential) }
             while current?.isAskedAgain == true {
@@ -41,7 +39,7 @@ extension SyncEngine {
     }
 
     /// Why nothing may be sent to this backend, when the store holds another's work.
-    private func strangeBackend() async throws(StoreError) -> String? {
+    func strangeBackend() async throws(StoreError) -> String? {
         if binding == nil {
             let address = backend.address
             let (binding, known) = try await store.write { transaction in
@@ -63,14 +61,14 @@ extension SyncEngine {
         return reason
     }
 
-    private func remote(_ credential: Credential) -> Remote {
+    func remote(_ credential: Credential) -> Remote {
         Remote(
             transport: transport, address: backend.address, generation: generation,
             applicationKey: key, credential: credential, clock: clock,
             meter: meter)
     }
 
-    private func prover(_ remote: Remote) -> Prover {
+    func prover(_ remote: Remote) -> Prover {
         Prover(
             remote: remote, isGenerationOpen: backend.generation == .auto && !isGenerationKnown,
             isRemembered: isGenerationRemembered && !store.has(.strayListRebinds))
@@ -112,20 +110,25 @@ extension SyncEngine {
         guard !tables.isEmpty else { return await knock(credential) }
         switch await prover(remote(credential)).prove(tables) {
         case .proven(let generation):
-            self.generation = generation
-            isGenerationKnown = true
-            isGenerationRemembered = true
-            isProven = true
-            await reached()
+            await noteProof(of: generation)
             return nil
         case .failed(let failure):
             // The pull reports this for its own table; other tables are not affected.
             if failure.isAboutTable, await isUnknownHere(wish) {
-                await answered()
+                await answered("The backend answers. \(failure.reason)")
                 return nil
             }
             return failure.state == .signedOut ? .signIn : .backend(failure)
         }
+    }
+
+    /// Books that a table gave a list.
+    func noteProof(of generation: Generation) async {
+        self.generation = generation
+        isGenerationKnown = true
+        isGenerationRemembered = true
+        isProven = true
+        await reached()
     }
 
     /// Whether a pull is wanted of a table of which the store has nothing.
@@ -136,9 +139,9 @@ extension SyncEngine {
     }
 
     /// Books that the backend is in reach, which proves nothing.
-    private func answered() async {
+    func answered(_ reason: String = "The backend answers.") async {
         let wasOnline = scheduler.backend.state == .online
-        _ = scheduler.reached(now: clock.uptime(), wall: clock.now())
+        _ = scheduler.reached(now: clock.uptime(), wall: clock.now(), reason: reason)
         if !wasOnline { await announceStatus() }
     }
 
@@ -185,6 +188,7 @@ extension SyncEngine {
     private func pullPasses(
         _ running: CurrentRun, _ credential: Credential
     ) async throws(StoreError) -> PushStop? {
+        var wantsSignIn = false
         for request in try await requests(running.wish) {
             let remote = remote(credential)
             let before = current?.run.pull ?? []
@@ -194,14 +198,21 @@ extension SyncEngine {
             ) { report in await self.note(report, after: before) }
             let end = await pass.run()
             current?.run.pull = before + [end.report]
-            if let stop = end.stop { return stop }
+            if let stop = end.stop {
+                // Without a token a table may want a sign-in that the others do not want.
+                guard stop == .signIn, credential == .none, running.wish == .sync else {
+                    return stop
+                }
+                wantsSignIn = true
+                continue
+            }
             store.wanted.remove(request.table)
             if end.report.error == nil {
                 isProven = true
                 await reached()
             }
         }
-        return nil
+        return wantsSignIn && !isProven ? .signIn : nil
     }
 
     private func requests(_ wish: Scheduler.Wish) async throws(StoreError) -> [PullRequest] {
@@ -234,9 +245,18 @@ extension SyncEngine {
     /// Books a stop and says how the run ended.
     private func end(_ stop: PushStop, _ credential: Credential) -> (Run.State, String?) {
         switch stop {
+        case .backend(let failure) where failure.isAboutTable:
+            let reason = "The backend answers. \(failure.reason)"
+            isProven = false
+            _ = scheduler.reached(now: clock.uptime(), wall: clock.now(), reason: reason)
+            scheduler.rest(now: clock.uptime(), seconds: SyncLimits.tableRestSeconds)
+            return (.completeWithErrors, failure.reason)
         case .backend(let failure):
             fail(failure)
             return (.offline, failure.reason)
+        // Without a token a table may want a sign-in that the others do not want.
+        case .signIn where credential == .none && isProven:
+            return (.signIn, "The backend asks to sign in for this table.")
         case .signIn:
             refused(credential)
             return (.signIn, scheduler.backend.reason)

@@ -17,7 +17,8 @@ import Testing
         try await world.insert("a")
         world.transport.decide { _, _ in .instead(Response(status: .notFound)) }
         let first = await world.engine.sync()
-        #expect(first.state == .offline)
+        #expect(first.state == .completeWithErrors)
+        #expect(first.reason == "There is no table todoitem (404).")
         #expect(try await world.open().map(\.state) == [.queued])
         world.transport.decide { _, _ in nil }
         let (store, engine) = try world.reborn(address: "http://right:1")

@@ -43,22 +43,6 @@ struct Voucher: Sendable {
         }
     }
 
-    /// Whether the backend gives a table to nobody without a token; nil when it does not say.
-    func needsSignIn(
-        _ table: TableName, client: Generation, backend: Generation?
-    ) async -> Bool? {
-        let others = Generation.allCases.filter { $0 != client }
-        for generation in backend.map({ [$0] }) ?? [client] + others {
-            switch try? await status(nil, table, generation) {
-            case 401: return true
-            case .some(200..<300), 404: return false
-            case 400: continue
-            case _: return nil
-            }
-        }
-        return nil
-    }
-
     private func status(
         _ token: Token?, _ table: TableName, _ generation: Generation
     ) async throws(TransportError) -> Int {

@@ -2,13 +2,16 @@ import Synchronization
 
 /// Says once that it is the first time.
 final class Once: Sendable {
-    private let isSpent = Mutex(false)
+    private let wasAsked = Mutex(false)
 
-    /// True for whoever asks first.
+    /// True for the first caller.
     var isFirst: Bool {
-        isSpent.withLock { isSpent in
-            defer { isSpent = true }
-            return !isSpent
+        wasAsked.withLock { wasAsked in
+            defer { wasAsked = true }
+            return !wasAsked
         }
     }
+
+    /// Whether there was a first caller.
+    var isSpent: Bool { wasAsked.withLock { $0 } }
 }

@@ -52,6 +52,7 @@ struct PassThrough: Sendable {
             for home in homes.all { home.engine.nudge(.reachable) }
             return incoming(response, request, base)
         } catch {
+            for home in homes.all { home.engine.nudge(.unreachable) }
             return unreachable(request, "The backend cannot be reached: \(error.message)")
         }
     }

@@ -25,7 +25,10 @@ extension TablesRoutes {
                     token, call.table, client: call.generation, backend: generation)
                 passThrough.places.giveBack()
                 switch verdict {
-                case .refused, .unreachable: reply(refused(call))
+                case .refused: reply(refused(call))
+                case .unreachable:
+                    homes.nobody.engine.nudge(.unreachable)
+                    reply(refused(call))
                 case .unproven where generation != nil && generation != call.generation:
                     reply(strange(call))
                 case .unproven: passThrough.handle(request).send(reply)
@@ -54,7 +57,7 @@ extension TablesRoutes {
         }
     }
 
-    private func crowded(_ call: TableCall) -> Response {
+    func crowded(_ call: TableCall) -> Response {
         TablesAnswer(to: call).render(
             error: .unavailable(
                 PassThrough.crowded, retryAfterSeconds: Limits.retryAfterSeconds))

@@ -129,12 +129,11 @@ extension TablesRoutes {
                 }
             return signed(scene.error(error), scene, state: .conflict)
         case .quarantined:
-            var response = scene.error(
-                .badRequest(operation.lastError ?? operation.reason ?? "The backend refuses it."))
-            if let status = operation.lastStatus, (400..<600).contains(status) {
-                response.head.status = .init(code: status)
-            }
-            return signed(response, scene, state: .quarantined)
+            let reason = operation.lastError ?? operation.reason ?? "The backend refuses it."
+            let status = operation.lastStatus.flatMap { (400..<600).contains($0) ? $0 : nil }
+            return signed(
+                scene.error(.refusedByBackend(status: status ?? 400, reason)), scene,
+                state: .quarantined)
         case .queued, .sending, .waiting, .unknown, .done, .discarded, .collapsed: return nil
         }
     }

@@ -1,55 +1,87 @@
+import HTTPMessage
+import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-// Inserts without a token into a table that nobody has pulled without one: whether the backend takes
-// them is not known, nor whether it assigns the ids. An insert that it would answer with 401 waits
-// for ever here, since nothing of nobody's is sent under a name, and its client never learns that it
-// has to sign in.
+// Inserts into a table that is not copied yet: whether the backend takes them is not known, nor whether
+// it assigns the ids. One that it would answer with 401 or 404 would wait here for ever, and its client
+// would not learn why.
 extension TablesRoutes {
-    /// Whether the backend has to be asked before an insert, or would be if it were in reach.
-    func mayNeedSignIn(_ scene: Scene) -> Bool {
-        let board = scene.home.board
-        guard case .insert = scene.call.verb, scene.home.signIn == nil else { return false }
-        switch board.needsSignIn(scene.call.table) {
-        case false: return false
-        case nil: guard board.mayPullForRead else { return false }
-        case true: break
-        }
+    /// Whether the backend has to be asked before an insert, or said before that it wants a sign-in.
+    func asksBeforeInsert(_ scene: Scene) -> Bool {
+        guard case .insert = scene.call.verb else { return false }
         let table = scene.home.store.table(scene.call.table, worker: scene.worker)
-        return table?.isComplete != true
+        guard table?.isComplete != true else { return false }
+        let board = scene.home.board
+        switch board.needsSignIn(scene.call.table) {
+        case true: return true
+        case false: return false
+        case nil: return board.mayAsk
+        }
     }
 
-    /// Whether the table wants a sign-in.
+    /// The answer to an insert that the backend would not take; nil where it may take it.
     ///
-    /// 1. The backend is asked for a list without a token; the client waits suspended. One that is,
-    ///    or may be, of the first generation is pulled from: its ids may be integers, which a client
+    /// 1. The backend is asked for a row of the table; the client waits suspended. One that is, or may
+    ///    be, of the first generation is pulled from as well: its ids may be integers, which a client
     ///    must not be given as strings.
-    /// 2. Where it is away or takes its time, what it said before counts.
-    /// 3. Where it never said anything, the insert is taken: it may be all right.
-    func needsSignIn(_ scene: Scene) async -> Bool {
-        let (table, board) = (scene.call.table, scene.home.board)
-        var said: Bool?
-        if board.mayPullForRead {
-            said = await withTaskGroup(of: Bool?.self) { group in
-                group.addTask {
-                    let generation = homes.backendGeneration
-                    if scene.call.generation == .mobileServices,
-                        generation == nil || generation == .mobileServices
-                    {
-                        return await scene.home.engine.pull(table, isAsked: false).state == .signIn
-                    }
-                    return await voucher.needsSignIn(
-                        table, client: scene.call.generation, backend: generation)
-                }
-                group.addTask {
-                    try? await Task.sleep(for: .seconds(Limits.backendWaitSeconds))
-                    return nil
-                }
-                defer { group.cancelAll() }
-                return await group.next() ?? nil
+    /// 2. 401 and, from a server of tables, 404 are the client's answer.
+    /// 3. Where the backend is away or takes its time, what it said before counts.
+    /// 4. Where it never said anything, the insert is taken: it may be all right.
+    func refusalOfInsert(_ scene: Scene) async -> Response? {
+        let board = scene.home.board
+        let answer = board.mayAsk ? await firstRow(scene) : nil
+        switch answer {
+        case .page(let page):
+            board.note(scene.call.table, needsSignIn: false)
+            if page.items.first?.id.kind == .integer {
+                // Where the store cannot be written, the insert says so.
+                try? await scene.home.store.noteIntegerIDs(of: scene.call.table)
             }
+            return nil
+        case .refused(let response, let reason, let spoken):
+            let status = response.head.status.code
+            let isRefusal =
+                status == 401
+                || status == 404 && (homes.backendGeneration != nil || response.isOfTables)
+            if status == 401, scene.home.signIn == nil {
+                board.note(scene.call.table, needsSignIn: true)
+            }
+            return isRefusal ? passed(response, reason, spoken: spoken, scene) : nil
+        case .item, .unreachable, .untranslatable, nil:
+            return board.needsSignIn(scene.call.table) == true ? scene.error(.unauthorized()) : nil
         }
-        if let said { board.note(table, needsSignIn: said) }
-        return board.needsSignIn(table) ?? false
+    }
+
+    /// What the backend answers to a list of one row; nil when it takes its time.
+    private func firstRow(_ scene: Scene) async -> ForwardedAnswer? {
+        await withTaskGroup(of: ForwardedAnswer?.self) { group in
+            group.addTask {
+                let answer = await forwarded(scene, .list(TableQuery(top: 1), rows: 1))
+                if case .page(let page) = answer, page.items.isEmpty,
+                    scene.call.generation == .mobileServices, scene.home.board.mayPullForRead,
+                    homes.backendGeneration ?? .mobileServices == .mobileServices
+                {
+                    _ = await scene.home.engine.pull(scene.call.table, isAsked: false)
+                }
+                return answer
+            }
+            group.addTask {
+                try? await Task.sleep(for: .seconds(Limits.backendWaitSeconds))
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+}
+
+extension Response {
+    /// Whether only a server of tables answers so: with an error as JSON, or with its mark.
+    fileprivate var isOfTables: Bool {
+        let mark = HTTPField.Name("x-zumo-server-version").flatMap { head.headerFields[$0] }
+        if mark != nil { return true }
+        guard let object = try? Columns(parsing: bytes ?? []) else { return false }
+        return object["error"] != nil || object["message"] != nil
     }
 }

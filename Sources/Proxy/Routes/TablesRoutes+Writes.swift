@@ -15,24 +15,21 @@ extension TablesRoutes {
             bodyVersion: bodyVersion, generation: scene.call.generation,
             parameters: scene.call.parameters,
             traceparent: request.head.headerFields[.traceparent], actor: scene.actor)
-        let asksFirst = mayNeedSignIn(scene)
+        let asksFirst = asksBeforeInsert(scene)
         let waits = writesThrough(scene)
         return .later { reply in
             guard asksFirst else { return commit(scene, write, waits: waits, reply) }
             work.start {
-                guard await needsSignIn(scene) else {
-                    return commit(
-                        scene.moved(to: slowLane.worker), write, waits: waits, reply)
-                }
-                reply(scene.error(.unauthorized()))
+                if let refusal = await refusalOfInsert(scene) { return reply(refusal) }
+                commit(scene.moved(to: slowLane.worker), write, waits: waits, reply)
             }
         }
     }
 
     private func commit(_ scene: Scene, _ write: LocalWrite, waits: Bool, _ reply: Reply) {
         scene.home.store.submit(write) { outcome in
-            if case .unknownWhilePartial = outcome, scene.home.board.mayPullForRead {
-                afterPull(scene, write, reply)
+            if case .unknownWhilePartial = outcome, let id = scene.target, scene.home.board.mayAsk {
+                afterFetch(of: id, scene, write, reply)
             } else if let item = outcome.item, waits {
                 writeThrough(scene, outcome, item, reply)
             } else {
@@ -41,16 +38,21 @@ extension TablesRoutes {
         }
     }
 
-    /// Tries again after the table's first pull: the item may be one that was not pulled yet. A client
-    /// that cannot wait so long is told to come again, and nothing is written behind its back.
-    private func afterPull(_ scene: Scene, _ write: LocalWrite, _ reply: Reply) {
-        pull(scene) { run in
-            guard let run else { return reply(stillPulling(scene)) }
-            work.start {
+    /// Takes the item from the backend, since its table is not copied yet, and tries again. Where the
+    /// backend says something else of the item, that is the answer.
+    private func afterFetch(
+        of id: ItemID, _ scene: Scene, _ write: LocalWrite, _ reply: Reply
+    ) {
+        work.start {
+            let answer = try? await scene.home.engine.fetch(
+                id, of: scene.call.table, generation: scene.call.generation)
+            switch answer {
+            case .refused(let response, let reason, let spoken)?:
+                reply(passed(response, reason, spoken: spoken, scene))
+            case .unreachable(_, let wait)?: reply(away(scene, wait))
+            case .page?, .item?, .untranslatable?: reply(away(scene, nil))
+            case nil:
                 let outcome = await scene.home.store.submit(write)
-                if case .unknownWhilePartial = outcome, run.state == .signIn {
-                    return reply(scene.error(.unauthorized()))
-                }
                 guard let item = outcome.item, writesThrough(scene.moved(to: slowLane.worker))
                 else { return reply(finished(outcome, scene)) }
                 writeThrough(scene, outcome, item, reply)

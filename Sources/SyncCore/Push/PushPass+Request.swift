@@ -53,6 +53,13 @@ extension PushPass {
                 subject.maybeApplied = true
             }
         }
+        // Without a token a table may want a sign-in that the others do not want.
+        if decision == .signIn, remote.credential == .none {
+            decision = .later(
+                Later(
+                    cause: .own, maybeApplied: false,
+                    reason: "The backend asks to sign in for table \(table)."))
+        }
         let failure = await blame(&decision, table)
         if failure != nil || decision.endsPush { slots.close() }
         var end = AttemptEnd(exchange)
@@ -129,6 +136,10 @@ extension PushPass {
             return Prover.Failure(state: .degraded, reason: later.reason, retryAfter: wait)
         case .own:
             guard case .failed(let failure) = await prover.prove(await tables(with: table)) else {
+                return nil
+            }
+            guard failure.state != .signedOut else {
+                decision = .signIn
                 return nil
             }
             later.cause = .busy(retryAfter: failure.retryAfter)

@@ -38,7 +38,7 @@ struct Prover: Sendable {
             case .proven(let generation): return .proven(generation)
             case .failed(let failure):
                 first = first ?? failure
-                if failure.state != .notTables { return .failed(failure) }
+                if failure.state != .notTables, !failure.isAboutTable { return .failed(failure) }
             }
         }
         return .failed(first ?? Failure(state: .offline, reason: "There is no table to ask for."))
@@ -79,7 +79,12 @@ struct Prover: Sendable {
     private func outcome(
         _ answer: RemoteAnswer, _ table: TableName, in generation: Generation
     ) -> Outcome {
-        guard case .rows(let page) = answer else { return .failed(Self.failure(answer, table)) }
+        guard case .rows(let page) = answer else {
+            var failure = Self.failure(answer, table)
+            // Without a token, a table that wants a sign-in says nothing about the others.
+            if answer == .unauthorized, remote.credential == .none { failure.isAboutTable = true }
+            return .failed(failure)
+        }
         guard isGenerationOpen else { return .proven(generation) }
         // An empty list looks alike in all generations, and may be anything's: what is known stands.
         if isRemembered, generation == remote.generation, page.elements.isEmpty {

@@ -26,7 +26,8 @@ struct Remote: Sendable {
             let reader = AnswerReader(generation: generation, now: clock.now())
             return Exchange(
                 answer: asList ? reader.list(response) : reader.write(response),
-                status: response.head.status.code, excerpt: Self.excerpt(response),
+                response: response, status: response.head.status.code,
+                excerpt: Self.excerpt(response),
                 fields: RecordedFields.lines(response.head.headerFields))
         } catch {
             return Exchange(answer: .unreachable(error))

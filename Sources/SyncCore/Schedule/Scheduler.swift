@@ -46,6 +46,8 @@ struct Scheduler: Sendable {
     private var pushAt: Duration?
     private var quietSince: Duration?
     private(set) var syncAt: Duration?
+    /// Something suggests that the backend is out of reach, which a probe tells.
+    private var isInDoubt = false
     private var wishes: [Wish] = []
     private var lastRead: [TableName: Duration] = [:]
     /// When the engine last got something done, or had nothing to do.
@@ -70,6 +72,10 @@ struct Scheduler: Sendable {
                 return .wait(until: modeEnd)
             }
             setMode(.online, until: nil, now: now)
+        }
+        if isInDoubt {
+            isInDoubt = false
+            return .probe
         }
         if !wishes.isEmpty { return .run(wishes.removeFirst()) }
         guard isAutomatic else {
@@ -141,6 +147,11 @@ struct Scheduler: Sendable {
             if case .down(let failures, _) = link {
                 link = .down(failures: failures, nextProbe: now)
             }
+        case .unreachable:
+            switch link {
+            case .open, .up: isInDoubt = true
+            case .down, .signedOut: break
+            }
         case .signedIn:
             if case .signedOut = link {
                 link = .open
@@ -157,15 +168,20 @@ struct Scheduler: Sendable {
     /// A run that was wished for begins.
     mutating func unwish(_ wish: Wish) { wishes.removeAll { $0 == wish } }
 
-    /// The store could not be used, which is no more likely to work at once.
-    mutating func rest(now: Duration) { pushAt = now + .seconds(SyncLimits.storeRestSeconds) }
+    /// What is due is no more likely to work at once: the store could not be used, or the backend does
+    /// not list the tables.
+    mutating func rest(now: Duration, seconds: Int64 = SyncLimits.storeRestSeconds) {
+        pushAt = now + .seconds(seconds)
+    }
 
     /// A run got something done.
     mutating func progressed(now: Duration) { lastProgress = now }
 
-    /// The backend gave a list or a verdict.
+    /// The backend gave a list or a verdict, or said something about one table.
     /// - Returns: true when it had been out of reach, so that all that waits is due at once.
-    mutating func reached(now: Duration, wall: Instant) -> Bool {
+    mutating func reached(
+        now: Duration, wall: Instant, reason: String = "The backend answers."
+    ) -> Bool {
         lastProgress = now
         let wasAway: Bool
         switch link {
@@ -173,7 +189,7 @@ struct Scheduler: Sendable {
         case .open, .up: wasAway = false
         }
         link = .up
-        tell(.online, "The backend answers.", wall: wall, nextTry: nil)
+        tell(.online, reason, wall: wall, nextTry: nil)
         if wasAway, settings.triggers.contains(.reconnect) { wish(.sync) }
         return wasAway
     }

@@ -40,6 +40,8 @@ public enum SyncLimits {
     static let stallSeconds: Int64 = 30
     /// The wait after a run that the store made fail, in seconds.
     static let storeRestSeconds: Int64 = 5
+    /// The wait before work is tried again whose tables the backend does not list, in seconds.
+    static let tableRestSeconds: Int64 = 20
     /// The bounds by which the times of requests to the backend are counted, in milliseconds.
     public static let requestTimeBoundsMilliseconds = [
         5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000,
@@ -88,5 +90,5 @@ public enum SyncLimits {
     /// How far in the future a row's time may lie to move a pull's token, in seconds.
     static let futureSeconds: Int64 = 86_400
     /// Tables that are asked for a list before the backend counts as not speaking /tables.
-    static let proofTables = 3
+    static let proofTables = 8
 }

@@ -10,6 +10,8 @@ public enum WakeCause: Sendable, Hashable {
     case read(TableName)
     /// Something suggests that the backend can be reached: a request was passed through.
     case reachable
+    /// A request that was passed through got no answer: the backend may be out of reach.
+    case unreachable
     /// Somebody signed in.
     case signedIn
 }

@@ -6,11 +6,16 @@ public struct ItemPage: Sendable, Hashable {
     public var count: Int?
     /// True when more items match within the client's own top.
     public var hasMore: Bool
+    /// Whether the items' `updatedAt` are the store's own stamps, by which a next page can go on.
+    public var hasOwnStamps: Bool
 
     /// Makes a page.
-    public init(items: [Item], count: Int? = nil, hasMore: Bool = false) {
+    public init(
+        items: [Item], count: Int? = nil, hasMore: Bool = false, hasOwnStamps: Bool = true
+    ) {
         self.items = items
         self.count = count
         self.hasMore = hasMore
+        self.hasOwnStamps = hasOwnStamps
     }
 }

@@ -6,7 +6,7 @@ public struct PageText: Sendable {
     public var hasMore = false
     /// How many items are on the page.
     private(set) var rows = 0
-    /// When the last of them last changed.
+    /// When the last of them last changed, by the store's own stamp.
     private(set) var lastChange: Instant?
     private let writer: ItemWriter
     private var bytes: [UInt8] = []
@@ -18,7 +18,7 @@ public struct PageText: Sendable {
         count = page.count
         hasMore = page.hasMore
         rows = page.items.count
-        lastChange = page.items.last?.updatedAt
+        lastChange = page.hasOwnStamps ? page.items.last?.updatedAt : nil
         reserve(rows: rows)
         for item in page.items {
             bytes.append(UInt8(ascii: ","))

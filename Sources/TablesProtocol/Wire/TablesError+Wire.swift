@@ -20,6 +20,8 @@ extension TablesError {
         case .untranslatable: .notImplemented
         case .forbidden: .forbidden
         case .storageFull: HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
+        case .refusedByBackend(410, _): generation == .datasync ? .gone : .notFound
+        case .refusedByBackend(let status, _): HTTPResponse.Status(code: status)
         case .failed: .internalServerError
         }
     }
@@ -30,7 +32,8 @@ extension TablesError {
         case .malformedJSON(let error): error.description
         case .notAnObject: "A single (valid) JSON object is expected."
         case .badRequest(let sentence), .forbidden(let sentence), .unavailable(let sentence, _),
-            .unauthorized(let sentence), .untranslatable(let sentence), .failed(let sentence):
+            .unauthorized(let sentence), .untranslatable(let sentence), .failed(let sentence),
+            .refusedByBackend(_, let sentence):
             sentence
         case .invalidID:
             "The value specified for property 'id' is invalid. An id must be 1 to "
@@ -79,7 +82,7 @@ extension TablesError {
             .unknownSystemProperty, .reservedProperty, .unsupportedVersion, .methodOverride,
             .invalidIfMatch, .unsupportedContentType, .bodyTooLarge, .methodNotAllowed,
             .unknownTable, .notFound, .gone, .preconditionFailed, .conflict, .versionConflict,
-            .unauthorized, .untranslatable, .forbidden, .storageFull, .failed:
+            .unauthorized, .untranslatable, .forbidden, .storageFull, .refusedByBackend, .failed:
             nil
         }
     }
@@ -93,7 +96,7 @@ extension TablesError {
             .unknownSystemProperty, .reservedProperty, .unsupportedVersion, .methodOverride,
             .invalidIfMatch, .unsupportedContentType, .bodyTooLarge, .methodNotAllowed,
             .unknownTable, .notFound, .gone, .offline, .unavailable, .unauthorized, .forbidden,
-            .untranslatable, .storageFull, .failed:
+            .untranslatable, .storageFull, .refusedByBackend, .failed:
             nil
         }
     }

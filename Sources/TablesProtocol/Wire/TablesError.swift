@@ -52,6 +52,8 @@ public enum TablesError: Error, Sendable, Hashable {
     case unavailable(String, retryAfterSeconds: Int)
     /// The backend's generation has nothing like it; the sentence says what.
     case untranslatable(String)
+    /// The backend refused, with this status; the sentence says why.
+    case refusedByBackend(status: Int, String)
     /// Something is broken here; the sentence says what.
     case failed(String)
 }

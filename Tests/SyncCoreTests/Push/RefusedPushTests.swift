@@ -51,16 +51,17 @@ import Testing
     }
 
     @Test func `nothing is sent to a backend that does not answer with a list`() async throws {
-        let cases: [(Response, BackendStatus.State)] = [
-            (Self.page, .portal), (Self.answer(503), .degraded), (Self.answer(404), .notTables),
-            (Self.answer(401), .signedOut),
+        let cases: [(Response, BackendStatus.State, Run.State)] = [
+            (Self.page, .portal, .offline), (Self.answer(503), .degraded, .offline),
+            (Self.answer(404), .online, .completeWithErrors),
+            (Self.answer(401), .signedOut, .signIn),
         ]
-        for (answer, state) in cases {
+        for (answer, state, end) in cases {
             let world = try World()
             try await world.insert("a")
             world.transport.decide { _, _ in .instead(answer) }
             let run = await world.engine.push()
-            #expect(run.state == (state == .signedOut ? .signIn : .offline))
+            #expect(run.state == end)
             #expect(world.writes.isEmpty)
             #expect(await world.engine.backendStatus.state == state)
             #expect(try await world.open().first?.attempts == 0)
@@ -70,7 +71,8 @@ import Testing
     }
 
     @Test func `an expired sign-in holds the queue back without a mark on it`() async throws {
-        let world = try World()
+        let token = Credential.token(HTTPField(name: .authorization, value: "Bearer t"))
+        let world = try World(credential: { token })
         try await world.insert("a")
         try await world.insert("b")
         world.transport.once(.instead(Self.answer(401))) { $0.head.method == .post }

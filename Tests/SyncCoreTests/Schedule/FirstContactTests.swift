@@ -50,4 +50,88 @@ import Testing
         #expect(tables.first { $0.name == "movies" }?.isComplete == true)
         #expect(try await world.open().allSatisfy { $0.state.isOpen })
     }
+
+    private func read(_ table: TableName, _ query: TableQuery = TableQuery()) -> ForwardedRead {
+        ForwardedRead(table: table, target: .list(query, rows: 50), generation: .mobileApps)
+    }
+
+    @Test func `a read of a table that is not here is the backend's own answer`() async throws {
+        let world = try world()
+        let movies = try #require(TableName("movies"))
+        let direct = InProcessTransport(world.backend)
+        _ = try await direct.send(.tables("POST", "/tables/movies", #"{"id":"m","title":"M"}"#))
+        guard case .refused(let page, _, _) = await world.engine.forward(read(world.todo)) else {
+            Issue.record("no refusal")
+            return
+        }
+        #expect(page.head.status == .notFound && page.bytes == Array("<pre>Cannot GET</pre>".utf8))
+        guard case .page(let rows) = await world.engine.forward(read(movies)) else {
+            Issue.record("no page")
+            return
+        }
+        #expect(rows.items.map(\.id.text) == ["m"])
+        #expect(rows.items.first?.columns.text == #"{"title":"M"}"#)
+        // Nothing of it is kept.
+        #expect(try await world.store.tables().isEmpty)
+        #expect(await world.engine.backendStatus.state == .online)
+    }
+
+    @Test func `no shown time is later than this machine's`() async throws {
+        let world = try World()
+        try await world.seed("a", #"{"text":"x"}"#)
+        world.clock.jump(by: .seconds(-3600))
+        guard case .page(let rows) = await world.engine.forward(read(world.todo)) else {
+            Issue.record("no page")
+            return
+        }
+        #expect(rows.items.allSatisfy { $0.updatedAt <= world.clock.now() })
+        #expect(rows.items.count == 1)
+    }
+
+    @Test func `the first request that fails says that the backend is away`() async throws {
+        let world = try World()
+        _ = await world.engine.forward(read(world.todo))
+        #expect(await world.engine.backendStatus.state == .online)
+        world.transport.decide { _, _ in .notSent }
+        guard case .unreachable = await world.engine.forward(read(world.todo)) else {
+            Issue.record("an answer")
+            return
+        }
+        #expect(await world.engine.backendStatus.state == .offline)
+    }
+
+    @Test func `a row that a client changes is taken from the backend alone`() async throws {
+        let world = try World()
+        try await world.seed("a", #"{"text":"theirs","rank":2}"#)
+        try await world.seed("b", #"{"text":"other"}"#)
+        let id = try ItemID("a")
+        let answer = try await world.engine.fetch(id, of: world.todo, generation: .mobileApps)
+        #expect(answer == nil)
+        #expect(try await world.local("a")?.columns.text == #"{"text":"theirs","rank":2}"#)
+        #expect(try await world.local("b") == nil)
+        #expect(try await world.store.tables().first?.isComplete == false)
+        try await world.update("a", #"{"text":"mine"}"#)
+        #expect(await world.engine.sync().state == .complete)
+        #expect(try await world.local("a")?.columns.text == #"{"text":"mine","rank":2}"#)
+        #expect(try await world.local("b")?.columns.text == #"{"text":"other"}"#)
+    }
+
+    @Test func `without a token a table that wants a sign-in holds back no other`() async throws {
+        let world = try World()
+        let secrets = try #require(TableName("secrets"))
+        _ = await world.engine.pull(world.todo)
+        let body = ItemBody(id: try ItemID("s"), columns: try Columns(parsing: #"{"text":"s"}"#))
+        _ = await world.store.submit(LocalWrite(table: secrets, action: .insert(body)))
+        try await world.insert("a")
+        world.transport.decide { request, _ in
+            request.head.path?.hasPrefix("/tables/secrets") == true
+                ? .instead(Response(status: .unauthorized)) : nil
+        }
+        let run = await world.engine.sync()
+        #expect(run.push?.applied == 1, "\(run)")
+        #expect(run.pull.first { $0.table == "todoitem" }?.error == nil)
+        #expect(await world.engine.backendStatus.state == .online)
+        let open = try await world.open()
+        #expect(open.map(\.table) == ["secrets"] && open.map(\.state) == [.waiting])
+    }
 }

@@ -1,0 +1,222 @@
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+
+// Requests for tables that are not copied yet. docs/PROTOCOL.md has the table of answers.
+extension TablesRoutes {
+    /// Answers a list of a table that is not all here.
+    ///
+    /// 1. With the backend out of reach: what is here, marked as incomplete; 503 where nothing is.
+    /// 2. Changes of the client's own are missing in the backend's answer: such a list waits for the pull.
+    /// 3. A list in the order of changes is one of a client that syncs. It is answered from the store
+    ///    while the pull fills it, so that the client goes on from the store's times.
+    /// 4. Any other is what the backend answers, while the pull runs behind.
+    func listOfIncomplete(
+        _ scene: Scene, _ query: TableQuery, here: @escaping @Sendable (Scene) -> Response
+    ) -> Answer {
+        let board = scene.home.board
+        guard board.mayAsk else {
+            scene.home.store.want(scene.call.table)
+            return .now(here(scene))
+        }
+        return later(scene) { scene, reply in
+            let isOwn = await hasOpenChanges(scene)
+            if board.mayPullForRead, isOwn || query.isInOrderOfChange {
+                return listWhileFilling(scene, query, reply)
+            }
+            if isOwn { return slowLane.run { reply(here(scene)) } }
+            switch await forwarded(scene, .list(query, rows: most(query, scene))) {
+            case .page(let page):
+                pullBehind(scene)
+                reply(signed(scene.answer.render(page: page), scene))
+            case .refused(let response, let reason, let spoken):
+                reply(passed(response, reason, spoken: spoken, scene))
+            case .untranslatable where board.mayPullForRead:
+                listWhileFilling(scene, query, reply)
+            case .item, .unreachable, .untranslatable:
+                scene.home.store.want(scene.call.table)
+                slowLane.run { reply(here(scene)) }
+            }
+        }
+    }
+
+    /// Answers a look-up of an item that is not here, in a table that is not all here.
+    func itemOfIncomplete(_ scene: Scene, _ id: ItemID) -> Answer {
+        guard scene.home.board.mayAsk else {
+            scene.home.store.want(scene.call.table)
+            return .now(away(scene, nil))
+        }
+        return later(scene) { scene, reply in
+            let target = ForwardedRead.Target.item(id, includeDeleted: scene.call.includeDeleted)
+            switch await forwarded(scene, target) {
+            case .item(let item):
+                pullBehind(scene)
+                reply(signed(scene.answer.render(item: item), scene))
+            case .refused(let response, let reason, let spoken):
+                reply(passed(response, reason, spoken: spoken, scene))
+            case .unreachable(_, let wait):
+                scene.home.store.want(scene.call.table)
+                reply(away(scene, wait))
+            case .page, .untranslatable: reply(away(scene, nil))
+            }
+        }
+    }
+
+    /// Lists when the pull is over, or sooner:
+    ///
+    /// 1. In the order of changes a page that is full is right before the pull is over, since rows that
+    ///    come later have later times.
+    /// 2. After some seconds a page of that order that is not empty is answered as it is, and says that
+    ///    more follow; any other client is told to come again. The pull goes on.
+    private func listWhileFilling(_ scene: Scene, _ query: TableQuery, _ reply: Reply) {
+        let once = Once()
+        pull(scene) { run in
+            guard once.isFirst else { return }
+            if run == nil {
+                return reply(pageSoFar(scene, query, orShort: true) ?? stillPulling(scene))
+            }
+            let outcome = scene.home.store.listUnhurried(
+                scene.call.table, query, generation: scene.call.generation)
+            switch outcome {
+            case .page, .invalid, .overBudget, .failed:
+                reply(finished(outcome, scene, scene.answer.render(page:)))
+            case .partial, .unknownTable:
+                work.start { await answerAfterFailedPull(scene, query, outcome, reply) }
+            }
+        }
+        guard query.isInOrderOfChange else { return }
+        work.start {
+            let pause = Duration.milliseconds(Limits.fillingPauseMilliseconds)
+            while !once.isSpent, (try? await Task.sleep(for: pause)) != nil {
+                slowLane.run {
+                    guard !once.isSpent, let page = pageSoFar(scene, query, orShort: false),
+                        once.isFirst
+                    else { return }
+                    reply(page)
+                }
+            }
+        }
+    }
+
+    /// Answers with what the backend says instead of rows.
+    private func answerAfterFailedPull(
+        _ scene: Scene, _ query: TableQuery, _ outcome: ListOutcome, _ reply: Reply
+    ) async {
+        switch await forwarded(scene, .list(query, rows: most(query, scene))) {
+        case .refused(let response, let reason, let spoken):
+            reply(passed(response, reason, spoken: spoken, scene))
+        case .unreachable:
+            slowLane.run { reply(finished(outcome, scene, scene.answer.render(page:))) }
+        case .page, .item, .untranslatable: reply(stillPulling(scene))
+        }
+    }
+
+    /// A page of a table that is being filled, which more rows can only follow; nil where it is not full,
+    /// or empty.
+    private func pageSoFar(_ scene: Scene, _ query: TableQuery, orShort: Bool) -> Response? {
+        let outcome = scene.home.store.listUnhurried(
+            scene.call.table, query, generation: scene.call.generation)
+        guard case .partial(var page) = outcome else { return nil }
+        let isFull = page.hasMore || page.items.count == query.top
+        guard isFull || orShort && !page.items.isEmpty && query.isInOrderOfChange else {
+            return nil
+        }
+        page.hasMore = page.hasMore || page.items.count < query.top ?? .max
+        return signed(scene.answer.render(page: page), scene)
+    }
+
+    /// Whether a read has query pairs of the client's own, which only the backend understands, and the
+    /// backend can be asked.
+    func hasOwnPairs(_ scene: Scene) -> Bool {
+        !scene.call.parameters.isEmpty && scene.home.board.mayAsk
+    }
+
+    /// Answers a read with query pairs of the client's own as the backend does. The store answers where
+    /// the backend is away, and where changes of the client's own wait, which the backend's answer lacks.
+    func readWithOwnPairs(
+        _ scene: Scene, _ target: ForwardedRead.Target,
+        here: @escaping @Sendable (Scene) -> Response
+    ) -> Answer {
+        later(scene) { scene, reply in
+            if await hasOpenChanges(scene) { return slowLane.run { reply(here(scene)) } }
+            switch await forwarded(scene, target) {
+            case .page(let page): reply(signed(scene.answer.render(page: page), scene))
+            case .item(let item): reply(signed(scene.answer.render(item: item), scene))
+            case .refused(let response, let reason, let spoken):
+                reply(passed(response, reason, spoken: spoken, scene))
+            case .unreachable, .untranslatable: slowLane.run { reply(here(scene)) }
+            }
+        }
+    }
+
+    /// Asks the backend in the client's stead.
+    func forwarded(_ scene: Scene, _ target: ForwardedRead.Target) async -> ForwardedAnswer {
+        await scene.home.engine.forward(
+            ForwardedRead(
+                table: scene.call.table, target: target,
+                parameters: scene.call.parameters.map(\.raw), generation: scene.call.generation))
+    }
+
+    /// The most rows that a list of the client is answered with.
+    func most(_ query: TableQuery, _ scene: Scene) -> Int {
+        min(query.top ?? scene.call.generation.pageRows, Limits.pageRowsMax)
+    }
+
+    /// The backend's own answer where it gave no rows: as it came to a client of its generation, in the
+    /// client's own form to others. A page of the backend gets no rights of this origin.
+    func passed(
+        _ response: Response, _ reason: String, spoken: Generation, _ scene: Scene
+    ) -> Response {
+        guard spoken == scene.call.generation else {
+            return signed(
+                scene.error(.refusedByBackend(status: response.head.status.code, reason)), scene)
+        }
+        var fields: HTTPFields = [
+            .contentSecurityPolicy: "sandbox", .xContentTypeOptions: "nosniff",
+            .cacheControl: "no-store",
+        ]
+        for name in Self.passedFields { fields[name] = response.head.headerFields[name] }
+        return signed(
+            Response(
+                status: response.head.status, headerFields: fields, body: response.bytes ?? []),
+            scene)
+    }
+
+    private static let passedFields: [HTTPField.Name] = [
+        .contentType, .wwwAuthenticate, .retryAfter, .allow,
+    ]
+
+    /// 503 with the time after which the client may come again.
+    func away(_ scene: Scene, _ wait: Duration?) -> Response {
+        let seconds = wait.map { max(1, Int($0.components.seconds)) }
+        return signed(
+            scene.error(.offline(retryAfterSeconds: seconds ?? Limits.retryAfterSeconds)), scene)
+    }
+
+    /// Lets the pull of a table begin, or where reads start none, the next sync that is asked for.
+    private func pullBehind(_ scene: Scene) {
+        if scene.home.board.mayPullForRead {
+            scene.home.engine.nudge(.read(scene.call.table))
+        } else {
+            scene.home.store.want(scene.call.table)
+        }
+    }
+
+    private func hasOpenChanges(_ scene: Scene) async -> Bool {
+        (try? await scene.home.store.hasOpenChanges(in: scene.call.table)) ?? false
+    }
+
+    /// Answers later, in a task, if there is a place for a client that waits for the backend.
+    private func later(
+        _ scene: Scene, _ respond: @escaping @Sendable (Scene, Reply) async -> Void
+    ) -> Answer {
+        .later { reply in
+            guard passThrough.places.take() else { return reply(crowded(scene.call)) }
+            work.start {
+                await respond(scene.moved(to: slowLane.worker), reply)
+                passThrough.places.giveBack()
+            }
+        }
+    }
+}
