@@ -29,7 +29,8 @@ struct TestHouse {
             lock.release()
             try? Files.removeFolder(folder.path)
         }
-        let backend = try ReferenceBackend(options: options) { ThisProcess.now }
+        let listed = tables.compactMap { TableName($0) }.reduce(options) { $0.having($1) }
+        let backend = try ReferenceBackend(options: listed) { ThisProcess.now }
         let transport = FaultyTransport(InProcessTransport(backend))
         let configuration = try ServeConfiguration(
             Sources(

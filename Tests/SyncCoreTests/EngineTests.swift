@@ -114,7 +114,7 @@ import Testing
         #expect(await world.engine.pull(world.todo).state == .complete)
         let expected = [
             BackendFlavour.mobileServices: nil, .mobileApps: "2.0.0", .node: "2.0.0",
-            .dotnet: "2.0.0", .datasync: "3.0.0", .toolkit: "3.0.0",
+            .express: "2.0.0", .dotnet: "2.0.0", .datasync: "3.0.0", .toolkit: "3.0.0",
         ]
         let name = try #require(HTTPField.Name("ZUMO-API-VERSION"))
         #expect(world.transport.sent.last?.head.headerFields[name] == expected[flavour])

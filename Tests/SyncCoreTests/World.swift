@@ -35,7 +35,7 @@ final class World: Sendable {
         todo = try #require(TableName("todoitem"))
         // The backend's clock moves with every look, so that its stamps do.
         backend = try ReferenceBackend(
-            options: options,
+            options: options.having(todo),
             clock: {
                 clock.advance(by: .milliseconds(1))
                 return clock.now()
@@ -143,7 +143,7 @@ final class World: Sendable {
         let zumo = try #require(HTTPField.Name("ZUMO-API-VERSION"))
         switch flavour {
         case .mobileServices: request.head.headerFields[zumo] = nil
-        case .mobileApps, .node, .dotnet: break
+        case .mobileApps, .node, .express, .dotnet: break
         case .datasync, .toolkit: request.head.headerFields[zumo] = "3.0.0"
         }
         let response = try await InProcessTransport(backend).send(request)

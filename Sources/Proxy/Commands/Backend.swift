@@ -7,7 +7,17 @@ import TablesProtocol
 struct Backend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the reference backend, to try things out.",
-        discussion: "With --faults, PUT /-/faults makes it slow, wrong or absent.")
+        discussion: """
+            With --faults, PUT /-/faults makes it slow, wrong or absent.
+
+            --flavour express is azure-mobile-apps for Node in an application of its own: it has \
+            only the tables that --table names, everything else is Express' page 404, pages have \
+            1,000 rows, and tables delete for good. A token for a table with the word authenticated \
+            comes from POST /.auth/login/PROVIDER with {"access_token":"ANY NAME"}.
+
+              understudy backend --flavour express --table movies --table numbers:integer \
+            --table secrets:authenticated+no-delete
+            """)
 
     @Option(help: "Where to listen; a loopback address. (default: 127.0.0.1:8081)")
     var listen: String?
@@ -22,6 +32,15 @@ struct Backend: AsyncParsableCommand {
             \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", ")). (default: 2)
             """)
     var flavour: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            A table that exists from the start; after a colon, joined by +, what is special about \
+            it: \(BackendTable.Word.allCases.map(\.rawValue).joined(separator: ", ")). Repeat it. \
+            (default: tables come with their first write; express: none)
+            """, valueName: "table[:words]"))
+    var table: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -51,6 +70,26 @@ struct Backend: AsyncParsableCommand {
         if let pageRows, pageRows < 1 { throw ValidationError("--page-rows is 1 or more.") }
     }
 
+    /// The tables of the settings; where one needs a sign-in, only tokens of this backend are good.
+    private func addTables(
+        to options: inout BackendOptions, _ sources: Sources
+    ) throws(ConfigurationProblem) {
+        let standard = TableOptions.standard(of: options.flavour)
+        for table in try sources.list(Settings.backendTable) {
+            options.tables[table.name] = table.options(of: options.flavour)
+        }
+        for name in try sources.list(Settings.integerIDs) {
+            options.tables[name, default: standard].idKind = .integer
+        }
+        for name in try sources.list(Settings.hardDelete) {
+            options.tables[name, default: standard].softDelete = false
+        }
+        for name in try sources.list(Settings.signIn) {
+            options.tables[name, default: standard].needsSignIn = true
+        }
+        if options.tables.values.contains(where: \.needsSignIn) { options.tokens = .issued }
+    }
+
     func run() async throws {
         let environment = ThisProcess.environment
         let sources = Sources(
@@ -58,7 +97,8 @@ struct Backend: AsyncParsableCommand {
                 Settings.listen.name: listen.map { [$0] } ?? [],
                 Settings.data.name: data.map { [$0] } ?? [],
                 Settings.flavour.name: flavour.map { [$0] } ?? [],
-                Settings.integerIDs.name: integerIds, Settings.hardDelete.name: hardDelete,
+                Settings.backendTable.name: table, Settings.integerIDs.name: integerIds,
+                Settings.hardDelete.name: hardDelete,
                 Settings.signIn.name: signIn,
             ], environment: environment)
         let address: ListenAddress
@@ -71,18 +111,13 @@ struct Backend: AsyncParsableCommand {
                 try sources.value(Settings.data)
                 ?? DataFolder.standard(name: "understudy-backend", environment: environment)
             options = BackendOptions(flavour: try sources.value(Settings.flavour) ?? .mobileApps)
-            for name in try sources.list(Settings.integerIDs) {
-                options.tables[name, default: TableOptions()].idKind = .integer
-            }
-            for name in try sources.list(Settings.hardDelete) {
-                options.tables[name, default: TableOptions()].softDelete = false
-            }
-            for table in try sources.list(Settings.signIn) {
-                options.tables[table, default: TableOptions()].needsSignIn = true
-                options.tokens = .issued
-            }
+            try addTables(to: &options, sources)
         } catch let problem as ConfigurationProblem {
             throw problem.startProblem
+        }
+        if options.flavour == .express, options.tables.isEmpty {
+            throw StartProblem(
+                "The flavour express has only the tables that are given. Name one with --table.")
         }
         options.servesFaults = faults
         options.pageRows = pageRows

@@ -29,6 +29,10 @@ enum Settings {
 
     static let table = tableList("table")
 
+    static let backendTable = Setting<BackendTable>(
+        name: "table", allowed: BackendTable.allowed
+    ) { BackendTable($0) }
+
     static let integerIDs = tableList("integer-ids")
     static let hardDelete = tableList("hard-delete")
 

@@ -10,7 +10,7 @@ extension Answerer {
         case .mobileServices:
             fields[.cacheControl] = "no-cache"
             fields.set("x-zumo-server-version", "nodev1-1.0.1")
-        case .node:
+        case .node, .express:
             fields.set("X-Powered-By", "Express")
             fields.set("x-zumo-server-version", "node-3.0.0")
         case .dotnet:
@@ -43,7 +43,7 @@ extension Answerer {
         switch profile.flavour {
         case .datasync: !(call.apiVersion ?? "3").hasPrefix("2")
         case .toolkit: true
-        case .mobileServices, .mobileApps, .node, .dotnet: false
+        case .mobileServices, .mobileApps, .node, .express, .dotnet: false
         }
     }
 

@@ -6,6 +6,9 @@ public enum BackendFlavour: String, Sendable, Hashable, CaseIterable {
     case mobileApps = "2"
     /// Second generation as the Node server answers, its quirks included.
     case node = "2-node"
+    /// The Node server as an application of its own runs it: only the tables of a given list exist,
+    /// they delete for good unless told otherwise, and a page has 1,000 rows.
+    case express = "express"
     /// Second generation as the .NET server answers.
     case dotnet = "2-dotnet"
     /// Third generation, ASP.NET Core Datasync (v5, v6).

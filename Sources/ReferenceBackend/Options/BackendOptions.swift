@@ -60,12 +60,13 @@ public struct BackendOptions: Sendable, Hashable {
     /// Whether `/-/faults` and `/-/effects` are served.
     public var servesFaults: Bool
 
-    /// A second generation backend whose tables come into being with the first write.
+    /// A backend whose tables come into being with the first write; the express flavour has only
+    /// those that are put into ``tables``.
     public init(flavour: BackendFlavour = .mobileApps) {
         self.flavour = flavour
         tables = [:]
-        dynamicTable = TableOptions()
-        unknownTable = .empty
+        dynamicTable = flavour == .express ? nil : TableOptions()
+        unknownTable = flavour == .express ? .notFound : .empty
         allowsPut = false
         pageRows = nil
         maxTop = nil

@@ -8,6 +8,7 @@ extension Profile {
             case .mobileServices: .mobileServices
             case .mobileApps: .mobileApps
             case .node: .node
+            case .express: .express
             case .dotnet: .dotnet
             case .datasync: .datasync
             case .toolkit: .toolkit
@@ -40,6 +41,15 @@ extension Profile {
         deleteAnswersRow: true, readDeleted: .missing, writeDeleted: .found,
         includesDeletedByID: false, duplicate: .sentItem, reserved: .refused,
         bodyVersionCounts: true, badQueryStatus: 500, errors: .error, nextPage: .nodeLink)
+
+    /// The same server in an application of its own (`app.use(mobile)` with tables of its own and a
+    /// `pageSize` of 1,000).
+    private static var express: Profile {
+        var profile = node
+        profile.flavour = .express
+        profile.pageRows = 1000
+        return profile
+    }
 
     /// Microsoft.Azure.Mobile.Server.
     private static let dotnet = Profile(

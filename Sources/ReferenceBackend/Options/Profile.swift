@@ -38,5 +38,11 @@ struct Profile: Sendable {
     var nextPage: NextPage
 
     /// Whether this is the Node server of the second generation, whose tables have columns.
-    var isNode: Bool { flavour == .node }
+    var isNode: Bool { flavour == .node || flavour == .express }
+
+    /// Whether only the tables of the options exist, and no path but theirs and the login's.
+    var hasOnlyListedTables: Bool { flavour == .express }
+
+    /// Whether each user has items of their own in a table that needs a sign-in.
+    var separatesUsers: Bool { flavour != .express }
 }

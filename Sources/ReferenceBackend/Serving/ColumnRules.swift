@@ -49,14 +49,14 @@ struct ColumnRules {
 
     private func refusal(_ column: Columns.Column) -> Refusal? {
         switch (profile.flavour, column.value.value) {
-        case (.node, .object), (.node, .array):
+        case (.node, .object), (.node, .array), (.express, .object), (.express, .array):
             return Refusal(500, "Unsupported type: Object")
         case (.mobileServices, .object), (.mobileServices, .array):
             return Refusal(
                 400,
                 "The value of property '\(column.name)' is of type 'object' which is not a"
                     + " supported type.")
-        case (.node, _):
+        case (.node, _), (.express, _):
             let isName =
                 column.name.utf8.count <= Limits.columnNameCharacters
                 && TableName(column.name) != nil && !column.name.utf8.contains(UInt8(ascii: "-"))

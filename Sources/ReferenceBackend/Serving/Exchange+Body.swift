@@ -34,8 +34,10 @@ extension Exchange {
         let isJSON = type.map { $0 == "application/json" || $0.hasSuffix("+json") }
         switch (isJSON, profile.flavour) {
         case (true, _): return nil
-        case (_, .mobileServices), (nil, .mobileApps), (nil, .node): return nil
-        case (_, .node): return Refusal(500, "An item to insert was not provided")
+        case (_, .mobileServices), (nil, .mobileApps), (nil, .node), (nil, .express):
+            return nil
+        case (_, .node), (_, .express):
+            return Refusal(500, "An item to insert was not provided")
         case (_, .mobileApps), (_, .dotnet), (_, .datasync), (_, .toolkit):
             return Refusal(415, "Unsupported Media Type")
         }
@@ -44,7 +46,7 @@ extension Exchange {
     private func badJSON(_ error: JSONError) -> Refusal {
         guard error.reason == .notAnObject else { return Refusal(400, error.description) }
         switch profile.flavour {
-        case .node:
+        case .node, .express:
             return Refusal(500, ColumnRules.invalidIdentifier("0"))
         case .mobileServices:
             return Refusal(400, "A single (valid) JSON object is expected.")
@@ -72,7 +74,7 @@ extension Exchange {
     private func hasFixedColumns(_ table: TableRecord) -> Bool {
         switch profile.flavour {
         case .dotnet, .datasync, .toolkit: !table.options.columns.isEmpty
-        case .mobileServices, .mobileApps, .node: false
+        case .mobileServices, .mobileApps, .node, .express: false
         }
     }
 

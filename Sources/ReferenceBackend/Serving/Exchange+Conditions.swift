@@ -49,7 +49,7 @@ extension Exchange {
     /// The outcome of deleting what is deleted already.
     func deletedTwice(_ row: Row) -> Outcome? {
         switch profile.flavour {
-        case .node:
+        case .node, .express:
             return call.field(.ifMatch) == nil ? .versionConflict(row) : .preconditionFailed(row)
         case .mobileServices:
             return call.field(.ifMatch) == nil ? .missing(id: row.id) : .preconditionFailed(row)
@@ -83,7 +83,8 @@ extension Exchange {
         guard columns.isEmpty, !undeletes else { return nil }
         switch profile.flavour {
         case .mobileServices: return .changed(row, sent: sent.all)
-        case .node: throw Refusal(500, "SQLITE_ERROR: near \"WHERE\": syntax error")
+        case .node, .express:
+            throw Refusal(500, "SQLITE_ERROR: near \"WHERE\": syntax error")
         case .mobileApps, .dotnet, .datasync, .toolkit: return nil
         }
     }

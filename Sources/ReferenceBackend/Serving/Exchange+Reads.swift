@@ -16,7 +16,7 @@ extension Exchange {
             throw Refusal(400, "Could not find a property named 'updatedAt'.")
         }
         if let outcome = try unknownColumns(query, table) { return outcome }
-        if table.options.needsSignIn, let user = try user() { query.keepOnly(owner: user) }
+        if let user = try owner(in: table.options) { query.keepOnly(owner: user) }
         let wanted = min(query.top ?? .max, pageRows(query))
         let sql = ListSQL(table, query, profile, includesDeleted: includesDeleted, isExact: isExact)
         var rows = try sql.rows(database, limit: wanted + 1)
@@ -85,7 +85,7 @@ extension Exchange {
         let unknown = query.columns.subtracting(known).subtracting(system).subtracting(["id"])
         guard let name = unknown.sorted().first else { return nil }
         switch profile.flavour {
-        case .node:
+        case .node, .express:
             return .list(
                 RowPage(rows: [], count: nil, skip: 0, top: nil, select: nil, hasMore: false))
         case .mobileServices, .mobileApps: return nil

@@ -3,12 +3,8 @@ import HTTPTypes
 import TablesProtocol
 
 extension Exchange {
-    /// No such path: Express' own page on the Node server.
-    var noRoute: Refusal {
-        profile.isNode
-            ? Refusal(404, "Cannot \(call.method.rawValue) \(call.request.path)", as: .page)
-            : Refusal(404, "Not Found")
-    }
+    /// No such path.
+    var noRoute: Refusal { .noRoute(call, profile) }
 
     /// No such table.
     func noTable(_ name: TableName) -> Refusal {
@@ -18,6 +14,17 @@ extension Exchange {
         case .error, .message, .problem: Refusal(404, "The table '\(name)' does not exist")
         case .empty: Refusal(404, "", as: .empty)
         }
+    }
+
+    /// Refuses what the table's options forbid.
+    func checkEnabled(_ name: TableName, onItem: Bool) throws(Refusal) {
+        guard let table = options.tables[name],
+            let operation = TableOptions.Operation(call.method, onItem: onItem),
+            table.disabled.contains(operation)
+        else { return }
+        let sentence = "Method \(operation.rawValue) is not allowed"
+        throw profile.isNode
+            ? Refusal(405, sentence, as: .text) : Refusal(405, sentence, as: .empty)
     }
 
     /// The method is not one of the route.
@@ -36,6 +43,28 @@ extension Exchange {
         profile.isNode
             ? Refusal(401, "You must be logged in to use this application", as: .text)
             : Refusal(401, "Unauthorized")
+    }
+}
+
+extension Refusal {
+    /// No such path: Express' own page on the Node server.
+    static func noRoute(_ call: Call, _ profile: Profile) -> Refusal {
+        profile.isNode
+            ? Refusal(404, "Cannot \(call.method.rawValue) \(call.request.path)", as: .page)
+            : Refusal(404, "Not Found")
+    }
+}
+
+extension TableOptions.Operation {
+    /// What a method does to a table or an item; nil when it is none of these.
+    init?(_ method: HTTPRequest.Method, onItem: Bool) {
+        switch method {
+        case .get, .head: self = .read
+        case .post: self = onItem ? .undelete : .insert
+        case .patch, .put: self = .update
+        case .delete: self = .delete
+        default: return nil
+        }
     }
 }
 

@@ -5,14 +5,15 @@ import TablesProtocol
 extension Exchange {
     /// `POST /tables/{table}`.
     func insert(_ name: TableName) throws -> Outcome {
-        let known = try Tables.find(database, name)
-        let options = known?.options ?? self.options.dynamicTable ?? TableOptions()
+        guard let options = try found(name)?.options ?? self.options.dynamicTable else {
+            throw noTable(name)
+        }
         let sent = try sent(options)
         if let id = sent.id { try check(id: id, options) }
         // The name is checked before the table comes into being, so that a refusal leaves nothing.
         var table = try table(name, creating: true)
         var columns = withDefaults(try kept(sent.columns, &table), table)
-        if options.needsSignIn, let user = try user() { columns[Self.owner] = .string(user) }
+        if let user = try owner(in: options) { columns[Self.owner] = .string(user) }
         let id = newID(sent, &table)
         if let old = try Items.find(database, table, id) {
             return .exists(old, sent: call.request.body)

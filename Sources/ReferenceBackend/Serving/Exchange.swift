@@ -23,8 +23,12 @@ struct Exchange {
         do {
             if profile.generation == .mobileServices { try checkParameters() }
             switch call.route {
-            case .table(let name): return try onTable(name)
-            case .item(let name, let id): return try onItem(name, id)
+            case .table(let name):
+                try checkEnabled(name, onItem: false)
+                return try onTable(name)
+            case .item(let name, let id):
+                try checkEnabled(name, onItem: true)
+                return try onItem(name, id)
             case .faults, .effects, .other: return .refused(noRoute)
             }
         } catch let refusal as Refusal {
@@ -61,7 +65,7 @@ struct Exchange {
 
     /// The table; when there is none, a new one if the write may create it.
     func table(_ name: TableName, creating: Bool = false) throws -> TableRecord {
-        let found = try Tables.find(database, name)
+        let found = try found(name)
         let table =
             if found == nil, creating, let new = options.dynamicTable {
                 try Tables.create(database, name, new)
@@ -69,6 +73,12 @@ struct Exchange {
         guard let table else { throw noTable(name) }
         if table.options.needsSignIn, call.token(profile.generation) == nil { throw signIn }
         return table
+    }
+
+    /// The table when there is one now.
+    func found(_ name: TableName) throws -> TableRecord? {
+        if profile.hasOnlyListedTables, options.tables[name] == nil { return nil }
+        return try Tables.find(database, name)
     }
 
     private var itemMethods: String {

@@ -80,7 +80,7 @@ struct ListQuery {
         case .mobileServices:
             Refusal(400, "The value of the $top query option cannot exceed \(limit).")
         case .toolkit: Refusal(400, "", as: .empty)
-        case .mobileApps, .node, .dotnet, .datasync:
+        case .mobileApps, .node, .express, .dotnet, .datasync:
             Refusal(400, "You cannot request more than \(limit) records")
         }
     }
@@ -109,7 +109,7 @@ struct ListQuery {
         case .mobileServices:
             Refusal(400, "Invalid query specified. Error: \(error.description)")
         case .toolkit: Refusal(400, JSONText.string(error.description).text, as: .json)
-        case .mobileApps, .node, .dotnet, .datasync:
+        case .mobileApps, .node, .express, .dotnet, .datasync:
             Refusal(profile.badQueryStatus, error.description)
         }
     }

@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-// Custom APIs, which real backends have of their own making:
+// Custom APIs, which real backends have of their own making; the express flavour has none:
 //
 // | path | answer |
 // |---|---|
@@ -12,7 +12,8 @@ import TablesProtocol
 extension ReferenceBackend {
     /// Answers a custom API; nil for everything else.
     func customAnswer(_ call: Call) -> Response? {
-        switch call.request.path {
+        if profile.hasOnlyListedTables { return nil }
+        return switch call.request.path {
         case "/api/echo": echo(call)
         case "/api/size":
             json(.object([.init("bytes", .number(.init(Int64(call.request.body.count))))]))

@@ -100,10 +100,15 @@ extension Exchange {
         try call.token(profile.generation).flatMap { try Logins.user(database, token: $0) }
     }
 
+    /// Whose items alone the request sees and writes in a table; nil for all.
+    func owner(in table: TableOptions) throws -> String? {
+        table.needsSignIn && profile.separatesUsers ? try user() : nil
+    }
+
     /// An item by its id. In a table that needs a sign-in, each user has items of their own.
     func find(_ table: TableRecord, _ id: String) throws -> Row? {
         guard let row = try Items.find(database, table, id) else { return nil }
-        guard table.options.needsSignIn, let user = try user() else { return row }
+        guard let user = try owner(in: table.options) else { return row }
         return row.columns[Self.owner]?.string == user ? row : nil
     }
 

@@ -9,11 +9,23 @@ extension ReferenceBackend {
     func serve(_ call: Call, keeping: Bool = true) -> Response {
         var response =
             call.method == .options
-            ? answerer(call, nil).preflight()
+            ? preflight(call)
             : loginAnswer(call) ?? customRefusal(call) ?? customAnswer(call)
                 ?? answer(call, keeping: keeping)
         CrossOrigin.add(to: &response, call)
         return response
+    }
+
+    /// The methods of a path. Where only listed tables exist, no other path has any.
+    private func preflight(_ call: Call) -> Response {
+        let answerer = answerer(call, nil)
+        guard profile.hasOnlyListedTables else { return answerer.preflight() }
+        switch call.route {
+        case .table(let name) where options.tables[name] != nil: return answerer.preflight()
+        case .item(let name, _) where options.tables[name] != nil: return answerer.preflight()
+        case .table, .item, .faults, .effects, .other:
+            return answerer.refused(.noRoute(call, profile))
+        }
     }
 
     private func answer(_ call: Call, keeping: Bool) -> Response {
@@ -57,10 +69,7 @@ extension ReferenceBackend {
     private func refusal(_ call: Call) -> Refusal? {
         switch call.route {
         case .table, .item: break
-        case .faults, .effects, .other:
-            return profile.isNode
-                ? Refusal(404, "Cannot \(call.method.rawValue) \(call.request.path)", as: .page)
-                : Refusal(404, "Not Found")
+        case .faults, .effects, .other: return .noRoute(call, profile)
         }
         if let refusal = versionRefusal(call) { return refusal }
         if let key = options.applicationKey, call.field("X-ZUMO-APPLICATION") != key {

@@ -17,11 +17,14 @@ package struct Plan: Sendable {
     /// What is ready runs in an order drawn from the seed, not in that in which it became ready.
     var isShuffled: Bool
 
+    /// The flavours that are played. The express flavour is the Node server with other tables.
+    static let flavours = BackendFlavour.allCases.filter { $0 != .express }
+
     /// Whose words the backend understands.
     var generation: Generation {
         switch flavour {
         case .mobileServices: .mobileServices
-        case .mobileApps, .node, .dotnet: .mobileApps
+        case .mobileApps, .node, .express, .dotnet: .mobileApps
         case .datasync, .toolkit: .datasync
         }
     }
@@ -30,7 +33,7 @@ package struct Plan: Sendable {
     /// by themselves, with parents, with a backend that is restored, or in an order of chance.
     package init(_ seed: UInt64) {
         self.seed = seed
-        let all = BackendFlavour.allCases
+        let all = Self.flavours
         flavour = all[Int((seed / 6 &+ seed) % UInt64(all.count))]
         parallelism = seed % 5 == 0 ? 4 : 1
         proxies = [1, 2, 1, 2, 1, 3][Int(seed % 6)]

@@ -134,7 +134,7 @@ extension SharedRows {
             request.head.headerFields[name] =
                 switch plan.flavour {
                 case .mobileServices: nil
-                case .mobileApps, .node, .dotnet: "2.0.0"
+                case .mobileApps, .node, .express, .dotnet: "2.0.0"
                 case .datasync, .toolkit: "3.0.0"
                 }
         }

@@ -16,7 +16,7 @@ package struct SharedRowsPlan: Sendable {
     package init(_ seed: UInt64, lookingFor bug: ProductBug? = nil) {
         let random = SeededRandom(seed &* 7919)
         self.seed = seed
-        flavour = random.pick(BackendFlavour.allCases)
+        flavour = random.pick(Plan.flavours)
         proxies = random.happens(0.4) ? 2 : 1
         let asks = random.happens(0.6)
         conflictPolicy = asks ? .ask : random.pick(ConflictPolicy.allCases)

@@ -6,6 +6,7 @@ import TablesProtocol
 /// not from the code under test.
 struct SDK: Sendable {
     let family: ClientFamily
+    var table = "todoitem"
 
     var isFirst: Bool { family == .mobileServices }
     var isThird: Bool { family == .datasync || family == .toolkit }
@@ -65,14 +66,14 @@ struct SDK: Sendable {
 
     func list(_ options: String...) -> Call {
         let slash = family == .toolkit ? "/" : ""
-        return call("GET", "/tables/todoitem\(slash)", options: options)
+        return call("GET", "/tables/\(table)\(slash)", options: options)
     }
 
     func get(_ id: String, _ options: String...) -> Call {
-        call("GET", "/tables/todoitem/\(id)", options: options)
+        call("GET", "/tables/\(table)/\(id)", options: options)
     }
 
-    func insert(_ body: String) -> Call { call("POST", "/tables/todoitem", body: body) }
+    func insert(_ body: String) -> Call { call("POST", "/tables/\(table)", body: body) }
 
     /// The first and second generation send what changed, the third the whole item.
     func update(
@@ -81,26 +82,26 @@ struct SDK: Sendable {
         isThird
             ? replace(id, whole, ifMatch: ifMatch)
             : call(
-                "PATCH", "/tables/todoitem/\(id)", body: "{\(changes)}", ifMatch: ifMatch)
+                "PATCH", "/tables/\(table)/\(id)", body: "{\(changes)}", ifMatch: ifMatch)
     }
 
     func replace(_ id: String, _ whole: String, ifMatch: String? = nil) -> Call {
         call(
-            "PUT", "/tables/todoitem/\(id)", body: "{\"id\":\"\(id)\",\(whole)}",
+            "PUT", "/tables/\(table)/\(id)", body: "{\"id\":\"\(id)\",\(whole)}",
             ifMatch: ifMatch)
     }
 
     func delete(_ id: String, ifMatch: String? = nil) -> Call {
-        call("DELETE", "/tables/todoitem/\(id)", ifMatch: ifMatch)
+        call("DELETE", "/tables/\(table)/\(id)", ifMatch: ifMatch)
     }
 
     func undelete(_ id: String, whole: String) -> Call {
         switch family {
-        case .mobileServices, .mobileApps: call("POST", "/tables/todoitem/\(id)")
-        case .datasync: call("PATCH", "/tables/todoitem/\(id)", body: "{\"deleted\":false}")
+        case .mobileServices, .mobileApps: call("POST", "/tables/\(table)/\(id)")
+        case .datasync: call("PATCH", "/tables/\(table)/\(id)", body: "{\"deleted\":false}")
         case .toolkit:
             call(
-                "PUT", "/tables/todoitem/\(id)", options: ["__includedeleted=true"],
+                "PUT", "/tables/\(table)/\(id)", options: ["__includedeleted=true"],
                 body: "{\"id\":\"\(id)\",\(whole)}")
         }
     }

@@ -87,9 +87,9 @@ extension Stage {
             // The toolkit appends it to its own path; Datasync asked for a path.
             if sdk.family == .toolkit {
                 #expect(!next.contains("?") && !next.hasPrefix("/"), sourceLocation: place)
-                return "/tables/todoitem/?\(next)"
+                return "/tables/\(sdk.table)/?\(next)"
             }
-            #expect(next.hasPrefix("/tables/todoitem?"), sourceLocation: place)
+            #expect(next.hasPrefix("/tables/\(sdk.table)?"), sourceLocation: place)
             return next
         }
         if let counted {

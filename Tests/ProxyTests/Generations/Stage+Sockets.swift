@@ -12,10 +12,10 @@ extension Stage {
     /// Over sockets: the proxy as `serve` builds it, the backend behind a server of its own, and a
     /// client that speaks HTTP to either.
     static func overSockets(
-        _ family: ClientFamily, _ flavour: BackendFlavour,
+        _ family: ClientFamily, _ flavour: BackendFlavour, and more: [String] = [],
         _ body: (Stage) async throws -> Void
     ) async throws {
-        let backend = try ReferenceBackend(options: BackendOptions(flavour: flavour)) {
+        let backend = try ReferenceBackend(options: flavour.options) {
             ThisProcess.now
         }
         let server = Server(
@@ -27,13 +27,13 @@ extension Stage {
             Sources(
                 flags: [
                     "backend": ["http://\(behind)"], "listen": ["127.0.0.1:0"],
-                    "data": [folder.path], "sync": ["manual"], "table": ["todoitem"],
+                    "data": [folder.path], "sync": ["manual"], "table": flavour.tables + more,
                 ], environment: { _ in nil }), rebind: false)
         let proxy = try await Composition(configuration, log: Logger(label: "test")).start(
             try folder.open())
         let client = try CurlTransport()
         let stage = Stage(
-            sdk: SDK(family: family), flavour: flavour,
+            sdk: SDK(family: family, table: flavour.table), flavour: flavour,
             ask: { Told(response: try await client.send($0.request(to: proxy.address))) },
             askBackend: { Told(response: try await client.send($0.request(to: behind))) },
             home: proxy.house.homes.nobody)

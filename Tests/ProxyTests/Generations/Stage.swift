@@ -17,17 +17,17 @@ struct Stage: Sendable {
     let askBackend: @Sendable (Call) async throws -> Told
     let home: Home
 
-    /// In process: real routes, store and engine; the backend behind its wire format.
+    /// In process, the proxy told of more tables where wanted: real routes, store and engine; the backend behind its wire format.
     static func inProcess(
-        _ family: ClientFamily, _ flavour: BackendFlavour,
+        _ family: ClientFamily, _ flavour: BackendFlavour, and more: [String] = [],
         _ body: (Stage) async throws -> Void
     ) async throws {
         try await TestHouse.run(
-            tables: ["todoitem"], backend: BackendOptions(flavour: flavour)
+            tables: flavour.tables + more, backend: flavour.options
         ) { test in
             guard let home = test.house.homes.home(Homes.anonymous) else { return }
             let stage = Stage(
-                sdk: SDK(family: family), flavour: flavour,
+                sdk: SDK(family: family, table: flavour.table), flavour: flavour,
                 ask: { Told(response: await test.send($0.request(to: "127.0.0.1:8080"))) },
                 askBackend: { call in
                     let request = call.request(to: "backend.test")
@@ -48,9 +48,25 @@ struct Stage: Sendable {
 
     /// The backend's row, deleted or not.
     func backendRow(_ id: String) async throws -> [String: String]? {
-        let list = try await askBackend(flavour.all)
+        try await backendRows().first { $0.string("id") == id }
+    }
+
+    /// The backend's rows, deleted or not.
+    func backendRows(of table: String? = nil) async throws -> [[String: String]] {
+        let list = try await askBackend(flavour.all(of: table))
         #expect(list.status == 200, "\(list.text)")
-        return list.items.first { $0.string("id") == id }
+        return list.items
+    }
+
+    /// Pushes and pulls until a deletion at the backend shows. Where rows are deleted for good, a
+    /// sync cannot know of it: only a comparison of all ids does.
+    func syncDeletion(of id: String) async throws {
+        await sync()
+        guard flavour.deletesForGood else { return }
+        #expect(try await ask(sdk.get(id)).status == 200)
+        let table = try #require(TableName(flavour.table))
+        let run = await home.engine.pull(table, reconcile: true)
+        #expect(run.state == .complete && run.pull.first?.deleted == 1, "\(run)")
     }
 
     /// Whether the backend shows the row as deleted, or not at all.
