@@ -26,7 +26,7 @@ extension TablesRoutes {
                 return listWhileFilling(scene, query, reply)
             }
             if isOwn { return slowLane.run { reply(here(scene)) } }
-            switch await forwarded(scene, .list(query, rows: most(query, scene))) {
+            switch await forwarded(scene, .list(query, rows: most(query))) {
             case .page(let page):
                 pullBehind(scene)
                 reply(signed(scene.answer.render(page: page), scene))
@@ -81,8 +81,9 @@ extension TablesRoutes {
             switch outcome {
             case .page, .invalid, .overBudget, .failed:
                 reply(finished(outcome, scene, scene.answer.render(page:)))
-            case .partial, .unknownTable:
-                work.start { await answerAfterFailedPull(scene, query, outcome, reply) }
+            // What the client wrote here is shown, whatever the backend says.
+            case .partial: reply(finished(outcome, scene, scene.answer.render(page:)))
+            case .unknownTable: work.start { await answerAfterFailedPull(scene, query, reply) }
             }
         }
         guard query.isInOrderOfChange else { return }
@@ -101,13 +102,12 @@ extension TablesRoutes {
 
     /// Answers with what the backend says instead of rows.
     private func answerAfterFailedPull(
-        _ scene: Scene, _ query: TableQuery, _ outcome: ListOutcome, _ reply: Reply
+        _ scene: Scene, _ query: TableQuery, _ reply: Reply
     ) async {
-        switch await forwarded(scene, .list(query, rows: most(query, scene))) {
+        switch await forwarded(scene, .list(query, rows: most(query))) {
         case .refused(let response, let reason, let spoken):
             reply(passed(response, reason, spoken: spoken, scene))
-        case .unreachable:
-            slowLane.run { reply(finished(outcome, scene, scene.answer.render(page:))) }
+        case .unreachable(_, let wait): reply(away(scene, wait))
         case .page, .item, .untranslatable: reply(stillPulling(scene))
         }
     }
@@ -158,15 +158,13 @@ extension TablesRoutes {
                 parameters: scene.call.parameters.map(\.raw), generation: scene.call.generation))
     }
 
-    /// The most rows that a list of the client is answered with.
-    func most(_ query: TableQuery, _ scene: Scene) -> Int {
-        min(query.top ?? scene.call.generation.pageRows, Limits.pageRowsMax)
-    }
+    /// The most rows that a client's list asks the backend for; nil where the client names no number.
+    func most(_ query: TableQuery) -> Int? { query.top.map { min($0, Limits.pageRowsMax) } }
 
     /// The backend's own answer where it gave no rows: as it came to a client of its generation, in the
     /// client's own form to others. A page of the backend gets no rights of this origin.
     func passed(
-        _ response: Response, _ reason: String, spoken: Generation, _ scene: Scene
+        _ response: Response, _ reason: String, spoken: Generation?, _ scene: Scene
     ) -> Response {
         guard spoken == scene.call.generation else {
             return signed(

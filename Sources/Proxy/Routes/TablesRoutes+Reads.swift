@@ -27,7 +27,7 @@ extension TablesRoutes {
         // The times that a client syncs by are always the store's.
         case .page
         where hasOwnPairs(scene) && !query.isInOrderOfChange && query.changedSince == nil:
-            return readWithOwnPairs(scene, .list(query, rows: most(query, scene))) {
+            return readWithOwnPairs(scene, .list(query, rows: most(query))) {
                 finished(outcome, $0, render)
             }
         case .overBudget:

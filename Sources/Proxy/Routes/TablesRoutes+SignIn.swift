@@ -25,7 +25,7 @@ extension TablesRoutes {
     /// 1. The backend is asked for a row of the table; the client waits suspended. One that is, or may
     ///    be, of the first generation is pulled from as well: its ids may be integers, which a client
     ///    must not be given as strings.
-    /// 2. 401 and, from a server of tables, 404 are the client's answer.
+    /// 2. 401 is the client's answer, and 404 where another table gave a list.
     /// 3. Where the backend is away or takes its time, what it said before counts.
     /// 4. Where it never said anything, the insert is taken: it may be all right.
     func refusalOfInsert(_ scene: Scene) async -> Response? {
@@ -41,9 +41,8 @@ extension TablesRoutes {
             return nil
         case .refused(let response, let reason, let spoken):
             let status = response.head.status.code
-            let isRefusal =
-                status == 401
-                || status == 404 && (homes.backendGeneration != nil || response.isOfTables)
+            // A 404 of an address that never gave a list may be that of a wrong address.
+            let isRefusal = status == 401 || status == 404 && homes.backendGeneration != nil
             if status == 401, scene.home.signIn == nil {
                 board.note(scene.call.table, needsSignIn: true)
             }
@@ -73,15 +72,5 @@ extension TablesRoutes {
             defer { group.cancelAll() }
             return await group.next() ?? nil
         }
-    }
-}
-
-extension Response {
-    /// Whether only a server of tables answers so: with an error as JSON, or with its mark.
-    fileprivate var isOfTables: Bool {
-        let mark = HTTPField.Name("x-zumo-server-version").flatMap { head.headerFields[$0] }
-        if mark != nil { return true }
-        guard let object = try? Columns(parsing: bytes ?? []) else { return false }
-        return object["error"] != nil || object["message"] != nil
     }
 }

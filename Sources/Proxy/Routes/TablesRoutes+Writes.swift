@@ -48,7 +48,9 @@ extension TablesRoutes {
                 id, of: scene.call.table, generation: scene.call.generation)
             switch answer {
             case .refused(let response, let reason, let spoken)?:
-                reply(passed(response, reason, spoken: spoken, scene))
+                // A page names the request that was made here, and not the client's.
+                let isPage = response.bytes?.first == UInt8(ascii: "<")
+                reply(passed(response, reason, spoken: isPage ? nil : spoken, scene))
             case .unreachable(_, let wait)?: reply(away(scene, wait))
             case .page?, .item?, .untranslatable?: reply(away(scene, nil))
             case nil:

@@ -38,6 +38,7 @@ extension PullPass {
             record.lastPullAt = transaction.now
             record.warning = plan.warning
             record.pageRows = plan.pageRows(after: record.pageRows)
+            record.largestPageRows = max(record.largestPageRows ?? 0, plan.largestRows)
             (record.pullError, record.pullsFailSince) = (nil, nil)
             try transaction.save(record)
             return removed

@@ -24,7 +24,7 @@ struct PullPlan: Sendable {
     /// The largest page that the backend has cut; nil while it gave what it was asked for.
     private(set) var cutRows: Int?
     /// The largest page that came.
-    private var largestRows = 0
+    private(set) var largestRows = 0
     /// All ids are kept, for whoever wants to know what the backend has.
     let collectsIDs: Bool
 

@@ -7,8 +7,9 @@ public import TablesProtocol
 public struct ForwardedRead: Sendable {
     /// What is asked for.
     public enum Target: Sendable, Hashable {
-        /// A list of at most so many rows.
-        case list(TableQuery, rows: Int)
+        /// A list of at most so many rows; nil for as many as the backend gives to a client that names no
+        /// number.
+        case list(TableQuery, rows: Int?)
         case item(ItemID, includeDeleted: Bool)
     }
     /// The table.
@@ -81,8 +82,9 @@ extension ForwardedRead {
         switch (exchange.answer, target) {
         case (.rows(let page), .list(let query, let rows)):
             if query.count, page.total == nil { return .untranslatable }
-            let items = page.rows.prefix(rows).map { $0.item(asOf: now) }
-            let isFull = page.rows.count >= rows
+            let most = rows ?? SyncLimits.pullPageRows
+            let items = page.rows.prefix(most).map { $0.item(asOf: now) }
+            let isFull = page.rows.count > most || page.rows.count == rows
             let hasMore = items.count < query.top ?? .max && (page.hasNext || isFull)
             return .page(
                 ItemPage(

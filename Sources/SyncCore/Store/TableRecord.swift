@@ -24,6 +24,8 @@ struct TableRecord: Sendable, Hashable {
     var pullsFailSince: Instant?
     /// The most rows that the backend gives in one page; nil while it gave what it was asked for.
     var pageRows: Int?
+    /// How many rows the largest page had that the backend gave.
+    var largestPageRows: Int?
     /// By which columns an item needs items of other tables.
     var parents: [ParentLink]
     /// Keep an update apart from the delete that follows it.
@@ -35,7 +37,7 @@ struct TableRecord: Sendable, Hashable {
     static let select = """
         SELECT id, name, id_kind, is_complete, read_policy, write_policy, conflict_policy,
           unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning,
-          parents, preserves_history, indexes, pull_error, pulls_fail_since, page_rows FROM tables
+          parents, preserves_history, indexes, pull_error, pulls_fail_since, page_rows, largest_page_rows FROM tables
         """
     static let byName = "\(select) WHERE name_key = ?"
     static let byID = "\(select) WHERE id = ?"
@@ -61,5 +63,6 @@ struct TableRecord: Sendable, Hashable {
         pullError = row[16]
         pullsFailSince = (row[17] as Int64?).map { Instant(milliseconds: $0) }
         pageRows = (row[18] as Int64?).map { Int($0) }
+        largestPageRows = (row[19] as Int64?).map { Int($0) }
     }
 }

@@ -49,7 +49,7 @@ extension Transaction {
             UPDATE tables SET id_kind = ?, is_complete = ?, read_policy = ?, write_policy = ?,
               conflict_policy = ?, unconditional_policy = ?, is_public = ?, paging = ?,
               last_pull_at = ?, warning = ?, parents = ?, preserves_history = ?, pull_error = ?,
-              pulls_fail_since = ?, page_rows = ? WHERE id = ?
+              pulls_fail_since = ?, page_rows = ?, largest_page_rows = ? WHERE id = ?
             """,
             [
                 table.idKind.rawValue, table.isComplete, table.readPolicy.rawValue,
@@ -57,7 +57,8 @@ extension Transaction {
                 table.unconditionalPolicy.rawValue, table.isPublic, table.paging.rawValue,
                 table.lastPullAt?.milliseconds, table.warning,
                 JSONList.text(table.parents.map(\.description)), table.preservesHistory,
-                table.pullError, table.pullsFailSince?.milliseconds, table.pageRows, table.id,
+                table.pullError, table.pullsFailSince?.milliseconds, table.pageRows,
+                table.largestPageRows, table.id,
             ])
         effects.changedTables = true
     }
