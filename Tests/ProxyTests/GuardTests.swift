@@ -203,6 +203,7 @@ struct GuardTests {
 
     static let types: [(path: String, type: String?, body: String, passes: Bool)] = [
         ("/tables/t", nil, "{}", true), ("/tables/t", "application/json", "{}", true),
+        ("/tables/t", "", "{}", true), ("/tables/t", " \t", "{}", true),
         ("/tables/t", "application/json; charset=utf-8", "{}", true),
         ("/tables/t", "Application/JSON", "{}", true),
         ("/tables/t", "application/vnd.app+json", "{}", true),
@@ -215,6 +216,7 @@ struct GuardTests {
         ("/tables/t", "text/plain; application/json", "{}", false),
         ("/-/api/v1/sync", "application/json", "{}", true), ("/-/api/v1/sync", nil, "", true),
         ("/-/api/v1/sync", nil, "{}", false), ("/-/api/v1/sync", "text/plain", "{}", false),
+        ("/-/api/v1/sync", "", "", true), ("/-/api/v1/sync", "", "{}", false),
         ("/api/custom", "text/plain", "x", true), ("/.auth/login/aad", nil, "x", true),
     ]
 

@@ -76,6 +76,63 @@ struct TablesRoutesTests {
         }
     }
 
+    @Test(arguments: [
+        ("todoitem", "2.0.0", "GET, HEAD, POST, PATCH, OPTIONS"),
+        ("todoitem/a", "2.0.0", "GET, HEAD, POST, PATCH, PUT, DELETE, OPTIONS"),
+        ("todoitem/", "3.0.0", "GET, HEAD, POST, OPTIONS"),
+        ("todoitem/a", "3.0.0", "GET, HEAD, PATCH, PUT, DELETE, OPTIONS"),
+        ("todoitem", "", "GET, HEAD, POST, OPTIONS"),
+        ("todoitem/a", "", "GET, HEAD, POST, PATCH, DELETE, OPTIONS"),
+        ("todoitem", "9", "GET, HEAD, POST, PATCH, OPTIONS"),
+    ])
+    func `OPTIONS of a program says what the path takes, and asks nobody`(
+        path: String, version: String, methods: String
+    ) async throws {
+        try await TestHouse.run { test in
+            let marks: KeyValuePairs =
+                version.isEmpty
+                ? ["X-ZUMO-VERSION": "ZUMO/1.3"] : ["ZUMO-API-VERSION": version]
+            let answer = await test.send(.make("OPTIONS", "/tables/\(path)", marks))
+            #expect(answer.head.status == .ok)
+            #expect(answer.head.headerFields[.allow] == methods)
+            #expect(answer.head.headerFields[.accessControlAllowOrigin] == nil)
+            #expect((answer.bytes ?? []).isEmpty)
+            let known = try await test.house.homes.nobody.store.tables()
+            #expect(known.isEmpty && test.transport.sent.isEmpty)
+            #expect(
+                await test.send(.make("OPTIONS", "/tables/a/b/c", marks)).head.status == .notFound)
+        }
+    }
+
+    @Test func `OPTIONS of a listed page is a preflight only where it asks for a method`()
+        async throws
+    {
+        try await TestHouse.run { test in
+            let asked = await test.send(
+                .make("OPTIONS", "/tables/todoitem", ["Origin": "http://app.example"]))
+            #expect(asked.head.status == .ok)
+            #expect(asked.head.headerFields[.allow] == "GET, HEAD, POST, PATCH, OPTIONS")
+            #expect(asked.head.headerFields[.accessControlAllowOrigin] == "http://app.example")
+            let evil = await test.send(
+                .make("OPTIONS", "/tables/todoitem", ["Origin": "http://evil.example"]))
+            #expect(evil.head.status == .forbidden)
+            #expect(evil.head.headerFields[.allow] == nil)
+        }
+    }
+
+    @Test func `a body with an empty content type is JSON`() async throws {
+        try await TestHouse.run { test in
+            test.unplug()
+            var insert = Request.make(
+                "POST", "/tables/todoitem", ["ZUMO-API-VERSION": "2.0.0", "Content-Type": ""],
+                body: #"{"id":"a","text":"one"}"#)
+            #expect(await test.send(insert).head.status == .created)
+            #expect(await test.table("GET", "todoitem/a").body["text"]?.string == "one")
+            insert.head.headerFields[.contentType] = "text/plain"
+            #expect(await test.send(insert).head.status == .unsupportedMediaType)
+        }
+    }
+
     @Test func `offline writes are answered as online ones`() async throws {
         try await TestHouse.run { test in
             test.unplug()

@@ -141,7 +141,9 @@ struct Guard: Sendable {
         guard space != .other, [.post, .put, .patch].contains(request.head.method) else {
             return nil
         }
-        if let type = request.head.headerFields[.contentType] {
+        let type = request.head.headerFields[.contentType] ?? ""
+        // An empty field says as little as a missing one.
+        if !type.allSatisfy({ $0 == " " || $0 == "\t" }) {
             return MediaType.isJSON(type)
                 ? nil : Refusal(.contentType, "A body here is application/json, not \(type).")
         }

@@ -25,6 +25,7 @@ struct TablesRoutes: Sendable {
         keepingIn reads: KnownReads? = nil
     ) -> Answer {
         var call: TableCall
+        if request.head.method == .options { return .now(options(request)) }
         do {
             call = try TableCall.parse(request, defaultGeneration: defaultGeneration)
         } catch {

@@ -1,7 +1,7 @@
 /// The content types that a body on `/tables` may have.
 enum ContentType {
     /// Whether a body of this type is JSON: `application/json` and `*+json`, in UTF-8. A missing
-    /// type counts as JSON, as the SDKs' servers take it.
+    /// type, and an empty one, count as JSON, as the SDKs' servers take them.
     static func isJSON(_ field: String?) -> Bool {
         guard let field, !field.trimmed.isEmpty else { return true }
         let parts = field.lowercased().split(separator: ";")

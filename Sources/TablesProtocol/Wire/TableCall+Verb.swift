@@ -32,7 +32,7 @@ extension TableCall {
         }
     }
 
-    private static func methods(onItem: Bool, _ generation: Generation) -> [String] {
+    static func methods(onItem: Bool, _ generation: Generation) -> [String] {
         switch (onItem, generation) {
         case (false, .mobileServices), (false, .datasync): ["GET", "POST"]
         case (false, .mobileApps): ["GET", "POST", "PATCH"]
