@@ -25,6 +25,7 @@ export function operationDetail(detail, { close, act, saved }) {
     [words.item, `${operation.table} / ${operation.itemId}`],
     [words.changedColumns, operation.changedColumns?.join(", ")],
     [words.why, operation.reason],
+    [words.sentWith, detail.headers.join("\n")],
     [words.careful, operation.maybeApplied && words.maybeApplied],
   ].filter(([, value]) => value);
   const editor = h("div", {});

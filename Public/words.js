@@ -264,6 +264,7 @@ export const words = {
   orderExample: "updatedAt desc",
   applyFilter: "Filter",
   showDeleted: "Deleted too",
+  sentWith: "Sent with",
   whereColumn: "Where",
   index: (columns) => `indexed by ${columns}`,
   rowCount: (count) => plural(count, "1 row", "# rows"),

@@ -86,7 +86,8 @@ struct Composition {
             voucher: Voucher(
                 backend: configuration.backend, transport: passing ?? transport,
                 applicationKey: applicationKey),
-            passThrough: passThrough, now: clock.now)
+            passThrough: passThrough,
+            forwarded: ForwardedHeaders(configuration.forwardedHeaders), now: clock.now)
         let routes = Routes(
             gate: gate, rejections: rejections, tables: tables, operatorAPI: operatorAPI,
             passThrough: passThrough)

@@ -64,6 +64,10 @@ enum Limits {
     static let fillingPauseMilliseconds = 100
     /// The shortest secret that sign-ins may be sealed with, in bytes.
     static let sealSecretBytes = 32
+    /// Names of header fields that can be sent on with a client's requests.
+    static let forwardedHeaders = 16
+    /// Bytes of the value of such a field.
+    static let forwardedHeaderBytes = 2048
     /// Fingerprints of tokens that are kept; the oldest goes first.
     static let knownTokens = 2000
     /// Tokens whose owners are known without hashing them.

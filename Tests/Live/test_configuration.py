@@ -54,7 +54,7 @@ def test_config_init_writes_a_commented_file_that_says_nothing_yet(person):
     paragraphs = [one for one in text.split("\n\n")[1:] if "SIGHUP takes it over." in one]
     assert {one.rpartition("\n#")[2].split(" ")[0] for one in paragraphs} == {
         "sync", "parallelism", "page-size", "policy", "allow-host", "allow-origin", "tables-access",
-        "log-level", "log-format",
+        "forward-header", "log-level", "log-format",
     }
 
 
@@ -69,6 +69,22 @@ def test_every_option_of_serve_can_stand_in_the_file(person, program):
     # What is said once, at the start, has no place in a file.
     assert options - names == {"config", "rebind", "help", "version"}
     assert names <= options
+
+
+def test_a_header_that_must_not_be_sent_on_stops_the_start(person):
+    for name in (
+        "Host", "content-length", "Content-Type", "Transfer-Encoding", "Connection", "Keep-Alive",
+        "Proxy-Authorization", "Authorization", "Cookie", "X-ZUMO-AUTH", "x-zumo-application",
+        "ZUMO-API-VERSION", "If-Match", "If-Unmodified-Since", "Idempotency-Key", "traceparent",
+        "Understudy-State", "Sec-Fetch-Site", "X-HTTP-Method-Override", "no name", "",
+    ):
+        said = person.run(
+            *("serve", "--backend", "http://127.0.0.1:9", "--forward-header", name), expect=2
+        ).stderr
+        assert f'--forward-header is "{name}", but must be the name of a header field' in said, name
+    many = [part for number in range(17) for part in ("--forward-header", f"X-Name-{number}")]
+    said = person.run("serve", "--backend", "http://127.0.0.1:9", *many, expect=2).stderr
+    assert "forward-header is said 17 times, and may be 16 times" in said
 
 
 def test_a_named_file_that_is_not_there_is_an_error(person):

@@ -9,7 +9,7 @@ struct Export: AsyncParsableCommand {
         discussion: """
             One object on each line, told apart by "type": export (the first, with version, \
             identity and time), item (table, item, state), operation (summary, payload, base, \
-            mine, server, attempts), history, end (the last, with the counts: a file without it is \
+            mine, server, headers, attempts), history, end (the last, with the counts: a file without it is \
             not whole). Works while an Understudy runs and while none does. Passwords and tokens \
             are not in it; the contents of rows are.
             """)

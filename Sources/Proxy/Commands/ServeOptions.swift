@@ -35,6 +35,12 @@ struct ServeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "A header field of clients that is kept with a write and sent on with it; repeat it.",
+            valueName: "name"))
+    var forwardHeader: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
             "Generation of clients without a mark: 1, 2 or 3. (default: 2)",
             valueName: "generation"))
     var defaultGeneration: String?
@@ -78,6 +84,7 @@ struct ServeOptions: ParsableArguments {
             Settings.sync.name: sync.map { [$0] } ?? [], Settings.table.name: table,
             Settings.policy.name: policy,
             Settings.allowHost.name: allowHost, Settings.allowOrigin.name: allowOrigin,
+            Settings.forwardHeader.name: forwardHeader,
             Settings.defaultGeneration.name: defaultGeneration.map { [$0] } ?? [],
             Settings.logLevel.name: logLevel.map { [$0] } ?? [],
             Settings.logFormat.name: logFormat.map { [$0] } ?? [],

@@ -95,6 +95,7 @@ enum Words {
                 lines.append("  \(name): \(value.text)")
             }
         }
+        for header in detail["headers"]?.array ?? [] { lines.append("  sent with \(text(header))") }
         for attempt in detail["attempts"]?.array ?? [] {
             lines.append(
                 "  attempt \(text(attempt["number"])) at \(text(attempt["startedAt"])): "

@@ -5,6 +5,7 @@ import SyncCore
 actor Reload {
     private let homes: Homes
     private let rules: HeldRules
+    private let forwarded: ForwardedHeaders
     private let log: ProcessLog
     private let rebind: Bool
     private let reading: @Sendable () throws(StartProblem) -> Sources
@@ -16,6 +17,7 @@ actor Reload {
         Settings.sync.name, Settings.policy.name, Settings.parallelism.name,
         Settings.pageSize.name,
         Settings.allowHost.name, Settings.allowOrigin.name, Settings.tablesAccess.name,
+        Settings.forwardHeader.name,
         Settings.logLevel.name, Settings.logFormat.name,
     ]
 
@@ -30,6 +32,7 @@ actor Reload {
     ) {
         homes = house.homes
         rules = house.routes.gate.held
+        forwarded = house.routes.tables.forwarded
         self.log = log
         self.holding = holding
         self.rebind = rebind
@@ -57,6 +60,7 @@ actor Reload {
                 await apply { $0.pageRows = configuration.pageRows }
             }
             rules.replace(with: configuration.rules)
+            forwarded.replace(with: configuration.forwardedHeaders)
             log.choice = logging
             holding = sources
             tell(changed)

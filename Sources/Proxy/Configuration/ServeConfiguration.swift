@@ -24,6 +24,8 @@ struct ServeConfiguration: Sendable {
     var policies: [PolicySetting]
     /// What the guard compares with.
     var rules: GuardRules
+    /// The header fields of clients that are sent on.
+    var forwardedHeaders: [ForwardableName]
     /// A Unix socket to listen on as well.
     var socket: String?
     /// Whether users' tokens are kept, sealed, over a restart.
@@ -86,6 +88,7 @@ struct ServeConfiguration: Sendable {
                 allowedHosts: Set(try sources.list(Settings.allowHost)),
                 allowedOrigins: Set(try sources.list(Settings.allowOrigin)),
                 tablesAccess: try sources.value(Settings.tablesAccess) ?? .open)
+            forwardedHeaders = try Self.forwardedHeaders(sources)
             socket = try sources.value(Settings.socket)
             remembersSignIn = try sources.value(Settings.rememberSignIn) ?? false
             sealCredential = sources.environment("CREDENTIALS_DIRECTORY").map {
@@ -105,6 +108,16 @@ struct ServeConfiguration: Sendable {
         } catch {
             throw StartProblem("\(error)")
         }
+    }
+
+    private static func forwardedHeaders(_ sources: Sources) throws -> [ForwardableName] {
+        let names = try sources.list(Settings.forwardHeader)
+        guard names.count <= Limits.forwardedHeaders else {
+            throw StartProblem(
+                "forward-header is said \(names.count) times, and may be \(Limits.forwardedHeaders) "
+                    + "times.")
+        }
+        return names
     }
 
     /// The first line of the key's file.

@@ -104,6 +104,10 @@ struct ServeSetting: Sendable {
             Settings.allowOrigin, "The origin of another page that may call /tables.",
             standard: "none", example: "http://localhost:3000", isList: true),
         ServeSetting(
+            Settings.forwardHeader,
+            "A header field of clients that is kept with a write and sent on with it.",
+            standard: "none", example: "X-Tenant", isList: true),
+        ServeSetting(
             Settings.defaultGeneration, "The generation of clients that show no mark of theirs.",
             standard: "2", example: "2"),
         ServeSetting(

@@ -9,6 +9,10 @@ extension Settings {
         allowed: TablesAccess.allCases.map(\.rawValue).joined(separator: " or ")
     ) { TablesAccess(rawValue: $0) }
 
+    static let forwardHeader = Setting<ForwardableName>(
+        name: "forward-header", allowed: ForwardableName.allowed
+    ) { ForwardableName($0) }
+
     static let backendCA = path("backend-ca")
     static let backendCertificate = path("backend-cert")
     static let backendKey = path("backend-key")

@@ -35,6 +35,7 @@ extension JSONValue {
             ("summary", .operation(detail.summary)), ("payload", .row(detail.payload)),
             ("base", .row(detail.base)), ("mine", .row(detail.mine)),
             ("server", .row(detail.server)),
+            ("headers", .array(detail.headers.map { .string($0) })),
             ("attempts", .array(detail.attemptLog.map { .attempt($0) })))
     }
 

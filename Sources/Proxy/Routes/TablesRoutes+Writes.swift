@@ -14,6 +14,7 @@ extension TablesRoutes {
             ifNoneMatch: scene.call.ifNoneMatch, unmodifiedSince: scene.call.unmodifiedSince,
             bodyVersion: bodyVersion, generation: scene.call.generation,
             parameters: scene.call.parameters,
+            headers: forwarded.pick(from: request.head.headerFields),
             traceparent: request.head.headerFields[.traceparent], actor: scene.actor)
         let asksFirst = asksBeforeInsert(scene)
         let waits = writesThrough(scene)

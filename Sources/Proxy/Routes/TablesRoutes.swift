@@ -14,6 +14,7 @@ struct TablesRoutes: Sendable {
     let slowLane: SlowLane
     let voucher: Voucher
     let passThrough: PassThrough
+    let forwarded: ForwardedHeaders
     let now: @Sendable () -> Instant
 
     /// Answers a request that the guard let through.
@@ -24,8 +25,8 @@ struct TablesRoutes: Sendable {
         _ request: Request, _ actor: Actor = .client, base: String = "",
         keepingIn reads: KnownReads? = nil
     ) -> Answer {
-        var call: TableCall
         if request.head.method == .options { return .now(options(request)) }
+        var call: TableCall
         do {
             call = try TableCall.parse(request, defaultGeneration: defaultGeneration)
         } catch {
@@ -36,6 +37,13 @@ struct TablesRoutes: Sendable {
         let answer = TablesAnswer(to: call)
         guard tables?.contains(call.table) ?? true else {
             return .now(answer.render(error: .unknownTable(call.table.text)))
+        }
+        if let field = forwarded.tooLong(in: request.head.headerFields) {
+            return .now(
+                answer.render(
+                    error: .badRequest(
+                        "The header field \(field.name) is sent on, and has at most "
+                            + "\(Limits.forwardedHeaderBytes) bytes.")))
         }
         learnKey(request)
         // The operator's own token is nobody's with the backend.

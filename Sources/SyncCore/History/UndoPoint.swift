@@ -67,9 +67,9 @@ extension Transaction {
               generation, conditional, made_id, highest_id, traceparent, actor, title, attempts,
               created_at, first_attempt_at, last_attempt_at, next_attempt_at, last_status,
               last_error, successor_of, may_arrive_late, mine, mine_deleted, server, server_deleted,
-              server_version, server_updated_at, copy_id)
+              server_version, server_updated_at, copy_id, headers)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-              ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+              ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 entry, operation.seq, operation.id, operation.tableID, operation.itemID.text,
@@ -85,6 +85,7 @@ extension Transaction {
                 operation.successorOf, operation.mayArriveLate, mine == before?.text ? "" : mine,
                 point.mineDeleted, point.server.columns?.text, point.server.isDeleted,
                 point.server.version, point.server.updatedAt, point.copy?.text,
+                operation.headers.stored,
             ])
     }
 }

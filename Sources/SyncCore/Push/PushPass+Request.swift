@@ -21,6 +21,7 @@ extension PushPass {
     ) async throws(StoreError) -> Ruling {
         defer { slots.leave() }
         let table = operation.table
+        let remote = self.remote(for: operation)
         var subject = subject
         let exchange = await send(request, of: operation)
         if exchange.answer.isMissing {
@@ -73,11 +74,19 @@ extension PushPass {
     /// Sends an operation's request; an undeletion that is refused in one form of the third
     /// generation also in the other. 410 is a verdict: nothing happened, so this is one attempt.
     private func send(_ request: RemoteRequest, of operation: TableOperation) async -> Exchange {
+        let remote = self.remote(for: operation)
         let exchange = await remote.send(request, asList: request.method == .get)
         guard operation.kind == .undelete, request.method == .put, exchange.status == 410 else {
             return exchange
         }
         return await remote.send(.patchedUndelete(request), asList: false)
+    }
+
+    /// The backend as it is asked for an operation: with the header fields that its client sent.
+    func remote(for operation: TableOperation) -> Remote {
+        var remote = remote
+        remote.clientFields = operation.headers
+        return remote
     }
 
     /// The operation's table with its policies, mostly from memory.

@@ -70,7 +70,7 @@ extension PushPass {
             if let step = try await noteHighest(operation, subject) { return step }
         }
         let request = try request(operation, subject, record)
-        let start = remote.attempt(request)
+        let start = remote(for: operation).attempt(request)
         let marked = try await store.book { try $0.markSending(operation, start) }
         guard let marked else { return nil }
 
@@ -113,7 +113,8 @@ extension PushPass {
         _ operation: TableOperation, _ subject: PushSubject
     ) async throws(StoreError) -> Step? {
         guard await enter() else { return Step(state: operation.state, isHeld: true) }
-        let answer = await remote.list(operation.table, IntegerInsert.highest)
+        let answer = await remote(for: operation).list(
+            operation.table, IntegerInsert.highest)
         guard case .rows(let page) = answer else {
             var decision = Verdict.noVerdict(answer)
             if case .later(var later) = decision {

@@ -1,3 +1,4 @@
+import HTTPTypes
 import TablesProtocol
 
 extension TableOperation {
@@ -7,12 +8,12 @@ extension TableOperation {
         base_version, base_row, changed_columns, payload, maybe_applied, parameters, generation,
         conditional, made_id, highest_id, traceparent, actor, title, attempts, created_at,
         first_attempt_at, last_attempt_at, next_attempt_at, closed_at, last_status, last_error,
-        successor_of, may_arrive_late, waits_for
+        successor_of, may_arrive_late, waits_for, headers
         """
     /// Where among them the payload is, counted from 0.
     static let payloadColumn = 13
     /// How many those are.
-    static let columnCount = 34
+    static let columnCount = 35
     /// Operations with their tables.
     static let select = """
         SELECT \(columns) FROM operations JOIN tables ON tables.id = operations.table_id
@@ -61,6 +62,7 @@ extension TableOperation {
         successorOf = row[31]
         mayArriveLate = row[32]
         waitsFor = row[33]
+        headers = HTTPFields(stored: row[34])
     }
 
     private static func instant(_ milliseconds: Int64?) -> Instant? {

@@ -1,3 +1,4 @@
+import HTTPTypes
 import TablesProtocol
 
 /// One operation as the engine works with it.
@@ -24,6 +25,8 @@ struct TableOperation: Sendable, Hashable {
     /// A request of it once got no verdict and may still arrive, however long after.
     var mayArriveLate = false
     var parameters: [QueryParameter] = []
+    /// Header fields of the client that are sent with it, on every attempt.
+    var headers: HTTPFields = [:]
     var generation: Generation
     /// The client sent If-Match.
     var conditional = false

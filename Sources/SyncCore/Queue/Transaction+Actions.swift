@@ -99,7 +99,8 @@ extension Transaction {
         }
         let write = LocalWrite(
             table: table.name, action: .update(row.id, columns),
-            generation: operation.generation, parameters: operation.parameters, actor: .person)
+            generation: operation.generation, parameters: operation.parameters,
+            headers: operation.headers, actor: .person)
         let edit = ItemEdit(
             table: table, row: row, chain: chain, kind: .update,
             columns: try respell(columns, in: table), write: write)

@@ -53,6 +53,7 @@ extension Transaction {
             generation: edit.write.generation,
             actor: edit.write.actor, createdAt: now)
         operation.parameters = edit.write.parameters
+        operation.headers = edit.write.headers
         operation.conditional = edit.write.isConditional
         operation.traceparent = edit.write.traceparent
         operation.madeID = edit.madeID
@@ -73,6 +74,7 @@ extension Transaction {
         last.kind = kind
         last.take(row.columns)
         if !edit.write.parameters.isEmpty { last.parameters = edit.write.parameters }
+        last.headers.take(edit.write.headers)
         last.generation = edit.write.generation
         last.conditional = last.conditional || edit.write.isConditional
         if last.changesNothing {

@@ -36,6 +36,7 @@ extension Transaction {
                 operation.kind = kind
                 operation.take(left)
                 operation.conditional = operation.conditional || next.conditional
+                operation.headers.take(next.headers)
                 if operation.state == .quarantined { try requeue(&operation, nil) }
                 try save(&operation)
             }

@@ -81,6 +81,7 @@ extension Transaction {
         return OperationDetail(
             summary: operation.summary(identity: identity), payload: operation.payload?.json,
             base: operation.baseRow?.json, mine: row?.visible?.json, server: server?.json,
+            headers: RecordedFields.lines(operation.headers),
             attemptLog: try attempts(of: operation.seq))
     }
 

@@ -35,8 +35,8 @@ extension Transaction {
             """
             INSERT INTO operations(op_id, table_id, item_id, kind, state, base_version, base_row,
               changed_columns, payload, parameters, generation, conditional, made_id, traceparent,
-              actor, title, created_at, successor_of)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+              actor, title, created_at, successor_of, headers)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 operation.id, operation.tableID, operation.itemID.text, operation.kind.rawValue,
@@ -45,7 +45,7 @@ extension Transaction {
                 JSONList.text(operation.parameters), operation.generation.rawValue,
                 operation.conditional, operation.madeID, operation.traceparent,
                 operation.actor.rawValue, operation.title, operation.createdAt.milliseconds,
-                operation.successorOf,
+                operation.successorOf, operation.headers.stored,
             ])
         operation.seq = db.insertedRowID
         effects.madeWork = true
@@ -61,7 +61,7 @@ extension Transaction {
               parameters = ?, generation = ?, conditional = ?, highest_id = ?, title = ?,
               attempts = ?, first_attempt_at = ?, last_attempt_at = ?, next_attempt_at = ?,
               closed_at = ?, last_status = ?, last_error = ?, successor_of = ?, made_id = ?,
-              may_arrive_late = ?, waits_for = ? WHERE seq = ?
+              may_arrive_late = ?, waits_for = ?, headers = ? WHERE seq = ?
             """,
             [
                 operation.itemID.text, operation.kind.rawValue, operation.state.rawValue,
@@ -73,7 +73,8 @@ extension Transaction {
                 operation.firstAttemptAt?.milliseconds, operation.lastAttemptAt?.milliseconds,
                 operation.nextAttemptAt?.milliseconds, operation.closedAt?.milliseconds,
                 operation.lastStatus, operation.lastError, operation.successorOf, operation.madeID,
-                operation.mayArriveLate, operation.waitsFor, operation.seq,
+                operation.mayArriveLate, operation.waitsFor, operation.headers.stored,
+                operation.seq,
             ])
         effects.madeWork = true
     }

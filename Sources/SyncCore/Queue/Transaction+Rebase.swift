@@ -115,6 +115,7 @@ extension Transaction {
         second.baseRow = server.columns
         second.conditional = first.conditional
         second.parameters = first.parameters
+        second.headers = first.headers
         second.successorOf = first.seq
         second.take(columns)
         try insert(&second)

@@ -99,7 +99,8 @@ extension Transaction {
         }
         let copy = LocalWrite(
             table: table.name, action: .insert(ItemBody(columns: mine)),
-            generation: operation.generation, parameters: operation.parameters, actor: .person)
+            generation: operation.generation, parameters: operation.parameters,
+            headers: operation.headers, actor: .person)
         let outcome = try perform(copy, WriteRules())
         guard case .inserted(let item) = outcome else {
             return .refused(reason: "Mine cannot be inserted as a new item.")

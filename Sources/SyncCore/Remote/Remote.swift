@@ -11,6 +11,8 @@ struct Remote: Sendable {
     var credential: Credential
     var clock: any EngineClock
     var meter = Meter()
+    /// Header fields of the client for whom it is asked. Those of the request itself win.
+    var clientFields: HTTPFields = [:]
 
     /// Makes a request and reads its answer. Never throws: no answer is an answer too.
     func send(_ request: RemoteRequest, asList: Bool) async -> Exchange {
@@ -53,9 +55,11 @@ struct Remote: Sendable {
 
     /// The request with everything that does not depend on the operation.
     private func bound(_ request: RemoteRequest) -> Request {
+        var fields = clientFields
+        for field in request.fields { fields[field.name] = field.value }
         var head = HTTPRequest(
             method: request.method, scheme: address.scheme, authority: address.authority,
-            path: address.prefix + request.target, headerFields: request.fields)
+            path: address.prefix + request.target, headerFields: fields)
         head.headerFields[.accept] = "application/json"
         switch generation {
         case .mobileServices:

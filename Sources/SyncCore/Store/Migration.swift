@@ -14,6 +14,7 @@ enum Migration {
         migrator.registerMigration("9") { db in try db.execute(sql: Schema.version9) }
         migrator.registerMigration("10") { db in try db.execute(sql: Schema.version10) }
         migrator.registerMigration("11") { db in try db.execute(sql: Schema.version11) }
+        migrator.registerMigration("12") { db in try db.execute(sql: Schema.version12) }
         migrator.registerMigration("13") { db in try db.execute(sql: Schema.version13) }
         return migrator
     }

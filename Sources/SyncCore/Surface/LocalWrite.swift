@@ -1,3 +1,4 @@
+public import HTTPTypes
 public import TablesProtocol
 
 /// One write of a client or a person.
@@ -31,6 +32,8 @@ public struct LocalWrite: Sendable {
     public var generation: Generation
     /// The client's custom query pairs, sent on as they came.
     public var parameters: [QueryParameter]
+    /// Header fields of the client that are sent on.
+    public var headers: HTTPFields
     /// The client's trace, sent on.
     public var traceparent: String?
     /// Who writes.
@@ -41,7 +44,7 @@ public struct LocalWrite: Sendable {
         table: TableName, action: Action, ifMatch: IfMatch = .absent,
         ifNoneMatch: IfMatch = .absent, unmodifiedSince: Instant? = nil,
         bodyVersion: String? = nil, generation: Generation = .mobileApps,
-        parameters: [QueryParameter] = [],
+        parameters: [QueryParameter] = [], headers: HTTPFields = [:],
         traceparent: String? = nil, actor: Actor = .client
     ) {
         self.table = table
@@ -52,6 +55,7 @@ public struct LocalWrite: Sendable {
         self.bodyVersion = bodyVersion
         self.generation = generation
         self.parameters = parameters
+        self.headers = headers
         self.traceparent = traceparent
         self.actor = actor
     }

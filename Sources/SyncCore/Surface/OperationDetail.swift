@@ -12,6 +12,9 @@ public struct OperationDetail: Sendable, Hashable {
     public var mine: JSONText?
     /// The backend's last known row; nil when it has none or nobody knows.
     public var server: JSONText?
+    /// The header fields of its client that are sent with it, `Name: value`; of one that may sign in the
+    /// name alone.
+    public var headers: [String]
     /// Every request made for it, oldest first.
     public var attemptLog: [AttemptRecord]
 }

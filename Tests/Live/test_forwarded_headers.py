@@ -1,0 +1,46 @@
+"""Header fields of a client's own are kept with its write and reach the backend with it (`--forward-header`)."""
+
+import pytest
+from hostile import HTTPBackend
+from programs import wait_until
+
+
+@pytest.fixture
+def backend():
+    backend = HTTPBackend()
+    yield backend
+    backend.shutdown()
+
+
+def test_the_fields_of_a_write_outlive_the_process_and_are_in_no_log(start, backend):
+    proxy = start.proxy(
+        backend.url, "--sync", "manual", "--forward-header", "X-Tenant", "--log-level", "trace"
+    )
+    proxy.operator("POST", "/mode", json={"mode": "offline"})
+    fields = {"X-Tenant": "north-of-the-wall", "X-Other": "stays here"}
+    made = proxy.request("POST", "/tables/book", json={"id": "a", "title": "x"}, headers=fields)
+    assert made.status_code == 201
+    proxy.program.kill()
+    said = proxy.program.output
+    # The list may be another one by then: what was accepted with the write is sent with it.
+    proxy.arguments = ["--sync", "manual", "--log-level", "trace"]
+    proxy.start()
+    proxy.operator("POST", "/mode", json={"mode": "online"})
+    proxy.sync()
+    wait_until(lambda: backend.writes, 10, "the write")
+    method, path, sent, _ = backend.writes[0]
+    assert (method, path) == ("POST", "/tables/book")
+    assert sent["X-Tenant"] == "north-of-the-wall"
+    assert "X-Other" not in sent
+    operation = proxy.operator("GET", "/operations?state=done")["items"][0]
+    shown = proxy.operator("GET", f"/operations/{operation['id']}")
+    assert shown["headers"] == ["X-Tenant: north-of-the-wall"]
+    assert "  sent with X-Tenant: north-of-the-wall" in proxy.command("queue", "show", operation["id"]).stdout
+    assert "north-of-the-wall" not in said + proxy.program.output
+
+
+def test_without_the_option_no_field_of_a_client_is_sent_on(start, backend):
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    proxy.request("POST", "/tables/book", json={"id": "a"}, headers={"X-Tenant": "north"})
+    proxy.sync()
+    assert [path for _, path, sent, _ in backend.writes if "X-Tenant" not in sent] == ["/tables/book"]
