@@ -7,7 +7,10 @@ import ssl
 import subprocess
 import threading
 
-from programs import free_port
+import pytest
+import requests
+from hostile import HTTPBackend
+from programs import ZUMO, free_port
 
 
 def findings(world, *arguments, expect=None, **environment):
@@ -104,6 +107,88 @@ def test_an_address_without_tables_is_a_problem(world):
     with serving(world.backend_port, Nothing):
         found = findings(world, expect=1)
     assert "before /tables" in found["backend"]["advice"]
+
+
+PAGE = b"<!DOCTYPE html><pre>Cannot GET</pre>"
+MOVIE = b'[{"id":"a","title":"x","version":"AAAA","updatedAt":"2024-01-01T00:00:00.000Z","deleted":false}]'
+
+
+def only_movies(status=404, body=PAGE, kind="text/html; charset=utf-8"):
+    """A backend with a table of movies, and this answer for every other one."""
+
+    def behave(handler, _):
+        if handler.path.partition("?")[0] == "/tables/movies":
+            return handler.answer(200, MOVIE)
+        handler.answer(status, body, {"Content-Type": kind})
+
+    return behave
+
+
+@pytest.fixture
+def movies(world):
+    backend = HTTPBackend(only_movies())
+    world.configure(f"backend = {backend.url}\nlisten = 127.0.0.1:{world.port}\nsync = manual\n")
+    yield backend
+    backend.shutdown()
+
+
+@pytest.mark.parametrize("answer", [
+    (404, PAGE, "text/html"), (404, b'{"error":"not found"}', "application/json"), (404, b"", "text/plain"),
+])
+def test_a_backend_without_a_table_todoitem_is_told_from_none(world, movies, answer):
+    movies.behaviour = only_movies(*answer)
+    found = findings(world, expect=0)
+    assert set(found) == {"tables"}
+    assert found["tables"]["state"] == "warning"
+    assert found["tables"]["finding"] == (
+        "The backend answers, and has no table todoitem. Tables seen so far: none."
+    )
+    for way in ("Point a client at Understudy", "--table", "what comes before /tables"):
+        assert way in found["tables"]["advice"]
+
+
+def test_a_table_that_a_client_has_read_or_that_is_named_is_what_doctor_asks_for(world, movies):
+    with_option = findings(world, expect=0, UNDERSTUDY_TABLE="movies")
+    world.start_proxy()
+    assert requests.get(world.url + "/tables/movies", headers=ZUMO, timeout=10).status_code == 200
+    world.person.run("sync")
+    movies.requests.clear()
+    assert with_option == {} and findings(world, expect=0) == {}
+    told = world.person.run("doctor").stdout
+    assert f"{movies.url} answers, generation 2" in told
+    assert {path.partition("?")[0] for _, path, *_ in movies.requests} == {"/tables/movies"}
+
+
+def test_a_table_that_is_forbidden_is_not_called_missing(world, movies):
+    movies.behaviour = only_movies(403, b'{"message":"no"}', "application/json")
+    found = findings(world, expect=0)
+    assert found["tables"]["finding"] == (
+        "The backend answers. Table todoitem cannot be listed (403). Tables seen so far: none."
+    )
+    found = findings(world, expect=0, UNDERSTUDY_TABLE="todoitem,movies")
+    assert found["tables"]["finding"].endswith("(403). Tables seen so far: todoitem, movies.")
+    assert findings(world, expect=1, UNDERSTUDY_TABLE="todoitem")["backend"]["state"] == "problem"
+
+
+def test_tables_that_are_not_there_are_named_beside_those_that_are(world, movies):
+    found = findings(world, expect=0, UNDERSTUDY_TABLE="todoitem,movies,actors")
+    assert set(found) == {"tables"}
+    assert found["tables"]["finding"] == (
+        "The backend answers, and has no table todoitem, actors. Tables seen so far: movies."
+    )
+    assert "Correct its name" in found["tables"]["advice"]
+    none = findings(world, expect=1, UNDERSTUDY_TABLE="todoitem,actors")
+    assert set(none) == {"backend"}
+    assert none["backend"]["finding"] == (
+        f"{movies.url} answers, and has none of the tables seen so far: todoitem, actors."
+    )
+
+
+def test_one_table_that_wants_a_sign_in_says_nothing_about_another(world, movies):
+    movies.behaviour = only_movies(401, b'{"error":"sign in"}', "application/json")
+    assert findings(world, expect=0, UNDERSTUDY_TABLE="private,movies") == {}
+    found = findings(world, expect=0)
+    assert set(found) == {"backend"} and "asks to sign in" in found["backend"]["finding"]
 
 
 class Rows(http.server.BaseHTTPRequestHandler):

@@ -5,9 +5,9 @@ import TablesProtocol
 
 // The backend, asked once as a client would.
 extension Doctor {
-    func backendFindings() async -> [Finding] {
+    func backendFindings(_ stores: [LookedThrough]) async -> [Finding] {
         let check = "backend"
-        guard let address = backend() else {
+        guard let address = backend(stores) else {
             return [
                 .warning(
                     check, "Nobody said which backend to stand in for.",
@@ -27,9 +27,11 @@ extension Doctor {
         let examination = BackendExamination(
             BackendConfiguration(address: address, applicationKey: key), transport: transport,
             clock: SystemClock())
-        let tables = tables()
-        let found = await examination.findings(tables)
-        var findings = [reach(found, address, tables)]
+        let seen = seenTables(stores)
+        let found = await examination.findings(
+            seen.isEmpty ? [TableName("todoitem")].compactMap { $0 } : seen)
+        var findings = [reach(found, address, seen)]
+        if let others = otherTables(found, seen: seen) { findings.append(others) }
         if let skew = clock(found) { findings.append(skew) }
         if let wrong = generation(found) { findings.append(wrong) }
         await transport.stop()
@@ -53,22 +55,24 @@ extension Doctor {
     }
 
     /// The backend that is configured, or the one that the store belongs to.
-    private func backend() -> BackendAddress? {
-        value(Settings.backend) ?? stored?.backend.flatMap { BackendAddress($0) }
+    private func backend(_ stores: [LookedThrough]) -> BackendAddress? {
+        let own = stores.first { $0.identity == Homes.anonymous }
+        return value(Settings.backend) ?? own?.contents?.backend.flatMap { BackendAddress($0) }
     }
 
-    /// The tables to ask for: those that are configured, then those of the store.
-    private func tables() -> [TableName] {
-        let tables = list(Settings.table) + (stored?.tables ?? []).compactMap { TableName($0) }
-        return tables.isEmpty ? [TableName("todoitem")].compactMap { $0 } : tables
-    }
-
-    private var stored: StoreContents? {
-        folder.hasStore ? try? folder.contents(Homes.anonymous) : nil
+    /// The tables that are configured, then those of the stores.
+    private func seenTables(_ stores: [LookedThrough]) -> [TableName] {
+        let stored = stores.flatMap { $0.contents?.tables ?? [] }
+        var seen: [TableName] = []
+        for table in list(Settings.table) + stored.compactMap({ TableName($0) })
+        where !seen.contains(table) {
+            seen.append(table)
+        }
+        return seen
     }
 
     private func reach(
-        _ found: BackendExamination.Findings, _ address: BackendAddress, _ tables: [TableName]
+        _ found: BackendExamination.Findings, _ address: BackendAddress, _ seen: [TableName]
     ) -> Finding {
         let check = found.isTLSFailure ? "TLS" : "backend"
         switch found.state {
@@ -95,13 +99,48 @@ extension Doctor {
             return .problem(
                 check, "\(address): \(found.reason)",
                 "Sign in to the network with a browser, or correct the address.")
+        case .notTables where !seen.isEmpty && found.missing == seen:
+            return .problem(
+                check,
+                "\(address) answers, and has none of the tables seen so far: \(names(seen)).",
+                "Name a table that exists with --table, or correct the address: it is what comes "
+                    + "before /tables.")
+        case .notTables where seen.isEmpty && !(found.missing.isEmpty && found.refusals.isEmpty):
+            return .ok(check, "\(address) answers.")
         case .notTables:
             return .problem(
                 check, "\(address): \(found.reason)",
-                "Asked for \(tables.prefix(3).map(\.text).joined(separator: ", ")). Name a table "
-                    + "that exists with --table, or correct the address: it is what comes before "
-                    + "/tables.")
+                "Name a table that exists with --table, or correct the address: it is what comes "
+                    + "before /tables.")
         }
+    }
+
+    /// Tables that the backend says it has not, or does not list. Each says nothing about the others, and
+    /// one that nobody has asked for nothing about the backend.
+    private func otherTables(
+        _ found: BackendExamination.Findings, seen: [TableName]
+    ) -> Finding? {
+        guard found.state == .online || seen.isEmpty,
+            !found.missing.isEmpty || !found.refusals.isEmpty
+        else { return nil }
+        let others = seen.filter { !found.missing.contains($0) }
+        let missing =
+            found.missing.isEmpty ? "" : ", and has no table \(names(found.missing))"
+        let sentences =
+            ["The backend answers\(missing)."] + found.refusals
+            + ["Tables seen so far: \(names(others))."]
+        return .warning(
+            "tables", sentences.joined(separator: " "),
+            seen.isEmpty
+                ? "Point a client at Understudy: the first table that it asks for is seen then. Or name "
+                    + "one with --table. If none is found either way, correct the address: it is what "
+                    + "comes before /tables."
+                : "Correct its name where it is asked for, in the client or in --table, or its access at "
+                    + "the backend. What waits for it is kept.")
+    }
+
+    private func names(_ tables: [TableName]) -> String {
+        tables.isEmpty ? "none" : tables.map(\.text).joined(separator: ", ")
     }
 
     private func clock(_ found: BackendExamination.Findings) -> Finding? {

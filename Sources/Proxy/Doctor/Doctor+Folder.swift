@@ -24,27 +24,41 @@ extension Doctor {
         return findings.isEmpty ? [.ok(check, "\(folder.path) is yours alone.")] : findings
     }
 
-    func storeFindings() -> [Finding] {
+    /// A store that was looked through, once for all findings.
+    struct LookedThrough {
+        let identity: String
+        let result: Result<StoreContents, StartProblem>
+
+        /// What it holds; nil when it cannot be read.
+        var contents: StoreContents? { try? result.get() }
+    }
+
+    /// Looks through each store.
+    func lookThroughStores() -> [LookedThrough] {
+        guard folder.hasStore else { return [] }
+        return ([Homes.anonymous] + folder.identities.map(\.key)).map { identity in
+            LookedThrough(
+                identity: identity,
+                result: Result { () throws(StartProblem) in try folder.contents(identity) })
+        }
+    }
+
+    func storeFindings(_ stores: [LookedThrough]) -> [Finding] {
         let check = "store"
         guard folder.hasStore else { return [.ok(check, "There is none yet.")] }
-        var findings = [sqliteFinding()]
-        for identity in [Homes.anonymous] + folder.identities.map(\.key) {
-            do {
-                let contents = try folder.contents(identity)
-                if let first = contents.faults.first {
-                    findings.append(damage(identity, first))
-                } else {
-                    findings.append(
-                        .ok(
-                            check,
-                            "\(identity): sound, \(contents.items) items, "
-                                + "\(contents.ledger.queue.open) open operations."))
+        return [sqliteFinding()]
+            + stores.map { store in
+                switch store.result {
+                case .success(let contents):
+                    if let first = contents.faults.first { return damage(store.identity, first) }
+                    return .ok(
+                        check,
+                        "\(store.identity): sound, \(contents.items) items, "
+                            + "\(contents.ledger.queue.open) open operations.")
+                case .failure(let problem):
+                    return unreadable(store.identity) ?? damage(store.identity, problem.sentence)
                 }
-            } catch {
-                findings.append(unreadable(identity) ?? damage(identity, error.sentence))
             }
-        }
-        return findings
     }
 
     /// The library in use, with what is known of it.

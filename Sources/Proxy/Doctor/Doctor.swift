@@ -13,9 +13,10 @@ struct Doctor: Sendable {
     func findings() async -> [Finding] {
         var findings = configurationFindings()
         findings += folderFindings()
-        findings += storeFindings()
+        let stores = lookThroughStores()
+        findings += storeFindings(stores)
         findings += await listeningFindings()
-        findings += await backendFindings()
+        findings += await backendFindings(stores)
         return findings
     }
 

@@ -18,6 +18,12 @@ public struct BackendExamination: Sendable {
         public var state: BackendStatus.State
         /// Why, in plain words.
         public var reason: String
+        /// The tables that gave a list, in the order in which they were asked.
+        public var tables: [TableName] = []
+        /// The tables that are not there. Each says nothing about another one.
+        public var missing: [TableName] = []
+        /// A sentence for each table that is there, or may be, and is not listed for this caller.
+        public var refusals: [String] = []
         /// The system properties that the first row of the first table with rows has; nil without
         /// a row to look at.
         public var properties: Set<SystemProperty>?
@@ -37,7 +43,8 @@ public struct BackendExamination: Sendable {
         self.clock = clock
     }
 
-    /// Asks a few tables for a list.
+    /// Asks tables for a list, each by itself; at most ``SyncLimits/examinedTables``. One that gives a
+    /// list proves the backend, whatever the others answer.
     public func findings(_ tables: [TableName]) async -> Findings {
         let witness = Witness(transport, clock)
         var findings = await findings(tables, through: witness)
@@ -81,19 +88,42 @@ public struct BackendExamination: Sendable {
     private func findings(
         _ tables: [TableName], through transport: any HTTPTransport
     ) async -> Findings {
-        var remote = Remote(
+        let remote = Remote(
             transport: transport, address: backend.address, generation: backend.generation.first,
             applicationKey: backend.applicationKey, credential: .none, clock: clock)
-        let prover = Prover(remote: remote, isGenerationOpen: backend.generation == .auto)
-        switch await prover.prove(tables) {
-        case .failed(let failure):
-            return Findings(state: failure.state, reason: failure.reason)
-        case .proven(let generation):
-            remote.generation = generation
-            return Findings(
-                generation: generation, state: .online, reason: "It answers as /tables.",
-                properties: await properties(tables, remote))
+        var prover = Prover(remote: remote, isGenerationOpen: backend.generation == .auto)
+        var found = Findings(state: .notTables, reason: "There is no table to ask for.")
+        var failures: [Prover.Failure] = []
+        for table in tables.prefix(SyncLimits.examinedTables) {
+            if case .proven(let generation) = await prover.prove([table]) {
+                prover.remote.generation = generation
+                prover.isGenerationOpen = false
+                found.generation = generation
+            }
+            let answer = await prover.remote.list(table, .any)
+            switch answer {
+            case .rows: found.tables.append(table)
+            case .missing, .unusable(status: 404, .html): found.missing.append(table)
+            case .rejected, .conflict:
+                found.refusals.append(Prover.failure(answer, table).reason)
+            case .row, .empty, .unauthorized, .failed, .unavailable, .unusable, .unreachable:
+                failures.append(Prover.failure(answer, table))
+            }
+            // Without an answer every table would fare alike.
+            if let last = failures.last, last.state == .offline || last.state == .portal { break }
         }
+        if let first = found.tables.first {
+            (found.state, found.reason) = (.online, "Table \(first) gives a list.")
+            found.properties = await properties(found.tables, prover.remote)
+        } else if let failure = failures.first {
+            // More than a single table has to do with it.
+            (found.state, found.reason) = (failure.state, failure.reason)
+        } else if let missing = found.missing.first {
+            found.reason = "There is no table \(missing)."
+        } else if let refusal = found.refusals.first {
+            found.reason = refusal
+        }
+        return found
     }
 
     private func properties(

@@ -91,4 +91,6 @@ public enum SyncLimits {
     static let futureSeconds: Int64 = 86_400
     /// Tables that are asked for a list before the backend counts as not speaking /tables.
     static let proofTables = 8
+    /// Tables that one look at a backend asks for a list.
+    static let examinedTables = 20
 }
