@@ -10,13 +10,14 @@ export function firstContact(status) {
   if (backend.state === "online" || status.mode.mode === "offline") return null;
   const kind = /tls|certificate|ssl/i.test(backend.reason ?? "") ? "tls" : backend.state;
   const advice = words.contact[kind] ?? words.contact.offline;
-  const table = status.tables[0]?.name ?? "todoitem";
+  const names = status.tables.map((table) => table.name);
   const tryNow = () => operator.post("/sync?wait=0").catch((problem) => toast(problem.message));
   return h("section", { class: "card contact", "aria-labelledby": "contact-title" },
     h("h2", { id: "contact-title" }, status.lastSync ? advice.title : `${words.firstContact} ${advice.title}`),
-    h("h3", {}, words.tried),
-    h("pre", { tabindex: "0" }, `GET ${backend.url.replace(/\/$/, "")}/tables/${table}?$top=1`),
+    names.length > 0 && [h("h3", {}, words.tried),
+      h("pre", { tabindex: "0" }, `GET ${backend.url.replace(/\/$/, "")}/tables/${names[0]}?$top=1`)],
     h("p", {}, h("strong", {}, backend.reason), backend.since ? ` ${words.sinceTime(time(backend.since))}` : "", backend.nextTry ? ` · ${words.nextTry(backend.nextTry)}` : ""),
+    backend.state === "notTables" && h("p", {}, words.seenTables(names)),
     h("h3", {}, words.whatToDoTitle),
     h("ol", {}, advice.steps.map((step) => h("li", {}, step))),
     h("p", { class: "quiet-text" }, words.safeMeanwhile),

@@ -78,7 +78,7 @@ export function tablesView(main, asked) {
   }
 
   function drawTables() {
-    if (!known.length) return fill(choices, h("li", { class: "empty" }, words.noTables));
+    if (!known.length) return fill(choices, h("li", { class: "empty" }, words.noTables(location.origin)));
     fill(choices, known.map((table) => h("li", {},
       h("a", { href: hash({ table: table.name }), "aria-current": table.name === wish.table ? "true" : null }, table.name, h("span", { class: "count" }, ` ${number(table.items)}`)))));
   }

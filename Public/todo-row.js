@@ -1,6 +1,8 @@
 // One todo: its tick, its text that is edited in place, and where it is.
 
+import { readable } from "./diff.js";
 import { fill, h } from "./dom.js";
+import { isStandard } from "./todo-source.js";
 import { words } from "./words.js";
 
 const key = (name) => `understudy-draft-${name}`;
@@ -16,22 +18,27 @@ export const draft = {
   },
 };
 
-/** A row of the list; `complete(row, done)`, `remove(row)` and `save(row, text)` do what it asks for. */
-export function todoRow(first, { complete, remove, save, canWrite }) {
+/** What a row is called: its text, whatever the column holds. */
+export const titleOf = (row, source) => readable(row.item[source.text]) ?? words.untitled;
+
+/** A row of the list; `source` names its columns (todo-list.js). `complete(row, done)`, `remove(row)` and `save(row, text)` do what it asks for. */
+export function todoRow(first, { source, complete, remove, save, canWrite }) {
   let row = first;
   let editing = false;
   const box = h("input", { type: "checkbox", disabled: !canWrite, "data-key": "tick", onchange: () => complete(row, box.checked) });
   const text = h("button", { type: "button", class: "text", "data-open": true, "data-key": "edit", disabled: !canWrite, onclick: () => edit() });
+  // An id stays as it is, and so does what is no text.
+  const isText = () => source.text !== "id" && typeof (row.item[source.text] ?? "") === "string";
   const due = h("span", { class: "due", hidden: true });
   const where = h("span", { class: "where" });
   const bin = h("button", { type: "button", class: "quiet", "data-key": "delete", onclick: () => remove(row) }, "×");
   const content = h("div", { class: "content" }, text);
-  const element = h("li", { "data-row": true }, box, content, due, where, canWrite && bin);
+  const element = h("li", { "data-row": true }, source.done && box, content, due, where, canWrite && bin);
 
   function edit(started) {
     editing = true;
     const id = row.item.id;
-    const field = h("input", { class: "edit", value: started ?? row.item.text ?? "", "aria-label": words.todoText });
+    const field = h("input", { class: "edit", value: started ?? row.item[source.text] ?? "", "aria-label": isStandard(source) ? words.todoText : source.text });
     field.addEventListener("input", () => draft.write(id, field.value));
     let done = false;
     const finish = async (save_) => {
@@ -43,7 +50,7 @@ export function todoRow(first, { complete, remove, save, canWrite }) {
       const hadFocus = field.contains(document.activeElement);
       fill(content, text);
       if (hadFocus) text.focus();
-      if (save_ && changed && changed !== row.item.text) await save(row, changed);
+      if (save_ && changed && changed !== row.item[source.text]) await save(row, changed);
     };
     field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" && event.key !== "Escape") return;
@@ -59,8 +66,9 @@ export function todoRow(first, { complete, remove, save, canWrite }) {
 
   function update(model) {
     row = model;
-    const title = row.item.text ?? words.untitled;
-    const done = row.item.complete === true;
+    const title = titleOf(row, source);
+    const done = source.done !== null && row.item[source.done] === true;
+    text.disabled = !canWrite || !isText();
     element.className = done ? "done" : "";
     element.dataset.state = row.state;
     box.checked = done;
@@ -70,8 +78,9 @@ export function todoRow(first, { complete, remove, save, canWrite }) {
       text.setAttribute("aria-label", words.editTodo(title));
     }
     bin.setAttribute("aria-label", words.deleteTodo(title));
-    due.hidden = !row.item.due;
-    fill(due, row.item.due ? words.due(row.item.due) : "");
+    const day = typeof row.item.due === "string" && row.item.due;
+    due.hidden = !day;
+    fill(due, day ? words.due(day) : "");
     const state = row.operationState === "sending" ? "sending" : row.state;
     const label = words.itemState[state] ?? state;
     const target = row.state === "conflict" ? `#/conflicts/${row.operationId}` : `#/queue/${row.operationId}`;
@@ -81,6 +90,6 @@ export function todoRow(first, { complete, remove, save, canWrite }) {
 
   update(first);
   const started = draft.read(row.item.id);
-  if (started !== null && canWrite) setTimeout(() => edit(started));
+  if (started !== null && canWrite && isText()) setTimeout(() => edit(started));
   return { element, update };
 }
