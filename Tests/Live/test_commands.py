@@ -114,7 +114,7 @@ def test_the_json_of_every_command_while_it_runs(world):
     operation = page["items"][0]
     assert (operation["kind"], operation["state"]) == ("insert", "queued")
     detail = person.json("queue", "show", operation["id"])
-    assert set(detail) == {"summary", "payload", "base", "mine", "server", "attempts"}
+    assert set(detail) == {"summary", "payload", "base", "mine", "server", "headers", "attempts"}
     edited = person.json("queue", "edit", operation["id"], "text=Buy eggs", "complete=true")
     assert edited["operation"]["title"] == "Buy eggs"
     assert person.json("queue", "show", operation["id"])["mine"]["complete"] is True

@@ -15,5 +15,6 @@ def test_options_of_a_program_says_what_a_path_takes(start):
     assert (answer.status_code, answer.content) == (200, b"")
     assert answer.headers["Allow"] == "GET, HEAD, POST, PATCH, OPTIONS"
     assert "HEAD" in proxy.request("OPTIONS", "/tables/book/a").headers["Allow"]
+    proxy.insert({"id": "a"}, "book")
     listed = proxy.request("HEAD", "/tables/book")
     assert (listed.status_code, listed.content) == (200, b"")
