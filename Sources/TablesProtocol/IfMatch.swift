@@ -1,6 +1,6 @@
 /// What an `If-Match` or `If-None-Match` field asks for.
 public enum IfMatch: Sendable, Hashable {
-    /// No field came.
+    /// No field came, or none that the client's generation of servers can read.
     case absent
     /// `*`: any version.
     case any
@@ -19,15 +19,20 @@ public enum IfMatch: Sendable, Hashable {
     }
 
     /// Reads the field as servers of the generation do: the first refuses weak, unquoted and
-    /// several tags, the second refuses several, the third takes any; weak tags never match.
+    /// several tags, the second refuses several, the third takes any and passes over what it cannot
+    /// read, an unquoted version too; weak tags never match.
     public static func parse(_ field: String?, generation: Generation) -> IfMatch {
         guard let field else { return .absent }
         let text = field.trimmed
         if text == "*" { return .any }
-        guard let tags = tags(in: text) else { return unquoted(text, field, generation) }
-        let strict = generation == .mobileServices && tags.count != tags.strong.count
-        let several = generation != .datasync && tags.count > 1
-        return strict || several ? .invalid(field) : .versions(tags.strong)
+        let list = EntityTagList(text)
+        if generation == .datasync {
+            if list.hasAny { return .any }
+            return list.count == 0 ? .absent : .versions(list.strong)
+        }
+        guard list.isWhole else { return unquoted(text, field, generation) }
+        let strict = generation == .mobileServices && list.count != list.strong.count
+        return strict || list.count > 1 ? .invalid(field) : .versions(list.strong)
     }
 
     private static func unquoted(
@@ -37,31 +42,17 @@ public enum IfMatch: Sendable, Hashable {
         return isPlain && generation != .mobileServices
             ? .versions([String(text)]) : .invalid(field)
     }
-
-    private static func tags(in text: Substring) -> (strong: [String], count: Int)? {
-        var strong: [String] = []
-        var count = 0
-        var rest = text
-        while let tag = EntityTag.first(in: rest) {
-            count += 1
-            switch tag {
-            case .strong(let version, let after):
-                strong.append(version)
-                rest = after.drop { $0 == " " || $0 == "\t" }
-            case .weak(let after): rest = after.drop { $0 == " " || $0 == "\t" }
-            }
-            if rest.isEmpty { return (strong, count) }
-            guard rest.first == "," else { return nil }
-            rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
-        }
-        return nil
-    }
 }
 
 extension String {
     /// The text without spaces and tabs around it.
+    var trimmed: Substring { self[...].trimmed }
+}
+
+extension Substring {
+    /// The text without spaces and tabs around it.
     var trimmed: Substring {
-        var text = self[...]
+        var text = self
         while text.last == " " || text.last == "\t" { text.removeLast() }
         return text.drop { $0 == " " || $0 == "\t" }
     }

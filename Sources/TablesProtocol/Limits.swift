@@ -6,6 +6,8 @@ public enum Limits {
     public static let jsonBytes = 128 << 20
     /// The longest string id, in UTF-16 units, as the SDKs and `NVARCHAR(255)` count.
     public static let idUnits = 255
+    /// The most operations in one JSON Patch.
+    public static let patchOperations = 1000
     /// The longest table name, in characters.
     public static let tableNameCharacters = 128
     /// Rows in one answer to a first or second generation client.

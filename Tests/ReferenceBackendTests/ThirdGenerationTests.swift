@@ -174,4 +174,137 @@ import Testing
             #expect(try client.send("POST", "/tables/t", "{}", Self.three).status == 415)
         }
     }
+
+    /// Field, value (nil for the row's tag), and the statuses of GET, PUT, PATCH and DELETE.
+    static let validators: [(String, String?, [Int])] = [
+        ("If-Match", nil, [200, 200, 200, 204]), ("If-Match", "*", [200, 200, 200, 204]),
+        ("If-Match", "\"dGVzdA==\"", [412, 412, 412, 412]),
+        ("If-Match", "W/\"MQ==\"", [412, 412, 412, 412]),
+        ("If-Match", "dGVzdA==", [200, 200, 200, 204]),
+        ("If-Match", "\"dGVzdA==\", \"MQ==\"", [200, 200, 200, 204]),
+        ("If-None-Match", nil, [304, 412, 412, 412]), ("If-None-Match", "*", [304, 412, 412, 412]),
+        ("If-None-Match", "\"dGVzdA==\"", [200, 200, 200, 204]),
+        ("If-Modified-Since", "Thu, 14 Jan 2027 08:00:00 GMT", [200, 200, 200, 204]),
+        ("If-Modified-Since", "Sat, 16 Jan 2027 08:00:00 GMT", [304, 412, 412, 412]),
+        ("If-Unmodified-Since", "Sat, 16 Jan 2027 08:00:00 GMT", [200, 200, 200, 204]),
+        ("If-Unmodified-Since", "Thu, 14 Jan 2027 08:00:00 GMT", [412, 412, 412, 412]),
+        ("If-Unmodified-Since", "soon", [200, 200, 200, 204]),
+    ]
+
+    @Test(arguments: [BackendFlavour.datasync, .toolkit], validators)
+    func `conditions hold on every verb`(
+        flavour: BackendFlavour, validator: (String, String?, [Int])
+    ) throws {
+        let (name, value, statuses) = validator
+        let body = #"{"id":"a","text":"y"}"#
+        let calls = [("GET", nil), ("PUT", body), ("PATCH", body), ("DELETE", nil)]
+        for ((method, body), status) in zip(calls, statuses) {
+            if method == "PATCH", flavour == .toolkit { continue }
+            let client = try client(flavour)
+            let made = try client.send("POST", "/tables/t", #"{"id":"a","text":"x"}"#)
+            let told = try client.send(method, "/tables/t/a", body, [name: value ?? #""MQ==""#])
+            #expect(told.status == status, "\(method)")
+            if status == 412 {
+                #expect(told.text == made.text && told.field("ETag") == #""MQ==""#)
+                #expect(told.field("Last-Modified") == made.field("Last-Modified"))
+            }
+            if status == 304 { #expect(told.text.isEmpty) }
+        }
+    }
+
+    /// The row was changed at this very second.
+    @Test(arguments: [(BackendFlavour.datasync, 200, 304), (.toolkit, 412, 200)])
+    func
+        `a change at the very second of a date is before it for one server and after it for the other`(
+            flavour: BackendFlavour, unmodified: Int, modified: Int
+        ) throws
+    {
+        let client = try client(flavour)
+        let made = try client.send("POST", "/tables/t", #"{"id":"a"}"#)
+        let date = try #require(made.field("Last-Modified"))
+        for (name, status) in [
+            ("If-Unmodified-Since", unmodified), ("If-Modified-Since", modified),
+        ] {
+            #expect(try client.send("GET", "/tables/t/a", nil, [name: date]).status == status)
+        }
+        // Beside its field of tags a date does not count.
+        let early = "Thu, 14 Jan 2027 08:00:00 GMT"
+        let both = ["If-Match": "*", "If-Unmodified-Since": early]
+        #expect(try client.send("GET", "/tables/t/a", nil, both).status == 200)
+    }
+
+    private func patch(_ client: Client, _ patch: String) throws -> Client.Answer {
+        try client.send(
+            "PATCH", "/tables/todo/a", patch,
+            Self.three + [("Content-Type", "application/json-patch+json")])
+    }
+
+    @Test func `the older server takes JSON Patch`() throws {
+        let client = try client(.datasync, columns: true)
+        try client.send("POST", "/tables/todo", #"{"id":"a","text":"x","complete":true}"#)
+        let told = try patch(
+            client,
+            """
+            [{"op":"test","path":"/text","value":"x"},{"op":"replace","path":"/text","value":"y"},
+             {"op":"test","path":"/text","value":"y"},{"op":"replace","path":"/other","value":1}]
+            """)
+        #expect(told.status == 200)
+        #expect(
+            told.text == #"{"id":"a","text":"y","complete":true,"#
+                + #""updatedAt":"2027-01-15T08:00:00.001Z","version":"Mg==","deleted":false}"#)
+        let failed = try patch(
+            client,
+            """
+            [{"op":"replace","path":"/text","value":"z"},{"op":"test","path":"/text","value":"y"}]
+            """)
+        #expect(failed.status == 500 && failed.text.isEmpty)
+        #expect(try client.send("GET", "/tables/todo/a").text == told.text)
+        let version = #"[{"op":"replace","path":"/version","value":"Mg=="}]"#
+        #expect(try patch(client, version).status == 200)
+    }
+
+    @Test(arguments: [
+        "{}", "[", #"[{"op":"move","path":"/text","from":"/complete"}]"#,
+        #"[{"op":"replace","path":"/id","value":"b"}]"#,
+        #"[{"op":"replace","path":"/version","value":"dGVzdA=="}]"#,
+        #"[{"op":"replace","path":"/updatedAt","value":"2018-12-31T05:00:00.000Z"}]"#,
+    ])
+    func `a patch that cannot be read or changes the server's own properties is refused`(
+        body: String
+    ) throws {
+        let client = try client(.datasync, columns: true)
+        try client.send("POST", "/tables/todo", #"{"id":"a","text":"x"}"#)
+        #expect(try patch(client, body).status == 400)
+    }
+
+    @Test func `a patch deletes and brings back by the mark`() throws {
+        let client = try client(.datasync, columns: true)
+        try client.send("POST", "/tables/todo", #"{"id":"a","text":"x"}"#)
+        func set(_ value: Bool) throws -> Int {
+            try patch(client, "[{\"op\":\"replace\",\"path\":\"/deleted\",\"value\":\(value)}]")
+                .status
+        }
+        #expect(try set(true) == 200)
+        #expect(try client.send("GET", "/tables/todo/a").status == 410)
+        #expect(
+            try patch(client, #"[{"op":"replace","path":"/text","value":"y"}]"#).status == 410)
+        #expect(try set(false) == 200)
+        #expect(try client.send("GET", "/tables/todo/a").status == 200)
+    }
+
+    @Test(arguments: [
+        ("PATCH", "application/json", 200), ("PATCH", "application/json; charset=utf-8", 200),
+        ("PATCH", "application/merge-patch+json", 415), ("PATCH", "application/json+problem", 415),
+        ("PUT", "application/json-patch+json", 415), ("POST", "application/json-patch+json", 415),
+    ])
+    func `the older server takes few content types`(
+        method: String, type: String, status: Int
+    ) throws {
+        let client = try client(.datasync)
+        try client.send("POST", "/tables/t", #"{"id":"a"}"#)
+        let target = method == "POST" ? "/tables/t" : "/tables/t/a"
+        let told = try client.send(
+            method, target, #"{"id":"a","text":"y"}"#, Self.three + [("Content-Type", type)])
+        #expect(told.status == status)
+    }
 }

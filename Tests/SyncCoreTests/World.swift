@@ -77,7 +77,8 @@ final class World: Sendable {
 
     @discardableResult
     func write(_ action: LocalWrite.Action, ifMatch: IfMatch = .absent) async -> WriteOutcome {
-        await store.submit(LocalWrite(table: todo, action: action, ifMatch: ifMatch))
+        await store.submit(
+            LocalWrite(table: todo, action: action, conditions: Conditions(ifMatch: ifMatch)))
     }
 
     func insert(_ id: String, _ columns: String = #"{"text":"milk","rank":1}"#) async throws {

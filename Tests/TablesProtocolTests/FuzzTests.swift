@@ -40,6 +40,7 @@ import Testing
             }
             for generation in Generation.allCases {
                 _ = try? ItemBody.parse(bytes, generation: generation)
+                _ = try? ItemBody.parse(patch: bytes, generation: generation)
             }
         }
     }

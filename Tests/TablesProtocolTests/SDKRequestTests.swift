@@ -71,7 +71,7 @@ import Testing
         guard case .update(let id, let body) = call.verb else { throw Unexpected() }
         #expect(id.text == "it's a % id")
         #expect(body.columns["price"]?.text == "1.10")
-        #expect(call.ifMatch == .versions(["AAAA\"B="]))
+        #expect(call.conditions.ifMatch == .versions(["AAAA\"B="]))
     }
 
     @Test func `second generation: an undeletion has no body and no type`() throws {
@@ -79,7 +79,7 @@ import Testing
             .post, "/tables/todoitem/a1?x=1",
             ["ZUMO-API-VERSION": "2.0.0", "Content-Length": "0", "If-Match": "\"v\""])
         guard case .undelete(let id) = call.verb else { throw Unexpected() }
-        #expect(id.text == "a1" && call.ifMatch == .versions(["v"]))
+        #expect(id.text == "a1" && call.conditions.ifMatch == .versions(["v"]))
         #expect(call.parameters.map(\.raw) == ["x=1"])
     }
 
@@ -102,7 +102,9 @@ import Testing
         guard case .replace(let id, let body) = call.verb else { throw Unexpected() }
         #expect(call.client == .toolkit && call.includeDeleted && id.text == "a1")
         #expect(body.columns.text == "{\"title\":\"x\"}" && body.hadReservedProperties)
-        #expect(body.deleted == nil && body.version == nil && call.ifMatch == .versions(["v1"]))
+        #expect(
+            body.deleted == nil && body.version == nil
+                && call.conditions.ifMatch == .versions(["v1"]))
     }
 
     @Test func `whatever is sent is answered, never with a failure of its own`() throws {

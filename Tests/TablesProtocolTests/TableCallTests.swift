@@ -49,15 +49,39 @@ import Testing
         }
     }
 
-    @Test func `the third generation undeletes with PATCH`() throws {
-        let undelete = try WireSample.call(
-            .patch, "/tables/t/a", WireSample.datasync, body: "{\"deleted\":false}")
-        #expect(word(undelete) == "undelete a")
-        let update = try WireSample.call(
-            .patch, "/tables/t/a", WireSample.datasync, body: "{\"deleted\":false,\"b\":1}")
-        #expect(word(update) == "update a")
-        let second = try WireSample.call(.patch, "/tables/t/a", body: "{\"deleted\":false}")
-        #expect(word(second) == "update a")
+    @Test(
+        arguments: [
+            (WireSample.datasync, #"{"deleted":false}"#, false),
+            (WireSample.datasync, #"{"deleted":true,"b":1}"#, true),
+            (WireSample.datasync, #"{"b":1}"#, nil),
+            (WireSample.mobileApps, #"{"deleted":false}"#, nil),
+        ] as [([String: String], String, Bool?)])
+    func `the third generation deletes and undeletes with PATCH`(
+        fields: [String: String], sent: String, deleted: Bool?
+    ) throws {
+        let call = try WireSample.call(.patch, "/tables/t/a", fields, body: sent)
+        guard case .update(let id, let body) = call.verb else { throw Unexpected() }
+        #expect(id.text == "a" && body.deleted == deleted)
+    }
+
+    @Test(arguments: ClientFamily.allCases)
+    func `a JSON Patch of any family is an update`(client: ClientFamily) throws {
+        var fields = WireSample.fields(client)
+        fields["Content-Type"] = "application/json-patch+json; charset=utf-8"
+        let deleted = client == .mobileServices ? "/__deleted" : "/deleted"
+        let patch = """
+            [{"op":"test","path":"/n","value":1},{"op":"replace","path":"/text","value":"1.10"},
+            {"op":"replace","path":"\(deleted)","value":false}]
+            """
+        let call = try WireSample.call(.patch, "/tables/t/a", fields, body: patch)
+        guard case .update(let id, let body) = call.verb else { throw Unexpected() }
+        #expect(id.text == "a" && body.deleted == false)
+        #expect(body.columns.text == #"{"text":"1.10"}"#)
+        #expect(call.conditions.tests == [Columns.Column("n", .integer(1))])
+        // Only an update takes one.
+        #expect(throws: TablesError.notAnObject) {
+            try WireSample.call(.post, "/tables/t", fields, body: patch)
+        }
     }
 
     @Test func `the second generation may put the id of an update in the body`() throws {
@@ -183,13 +207,53 @@ import Testing
             try WireSample.call(.delete, "/tables/t/a", fields)
         }
         let get = try WireSample.call(.get, "/tables/t/a", fields)
-        #expect(get.ifMatch == .absent)
-        #expect(get.ifNoneMatch == .versions(["v"]))
-        #expect(try WireSample.call(.post, "/tables/t", fields, body: "{}").ifMatch == .absent)
+        #expect(get.conditions == Conditions(ifNoneMatch: .versions(["v"])))
+        #expect(try WireSample.call(.post, "/tables/t", fields, body: "{}").conditions.isEmpty)
         let patch = try WireSample.call(
             .patch, "/tables/t/a", ["If-Match": "\"v\""], body: "{\"version\":\"w\"}")
-        #expect(patch.ifMatch == .versions(["v"]))
-        guard case .update(_, let body) = patch.verb else { return }
-        #expect(body.version == "w")
+        #expect(patch.conditions == Conditions(ifMatch: .versions(["v"])))
+        let read = try WireSample.call(
+            .get, "/tables/t/a", WireSample.mobileApps.merging(Self.validators) { $1 })
+        #expect(read.conditions.isEmpty)
     }
+
+    @Test func `a version in the body of the second generation is a condition`() throws {
+        let call = try WireSample.call(.patch, "/tables/t/a", body: #"{"version":"w"}"#)
+        #expect(call.conditions == Conditions(ifMatch: .versions(["w"])))
+        let put = try WireSample.call(
+            .put, "/tables/t/a", WireSample.toolkit, body: #"{"version":"w"}"#)
+        #expect(put.conditions.isEmpty)
+    }
+
+    private static let validators = [
+        "If-Match": "\"a\"", "If-None-Match": "W/\"b\"",
+        "If-Unmodified-Since": "Sun, 02 Mar 2014 08:00:00 GMT",
+        "If-Modified-Since": "Sun Mar  2 08:00:00 2014",
+    ]
+
+    @Test(arguments: [
+        (ClientFamily.datasync, HTTPRequest.Method.get, Conditions.DateRule.datasync),
+        (.datasync, .put, .datasync), (.datasync, .patch, .datasync),
+        (.datasync, .delete, .datasync), (.toolkit, .get, .toolkit), (.toolkit, .put, .toolkit),
+        (.toolkit, .delete, .toolkit), (.toolkit, .patch, .datasync),
+    ])
+    func `the third generation reads all conditions on every verb`(
+        client: ClientFamily, method: HTTPRequest.Method, rule: Conditions.DateRule
+    ) throws {
+        let fields = WireSample.fields(client).merging(Self.validators) { $1 }
+        let call = try WireSample.call(method, "/tables/t/a", fields, body: "{}")
+        #expect(
+            call.conditions
+                == Conditions(
+                    ifMatch: .versions(["a"]), ifNoneMatch: .versions([]),
+                    unmodifiedSince: WireSample.updated, modifiedSince: WireSample.updated,
+                    dateRule: rule))
+        let odd = WireSample.fields(client).merging([
+            "If-Match": "a", "If-None-Match": "", "If-Unmodified-Since": "yesterday",
+            "If-Modified-Since": "2014-03-02T08:00:00Z",
+        ]) { $1 }
+        #expect(try WireSample.call(method, "/tables/t/a", odd, body: "{}").conditions.isEmpty)
+    }
+
+    private struct Unexpected: Error {}
 }

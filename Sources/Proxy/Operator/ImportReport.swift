@@ -21,7 +21,7 @@ struct ImportReport {
         case .inserted, .updated, .deleted, .undeleted: written += 1
         case .alreadyExists: present += 1
         case .missing, .gone: missing += 1
-        case .preconditionFailed, .versionConflict:
+        case .preconditionFailed:
             refuse(.changes, index, "Its version is another one.")
         case .unknownWhilePartial:
             refuse(

@@ -145,7 +145,7 @@ extension WriteOutcome {
         switch self {
         case .inserted(let item), .updated(let item), .deleted(let item), .undeleted(let item):
             item
-        case .missing, .gone, .preconditionFailed, .versionConflict, .alreadyExists,
+        case .missing, .gone, .preconditionFailed, .alreadyExists,
             .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy,
             .failed:
             nil
@@ -159,7 +159,7 @@ extension WriteOutcome {
         case .updated: .updated(item)
         case .deleted: .deleted(item)
         case .undeleted: .undeleted(item)
-        case .missing, .gone, .preconditionFailed, .versionConflict, .alreadyExists,
+        case .missing, .gone, .preconditionFailed, .alreadyExists,
             .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy,
             .failed:
             self

@@ -91,7 +91,13 @@ extension TablesRoutes {
     private func finished(_ outcome: GetOutcome, _ scene: Scene, _ id: ItemID) -> Response {
         switch outcome {
         case .item(let item, let state):
-            return signed(scene.answer.render(item: item), scene, hasAge: true, state: state)
+            let other =
+                scene.call.conditions.isEmpty
+                ? nil
+                : scene.home.store.backendVersion(scene.call.table, id, worker: scene.worker)
+            return signed(
+                scene.answer.render(item: item, backendVersion: other), scene, hasAge: true,
+                state: state)
         case .missing: return signed(scene.error(.notFound(id)), scene)
         case .gone: return signed(scene.error(.gone(id)), scene)
         case .unknownTable, .unknownWhilePartial: return away(scene, nil)

@@ -7,12 +7,12 @@ import TablesProtocol
 // for the network.
 extension TablesRoutes {
     func write(
-        _ scene: Scene, _ action: LocalWrite.Action, bodyVersion: String?, _ request: Request
+        _ scene: Scene, _ action: LocalWrite.Action, stated: ItemBody.Stated = ItemBody.Stated(),
+        _ request: Request
     ) -> Answer {
         let write = LocalWrite(
-            table: scene.call.table, action: action, ifMatch: scene.call.ifMatch,
-            ifNoneMatch: scene.call.ifNoneMatch, unmodifiedSince: scene.call.unmodifiedSince,
-            bodyVersion: bodyVersion, generation: scene.call.generation,
+            table: scene.call.table, action: action, conditions: scene.call.conditions,
+            stated: stated, generation: scene.call.generation,
             parameters: scene.call.parameters,
             headers: forwarded.pick(from: request.head.headerFields),
             traceparent: request.head.headerFields[.traceparent], actor: scene.actor)
@@ -72,7 +72,6 @@ extension TablesRoutes {
         case .missing: scene.error(scene.target.map { .notFound($0) } ?? .failed("No such item."))
         case .gone(let item): scene.error(.gone(item.id))
         case .preconditionFailed(let item): scene.error(.preconditionFailed(item))
-        case .versionConflict(let item): scene.error(.versionConflict(item))
         case .alreadyExists(let item): scene.error(.conflict(item))
         case .unknownWhilePartial:
             scene.error(.offline(retryAfterSeconds: Limits.retryAfterSeconds))

@@ -87,6 +87,7 @@ struct TablesRoutes: Sendable {
     private func item(_ id: ItemID, like asked: KnownReads.Read, _ worker: Int) -> Response? {
         let call = asked.call
         guard tables?.contains(call.table) ?? true,
+            call.conditions.isEmpty,
             case .home(let home) = homes.door(asked.token, call.table, worker: worker),
             let table = home.store.table(call.table, worker: worker), table.readPolicy == .local,
             call.generation != .datasync || table.idKind == .string,
@@ -120,16 +121,19 @@ struct TablesRoutes: Sendable {
         switch scene.call.verb {
         case .list(let query): return read(scene) { list($0, query) }
         case .get(let id, _): return read(scene) { get($0, id) }
-        case .insert(let body):
-            return write(scene, .insert(body), bodyVersion: body.version, request)
+        case .insert(let body): return write(scene, .insert(body), request)
         case .update(let id, let body):
-            return write(scene, .update(id, body.columns), bodyVersion: body.version, request)
+            let action: LocalWrite.Action =
+                if let deleted = body.deleted { .patch(id, body.columns, deleted: deleted) } else {
+                    .update(id, body.columns)
+                }
+            return write(scene, action, stated: body.stated, request)
         case .replace(let id, let body):
             let action: LocalWrite.Action =
                 scene.call.includeDeleted ? .restore(id, body.columns) : .replace(id, body.columns)
-            return write(scene, action, bodyVersion: body.version, request)
-        case .delete(let id): return write(scene, .delete(id), bodyVersion: nil, request)
-        case .undelete(let id): return write(scene, .undelete(id), bodyVersion: nil, request)
+            return write(scene, action, request)
+        case .delete(let id): return write(scene, .delete(id), request)
+        case .undelete(let id): return write(scene, .undelete(id), request)
         }
     }
 

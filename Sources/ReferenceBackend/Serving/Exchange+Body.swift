@@ -6,7 +6,8 @@ import TablesProtocol
 extension Exchange {
     /// The body of a write, taken apart.
     func sent(_ table: TableOptions) throws(Refusal) -> Sent {
-        try Sent(object(), profile, table)
+        if let sent = try patched(table) { return sent }
+        return try Sent(object(), profile, table)
     }
 
     /// The JSON object of the body.
@@ -31,7 +32,9 @@ extension Exchange {
         let type = call.field(.contentType).map { field in
             field.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
         }
-        let isJSON = type.map { $0 == "application/json" || $0.hasSuffix("+json") }
+        let isJSON = type.map {
+            $0 == "application/json" || ($0.hasSuffix("+json") && profile.flavour != .datasync)
+        }
         switch (isJSON, profile.flavour) {
         case (true, _): return nil
         case (_, .mobileServices), (nil, .mobileApps), (nil, .node), (nil, .express):

@@ -7,6 +7,7 @@ extension Exchange {
     /// A version in the body counts only where no If-Match came, and then gives 409.
     func mismatch(_ row: Row, _ sent: Sent?, _ table: TableRecord) -> Outcome? {
         if table.isPlain(profile.generation) { return nil }
+        if profile.generation == .datasync { return failedValidator(row) }
         let field = call.field(.ifMatch)
         if profile.isNode, let field {
             return nodeAccepts(field, row) ? nil : .preconditionFailed(row)
@@ -18,9 +19,7 @@ extension Exchange {
             return versions.contains(row.version) ? nil : .preconditionFailed(row)
         case .absent:
             guard let version = sent?.version, version != row.version else { return nil }
-            if profile.bodyVersionCounts { return .versionConflict(row) }
-            return profile.flavour == .datasync && call.method == .patch
-                ? .refused(Refusal(400, "The version cannot be changed.")) : nil
+            return profile.bodyVersionCounts ? .versionConflict(row) : nil
         }
     }
 

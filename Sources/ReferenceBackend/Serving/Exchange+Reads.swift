@@ -41,6 +41,7 @@ extension Exchange {
         if row.deleted, !(profile.includesDeletedByID && includesDeleted) {
             return profile.readDeleted == .gone ? .gone(id: id) : .missing(id: id)
         }
+        if profile.generation == .datasync { return failedValidator(row) ?? .found(row) }
         if !profile.isNode, let field = call.field(.ifNoneMatch) {
             switch IfMatch.parse(field, generation: .datasync) {
             case .any: return .notModified(row)

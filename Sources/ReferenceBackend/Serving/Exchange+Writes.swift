@@ -40,9 +40,11 @@ extension Exchange {
         let sent = try sent(table.options)
         if let refusal = idMismatch(sent, id) { throw refusal }
         guard var row = try find(table, id) else { return .missing(id: id) }
+        if let refusal = changesSystemProperties(sent, row) { throw refusal }
         let undeletes = profile.undelete == .patch && sent.deleted == false && row.deleted
         if !undeletes, let outcome = refuseDeleted(row) { return outcome }
         if let outcome = mismatch(row, sent, table) { return outcome }
+        if let patch = sent.patch { try check(patch, row) }
         let columns = try kept(sent.columns, &table)
         if let outcome = try withoutColumns(row, sent, columns, undeletes) { return outcome }
         row.columns.merge(columns)

@@ -8,6 +8,10 @@ struct Sent: Sendable {
     var columns = Columns()
     /// The version in it.
     var version: String?
+    /// The time of the last change in it, which servers of the third generation compare.
+    var updatedAt: String?
+    /// The JSON Patch that it came in; nil when it came as an object.
+    var patch: JSONPatch?
     /// The deleted mark in it.
     var deleted: Bool?
     /// The whole object as it came.
@@ -46,7 +50,8 @@ struct Sent: Sendable {
             throw Refusal(
                 400, "Cannot update item with property '\(column.name)' as it is reserved")
         case (.deleted, .dropped, _): deleted = column.value.value.bool
-        case (.createdAt, .dropped, _), (.updatedAt, .dropped, _): break
+        case (.updatedAt, .dropped, _): updatedAt = column.value.string
+        case (.createdAt, .dropped, _): break
         }
     }
 

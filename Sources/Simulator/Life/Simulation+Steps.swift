@@ -154,10 +154,10 @@ extension Simulation {
     ) async -> WriteOutcome {
         clock.advance(by: .milliseconds(5))
         let outcome = await proxy.store.submit(
-            LocalWrite(table: table, action: action, ifMatch: condition))
+            LocalWrite(table: table, action: action, conditions: Conditions(ifMatch: condition)))
         switch outcome {
         case .inserted, .updated, .deleted, .undeleted: proxy.acknowledged += 1
-        case .missing, .gone, .preconditionFailed, .versionConflict, .alreadyExists,
+        case .missing, .gone, .preconditionFailed, .alreadyExists,
             .unknownWhilePartial, .tableNotAllowed, .invalid:
             break
         case .storageFull where proxy.isDiskFull: break

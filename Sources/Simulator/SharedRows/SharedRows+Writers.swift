@@ -69,7 +69,7 @@ extension SharedRows {
             random.happens(0.3) ? rows[id].map { .versions([$0.version]) } ?? .absent : .absent
         clock.advance(by: .milliseconds(5))
         let outcome = await proxy.store.submit(
-            LocalWrite(table: table, action: action, ifMatch: condition))
+            LocalWrite(table: table, action: action, conditions: Conditions(ifMatch: condition)))
         guard outcome.isSuccess else { return }
         note("p\(proxy.number) \(verb) \(id) \(meant) over \(row)")
         if !ids.contains(id) { ids.append(id) }

@@ -9,7 +9,11 @@ extension Transaction {
         case .insert(let body): return try insert(body, write, rules)
         case .update(let id, let columns): return try change(id, .update, columns, write, rules)
         case .replace(let id, let columns): return try change(id, .replace, columns, write, rules)
-        case .restore(let id, let columns): return try restore(id, columns, write, rules)
+        case .restore(let id, let columns): return try restore(id, .replace, columns, write, rules)
+        case .patch(let id, let columns, deleted: true):
+            return try changeAndDelete(id, columns, write, rules)
+        case .patch(let id, let columns, deleted: false):
+            return try bringBack(id, columns, write, rules)
         case .delete(let id): return try change(id, .delete, Columns(), write, rules)
         case .undelete(let id): return try change(id, .undelete, Columns(), write, rules)
         }
@@ -30,11 +34,21 @@ extension Transaction {
         if let found, !found.deleted || (chain.isEmpty && found.serverDeleted) {
             return .alreadyExists(found.item)
         }
+        if let found, try isTaken(by: chain, write, table) { return .alreadyExists(found.item) }
         let edit = ItemEdit(
             table: table, row: found ?? ItemRow(new: id, tableID: table.id), chain: chain,
             kind: .insert, columns: try respell(body.columns, in: table), write: write,
             madeID: body.id == nil)
         return try make(edit, rules)
+    }
+
+    /// Whether an id whose deletion waits to be sent is taken for a client, as the real servers say it
+    /// is once they have deleted softly. Where that is not known, the insert brings the item back.
+    private func isTaken(
+        by chain: [TableOperation], _ write: LocalWrite, _ table: TableRecord
+    ) throws -> Bool {
+        guard write.actor.isClient, chain.last?.kind == .delete else { return false }
+        return try isKnownToDeleteSoftly(table)
     }
 
     private func newID(in table: TableRecord, _ generation: Generation) throws -> ItemID {
@@ -44,21 +58,46 @@ extension Transaction {
         }
     }
 
-    /// Undeletes what the backend holds as deleted, then replaces: backends take these as two
-    /// requests. Where nothing is deleted, or only here and not yet there, it is a replace.
+    /// Undeletes what the backend holds as deleted, then changes it: backends take these as two
+    /// requests. Where nothing is deleted, or only here and not yet there, it is a change.
     private func restore(
-        _ id: ItemID, _ columns: Columns, _ write: LocalWrite, _ rules: WriteRules
+        _ id: ItemID, _ kind: OperationKind, _ columns: Columns, _ write: LocalWrite,
+        _ rules: WriteRules
     ) throws -> WriteOutcome {
         guard let row = try table(write.table).flatMap({ try self.row($0, id) }), row.deleted,
             try chain(of: row).last?.kind != .delete
-        else { return try change(id, .replace, columns, write, rules) }
+        else { return try change(id, kind, columns, write, rules) }
         let undeleted = try change(id, .undelete, Columns(), write, rules)
         guard case .undeleted = undeleted else { return undeleted }
-        var rest = write
-        rest.ifMatch = .absent
-        rest.ifNoneMatch = .absent
-        rest.unmodifiedSince = nil
-        return try change(id, .replace, columns, rest, rules)
+        return try change(id, kind, columns, write.judged, rules)
+    }
+
+    /// Brings an item back, and changes it where there are columns.
+    private func bringBack(
+        _ id: ItemID, _ columns: Columns, _ write: LocalWrite, _ rules: WriteRules
+    ) throws -> WriteOutcome {
+        guard columns.isEmpty else { return try restore(id, .update, columns, write, rules) }
+        let undeleted = try change(id, .undelete, columns, write, rules)
+        guard case .undeleted(let item) = undeleted else { return undeleted }
+        return .updated(item)
+    }
+
+    /// Changes an item and deletes it; what is deleted already is gone.
+    private func changeAndDelete(
+        _ id: ItemID, _ columns: Columns, _ write: LocalWrite, _ rules: WriteRules
+    ) throws -> WriteOutcome {
+        if let row = try table(write.table).flatMap({ try self.row($0, id) }), row.deleted {
+            return .gone(row.item)
+        }
+        var write = write
+        if !columns.isEmpty {
+            let updated = try change(id, .update, columns, write, rules)
+            guard case .updated = updated else { return updated }
+            write = write.judged
+        }
+        let deleted = try change(id, .delete, Columns(), write, rules)
+        guard case .deleted(let item) = deleted else { return deleted }
+        return .updated(item)
     }
 
     private func change(
@@ -70,31 +109,19 @@ extension Transaction {
             return table.isComplete ? .missing : .unknownWhilePartial
         }
         let chain = try chain(of: row)
+        if let sentence = write.stated.contradiction(to: row) { return .invalid(sentence) }
         if row.deleted, kind != .undelete, chain.last?.kind != .delete { return .gone(row.item) }
+        // A repeated delete is answered as the first one was, whatever version it names.
+        if !(row.deleted && kind == .delete), !write.holds(for: row, in: table) {
+            return .preconditionFailed(row.item)
+        }
         if !row.deleted, kind == .undelete {
             try countCollapsedWrite()
             return .undeleted(row.item)
-        }
-        // A repeated delete is answered as the first one was, whatever version it names.
-        if !(row.deleted && kind == .delete), let failure = try failure(of: write, row) {
-            return failure
         }
         return try make(
             ItemEdit(
                 table: table, row: row, chain: chain, kind: kind,
                 columns: try respell(columns, in: table), write: write), rules)
-    }
-
-    /// Why the write's condition does not hold; nil when it does.
-    private func failure(of write: LocalWrite, _ row: ItemRow) throws -> WriteOutcome? {
-        if write.isConditional {
-            let isRefused =
-                write.ifNoneMatch != .absent && accepts(write.ifNoneMatch, row)
-            let isLate = write.unmodifiedSince.map { row.stamp > $0.milliseconds } ?? false
-            let holds = accepts(write.ifMatch, row) && !isRefused && !isLate
-            return holds ? nil : .preconditionFailed(row.item)
-        }
-        guard let version = write.bodyVersion else { return nil }
-        return accepts(.versions([version]), row) ? nil : .versionConflict(row.item)
     }
 }

@@ -273,7 +273,7 @@ extension WriteOutcome {
     public var isSuccess: Bool {
         switch self {
         case .inserted, .updated, .deleted, .undeleted: true
-        case .missing, .gone, .preconditionFailed, .versionConflict, .alreadyExists,
+        case .missing, .gone, .preconditionFailed, .alreadyExists,
             .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy,
             .failed:
             false

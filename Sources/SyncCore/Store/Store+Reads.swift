@@ -126,6 +126,19 @@ extension Store {
         return .item(item, state: ItemState(pending: pending))
     }
 
+    /// The backend's version of an item that has no changes of its own here: a client may know it from
+    /// an answer that was passed on. Nil where there is none.
+    @available(*, noasync)
+    public func backendVersion(_ name: TableName, _ id: ItemID, worker: Int) -> String? {
+        let reader = reader(of: worker)
+        let row = try? known(name, reader).flatMap { table in
+            try reader.read(steps: StoreLimits.readBudgetSteps) {
+                try transaction($0).row(table, id)
+            }
+        }
+        return row.flatMap { $0.pending == nil ? $0.serverVersion : nil }
+    }
+
     /// The item of exactly this id, and the state of its first open operation.
     @available(*, noasync)
     private func item(

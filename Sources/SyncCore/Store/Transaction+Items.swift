@@ -57,11 +57,22 @@ extension Transaction {
         }
     }
 
-    /// Whether a client that holds this version has seen the item as it is: by the store's own version,
-    /// or by the backend's while nothing was changed here.
-    func accepts(_ ifMatch: IfMatch, _ row: ItemRow) -> Bool {
-        if ifMatch.accepts(row.version) { return true }
-        guard row.pending == nil, let version = row.serverVersion else { return false }
-        return ifMatch.accepts(version)
+    /// Whether a row is known that the backend keeps although it is deleted: the table deletes softly.
+    /// False where the table deletes hard, or no such row was seen yet.
+    func isKnownToDeleteSoftly(_ table: TableRecord) throws -> Bool {
+        try integer(
+            """
+            SELECT 1 FROM items INDEXED BY items_tombstones
+              WHERE deleted = 1 AND server_deleted = 1 AND table_id = ? LIMIT 1
+            """, [table.id]) != nil
+    }
+}
+
+extension ItemRow {
+    /// The versions under which a client may know the item as it is: the store's own, and the backend's
+    /// while nothing was changed here.
+    var knownVersions: [String] {
+        guard pending == nil, let serverVersion else { return [version] }
+        return [version, serverVersion]
     }
 }

@@ -49,6 +49,14 @@ public indirect enum Actor: RawRepresentable, Sendable, Hashable {
         }
     }
 
+    /// Whether it is an app through `/tables` of this store.
+    public var isClient: Bool {
+        switch self {
+        case .client, .namedClient: true
+        case .person, .engine, .elsewhere: false
+        }
+    }
+
     /// The name of the address that a client used; nil for a plain address and for others.
     public var clientName: String? {
         switch self {

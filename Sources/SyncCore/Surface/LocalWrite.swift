@@ -12,6 +12,9 @@ public struct LocalWrite: Sendable {
         case replace(ItemID, Columns)
         /// The same, and brings a deleted item back: how the Community Toolkit undeletes.
         case restore(ItemID, Columns)
+        /// Sets these columns, and deletes the item or brings it back: PATCH of Datasync with the mark
+        /// `deleted`.
+        case patch(ItemID, Columns, deleted: Bool)
         case delete(ItemID)
         case undelete(ItemID)
     }
@@ -20,14 +23,10 @@ public struct LocalWrite: Sendable {
     public var table: TableName
     /// What is done.
     public var action: Action
-    /// The condition on the item's version.
-    public var ifMatch: IfMatch
-    /// The versions that it is not meant for.
-    public var ifNoneMatch: IfMatch
-    /// The time after which the item must not have been changed.
-    public var unmodifiedSince: Instant?
-    /// The version in the body, where the client's generation checks it.
-    public var bodyVersion: String?
+    /// What the state of the item is a condition of.
+    public var conditions: Conditions
+    /// What the client says that the item is; it must be so.
+    public var stated: ItemBody.Stated
     /// The client's generation.
     public var generation: Generation
     /// The client's custom query pairs, sent on as they came.
@@ -41,18 +40,15 @@ public struct LocalWrite: Sendable {
 
     /// Makes a write from its parts.
     public init(
-        table: TableName, action: Action, ifMatch: IfMatch = .absent,
-        ifNoneMatch: IfMatch = .absent, unmodifiedSince: Instant? = nil,
-        bodyVersion: String? = nil, generation: Generation = .mobileApps,
+        table: TableName, action: Action, conditions: Conditions = Conditions(),
+        stated: ItemBody.Stated = ItemBody.Stated(), generation: Generation = .mobileApps,
         parameters: [QueryParameter] = [], headers: HTTPFields = [:],
         traceparent: String? = nil, actor: Actor = .client
     ) {
         self.table = table
         self.action = action
-        self.ifMatch = ifMatch
-        self.ifNoneMatch = ifNoneMatch
-        self.unmodifiedSince = unmodifiedSince
-        self.bodyVersion = bodyVersion
+        self.conditions = conditions
+        self.stated = stated
         self.generation = generation
         self.parameters = parameters
         self.headers = headers
@@ -61,7 +57,13 @@ public struct LocalWrite: Sendable {
     }
 
     /// Whether the client made it depend on the item's state.
-    var isConditional: Bool {
-        ifMatch != .absent || ifNoneMatch != .absent || unmodifiedSince != nil
+    var isConditional: Bool { !conditions.isEmpty }
+
+    /// What is left to do of a write whose conditions were judged with its first part.
+    var judged: LocalWrite {
+        var rest = self
+        rest.conditions = Conditions()
+        rest.stated = ItemBody.Stated()
+        return rest
     }
 }

@@ -10,10 +10,8 @@ public enum WriteOutcome: Sendable, Hashable {
     case missing
     /// Only the tombstone is left.
     case gone(Item)
-    /// If-Match names another version.
+    /// The item is not as the write's conditions want it.
     case preconditionFailed(Item)
-    /// The version in the body is another one.
-    case versionConflict(Item)
     /// An insert of an id that is taken.
     case alreadyExists(Item)
     /// The item is not here, and until the first pull nobody knows whether it exists.

@@ -1,5 +1,11 @@
 /// The content types that a body on `/tables` may have.
 enum ContentType {
+    /// Whether a body of this type is a JSON Patch (RFC 6902).
+    static func isJSONPatch(_ field: String?) -> Bool {
+        let type = field?.split(separator: ";").first.map { String($0).trimmed.lowercased() }
+        return type == "application/json-patch+json"
+    }
+
     /// Whether a body of this type is JSON: `application/json` and `*+json`, in UTF-8. A missing
     /// type, and an empty one, count as JSON, as the SDKs' servers take them.
     static func isJSON(_ field: String?) -> Bool {

@@ -25,7 +25,7 @@ extension TableCall {
         var verb = try verb(request, path, parameters, client.generation)
         verb.setIncludeDeleted(includeDeleted)
         var call = TableCall(
-            table: path.table, verb: verb, ifMatch: .absent, ifNoneMatch: .absent, client: client,
+            table: path.table, verb: verb, conditions: Conditions(), client: client,
             systemProperties: try SystemProperty.requested(
                 parameters, select: verb.select, generation: client.generation),
             includeDeleted: includeDeleted,
@@ -43,31 +43,6 @@ extension TableCall {
         {
             throw .unsupportedVersion
         }
-    }
-
-    private mutating func readConditions(_ fields: HTTPFields) throws(TablesError) {
-        let isRead: Bool
-        switch verb {
-        case .list, .insert: return
-        case .get: isRead = true
-        case .update, .replace, .delete, .undelete: isRead = false
-        }
-        let isThird = generation == .datasync
-        if isRead || isThird {
-            // Several tags and weak ones are fine here in every generation.
-            ifNoneMatch = IfMatch.parse(fields[.ifNoneMatch], generation: .datasync)
-        }
-        if isRead {
-            if isThird, ifNoneMatch == .absent {
-                modifiedSince = fields[.ifModifiedSince].flatMap { Instant(httpDate: $0) }
-            }
-            return
-        }
-        if isThird, fields[.ifMatch] == nil {
-            unmodifiedSince = fields[.ifUnmodifiedSince].flatMap { Instant(httpDate: $0) }
-        }
-        ifMatch = IfMatch.parse(fields[.ifMatch], generation: generation)
-        if case .invalid(let field) = ifMatch { throw .invalidIfMatch(field) }
     }
 
     private static func isCustom(_ parameter: QueryParameter, _ generation: Generation) -> Bool {

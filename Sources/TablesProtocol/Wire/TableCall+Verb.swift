@@ -17,13 +17,11 @@ extension TableCall {
             return .insert(body)
         case (.post, let id?) where generation != .datasync: return .undelete(id)
         case (.patch, nil) where generation == .mobileApps:
-            let body = try body(request, generation)
+            let body = try body(request, generation, isPatch: true)
             guard let id = body.id else { throw .badRequest("The body has no id.") }
             return .update(id, body)
         case (.patch, let id?):
-            let body = try body(request, generation, for: id)
-            let isUndelete = body.deleted == false && body.columns.isEmpty
-            return isUndelete ? .undelete(id) : .update(id, body)
+            return .update(id, try body(request, generation, for: id, isPatch: true))
         case (.put, let id?) where generation != .mobileServices:
             return .replace(id, try body(request, generation, for: id))
         case (.delete, let id?): return .delete(id)
@@ -56,12 +54,14 @@ extension TableCall {
     }
 
     private static func body(
-        _ request: Request, _ generation: Generation, for id: ItemID? = nil
+        _ request: Request, _ generation: Generation, for id: ItemID? = nil, isPatch: Bool = false
     ) throws(TablesError) -> ItemBody {
-        guard ContentType.isJSON(request.head.headerFields[.contentType]) else {
-            throw .unsupportedContentType
-        }
-        let body = try ItemBody.parse(request.body, generation: generation)
+        let type = request.head.headerFields[.contentType]
+        guard ContentType.isJSON(type) else { throw .unsupportedContentType }
+        let body =
+            isPatch && ContentType.isJSONPatch(type)
+            ? try ItemBody.parse(patch: request.body, generation: generation)
+            : try ItemBody.parse(request.body, generation: generation)
         if let id, let stated = body.id, stated != id { throw .idMismatch }
         return body
     }

@@ -6,7 +6,7 @@ public struct TableCall: Sendable {
         /// The query's select alone counts.
         case get(ItemID, TableQuery)
         case insert(ItemBody)
-        /// PATCH: only the columns in the body change.
+        /// PATCH: only the columns in the body change; its mark `deleted` deletes or brings back.
         case update(ItemID, ItemBody)
         /// PUT: columns that the body leaves out go.
         case replace(ItemID, ItemBody)
@@ -18,16 +18,8 @@ public struct TableCall: Sendable {
     public var table: TableName
     /// What is to be done.
     public var verb: Verb
-    /// The versions that a write is meant for.
-    public var ifMatch: IfMatch
-    /// The versions that a read need not be answered with, and that a write of the third generation
-    /// is not meant for.
-    public var ifNoneMatch: IfMatch
-    /// The time after which a write's item must not have been changed, where no If-Match came; the
-    /// third generation's servers alone look at it.
-    public var unmodifiedSince: Instant?
-    /// The time after which a read's item must have been changed to be worth an answer, as above.
-    public var modifiedSince: Instant?
+    /// What the request makes the state of its item a condition of; none for lists and inserts.
+    public var conditions: Conditions
     /// The SDK that asks; it decides the shape of the answer.
     public var client: ClientFamily
     /// System properties that the answer shows: those asked for in the first generation, else all.

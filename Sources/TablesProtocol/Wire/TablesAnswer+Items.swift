@@ -2,16 +2,20 @@ public import HTTPMessage
 public import HTTPTypes
 
 extension TablesAnswer {
-    /// Answers a read, update or replacement with the item; a read whose `If-None-Match` names the
-    /// version, or in the third generation whose `If-Modified-Since` is later, with 304, but in the
-    /// second generation, whose servers never do.
-    public func render(item: Item, status: HTTPResponse.Status = .ok) -> Response {
-        if isKnown(item) {
+    /// Answers a read, update or replacement with the item; a read by its conditions also with 304, or
+    /// with 412 and the item.
+    /// - Parameter backendVersion: another version under which the client may know the item as it is.
+    public func render(
+        item: Item, status: HTTPResponse.Status = .ok, backendVersion: String? = nil
+    ) -> Response {
+        switch verdict(on: item, backendVersion) {
+        case .holds: return respond(with: item, status, writer)
+        case .fails: return render(conflicting: item, status: .preconditionFailed)
+        case .known:
             var fields = bodilessFields
             fields[.eTag] = ETag.quote(item.version)
             return Response(status: .notModified, headerFields: fields)
         }
-        return respond(with: item, status, writer)
     }
 
     /// Answers an insert: 201, the whole item, and where it is.
@@ -50,16 +54,13 @@ extension TablesAnswer {
         return Response(status: status, headerFields: fields, body: bytes)
     }
 
-    private func isKnown(_ item: Item) -> Bool {
-        guard let call, case .get = call.verb, generation != .mobileApps, writer.showsVersion else {
-            return false
-        }
-        switch call.ifNoneMatch {
-        case .absent:
-            guard let since = call.modifiedSince else { return false }
-            return client == .toolkit ? item.updatedAt < since : item.updatedAt <= since
-        case .invalid: return false
-        case .any, .versions: return call.ifNoneMatch.accepts(item.version)
-        }
+    /// What the conditions of a read say. Those of writes were judged when they were made. A first
+    /// generation client that did not ask for the version has none to name.
+    private func verdict(on item: Item, _ backendVersion: String?) -> Conditions.Verdict {
+        guard let call, case .get = call.verb, !call.conditions.isEmpty,
+            generation != .mobileServices || writer.showsVersion
+        else { return .holds }
+        let versions = [item.version] + (backendVersion.map { [$0] } ?? [])
+        return call.conditions.verdict(versions: versions, changed: item.updatedAt)
     }
 }

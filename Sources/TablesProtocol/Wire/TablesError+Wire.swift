@@ -14,7 +14,7 @@ extension TablesError {
         case .unknownTable, .notFound: .notFound
         case .gone: generation == .datasync ? .gone : .notFound
         case .preconditionFailed: .preconditionFailed
-        case .conflict, .versionConflict: .conflict
+        case .conflict: .conflict
         case .offline, .unavailable: .serviceUnavailable
         case .unauthorized: .unauthorized
         case .untranslatable: .notImplemented
@@ -64,7 +64,7 @@ extension TablesError {
         case .notFound(let id), .gone(let id):
             generation == .mobileServices
                 ? "An item with id '\(id)' does not exist." : "The item does not exist"
-        case .preconditionFailed, .versionConflict:
+        case .preconditionFailed:
             "The item has been changed since it was read."
         case .conflict:
             "Could not insert the item because an item with that id already exists."
@@ -81,7 +81,7 @@ extension TablesError {
         case .malformedJSON, .notAnObject, .badRequest, .invalidID, .idMismatch, .badQuery,
             .unknownSystemProperty, .reservedProperty, .unsupportedVersion, .methodOverride,
             .invalidIfMatch, .unsupportedContentType, .bodyTooLarge, .methodNotAllowed,
-            .unknownTable, .notFound, .gone, .preconditionFailed, .conflict, .versionConflict,
+            .unknownTable, .notFound, .gone, .preconditionFailed, .conflict,
             .unauthorized, .untranslatable, .forbidden, .storageFull, .refusedByBackend, .failed:
             nil
         }
@@ -90,7 +90,7 @@ extension TablesError {
     /// The item that stands against the write, when the client may see it.
     func item(shownTo generation: Generation) -> Item? {
         switch self {
-        case .preconditionFailed(let item), .versionConflict(let item): item
+        case .preconditionFailed(let item): item
         case .conflict(let item): generation == .mobileServices ? nil : item
         case .malformedJSON, .notAnObject, .badRequest, .invalidID, .idMismatch, .badQuery,
             .unknownSystemProperty, .reservedProperty, .unsupportedVersion, .methodOverride,

@@ -32,12 +32,10 @@ public enum TablesError: Error, Sendable, Hashable {
     case notFound(ItemID)
     /// The item is deleted; the third generation says so.
     case gone(ItemID)
-    /// If-Match names another version; here is the item as it is.
+    /// The item is not as the request's conditions want it; here it is as it is.
     case preconditionFailed(Item)
     /// An item with the id exists already; here it is, when it may be shown.
     case conflict(Item?)
-    /// The body names another version and no If-Match came; here is the item as it is.
-    case versionConflict(Item)
     /// The If-Match field cannot be read.
     case invalidIfMatch(String)
     /// The answer is not known here and the backend cannot be reached.

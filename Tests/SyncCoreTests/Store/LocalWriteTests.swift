@@ -131,16 +131,6 @@ import Testing
         #expect(dropped.name == "preconditionFailed")
     }
 
-    @Test func `the version in the body is a check of its own`() async throws {
-        let item = try await fixture.insert("a")
-        let body = try Columns(parsing: #"{"text":"b"}"#)
-        #expect(
-            await fixture.write(.update(item.id, body), bodyVersion: "x").name == "versionConflict")
-        #expect(
-            await fixture.write(.update(item.id, body), bodyVersion: item.version).name == "updated"
-        )
-    }
-
     @Test func `ids differ by case but a look-up may fall back to the only one`() async throws {
         try await fixture.insert("Abc")
         #expect(try await fixture.update("aBC", #"{"n":1}"#).id.text == "Abc")

@@ -61,13 +61,21 @@ final class StoreFixture: Sendable {
     }
 
     func write(
-        _ action: LocalWrite.Action, ifMatch: IfMatch = .absent, bodyVersion: String? = nil,
-        table: TableName? = nil
+        _ action: LocalWrite.Action, ifMatch: IfMatch = .absent, table: TableName? = nil
+    ) async -> WriteOutcome {
+        await write(action, Conditions(ifMatch: ifMatch), table: table)
+    }
+
+    func write(
+        _ action: LocalWrite.Action, _ conditions: Conditions,
+        stated: ItemBody.Stated = ItemBody.Stated(), by actor: Actor = .client,
+        generation: Generation = .mobileApps, table: TableName? = nil
     ) async -> WriteOutcome {
         clock.advance(milliseconds: 1)
         return await store.submit(
             LocalWrite(
-                table: table ?? todo, action: action, ifMatch: ifMatch, bodyVersion: bodyVersion))
+                table: table ?? todo, action: action, conditions: conditions, stated: stated,
+                generation: generation, actor: actor))
     }
 
     @discardableResult
@@ -170,8 +178,7 @@ extension WriteOutcome {
     var item: Item? {
         switch self {
         case .inserted(let item), .updated(let item), .deleted(let item), .undeleted(let item),
-            .gone(let item), .preconditionFailed(let item), .versionConflict(let item),
-            .alreadyExists(let item):
+            .gone(let item), .preconditionFailed(let item), .alreadyExists(let item):
             item
         case .missing, .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly,
             .busy, .failed:
