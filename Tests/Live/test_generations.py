@@ -150,3 +150,38 @@ def test_the_generation_of_the_backend_is_asked_or_said(start, choice, expected)
     assert proxy.sync()["state"] == expected
     if expected == "offline":
         assert proxy.status()["backend"]["state"] == "notTables"
+
+
+@pytest.mark.parametrize("flavour", ["1", "2-node", "3", "3-toolkit"])
+def test_a_json_patch_reaches_a_backend_of_any_generation(start, flavour):
+    backend = start.backend("--flavour", flavour)
+    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+    client = Client(proxy.url, "datasync")
+
+    def patch(*operations):
+        names = ("op", "path", "value")
+        body = [dict(zip(names, operation)) for operation in operations]
+        headers = {"Content-Type": "application/json-patch+json"}
+        return client.request("PATCH", "/tables/todoitem/a1", json=body, headers=headers)
+
+    def sync():
+        run = proxy.sync()
+        assert run["state"] == "complete", run
+        return client.request("GET", "/tables/todoitem/a1")
+
+    client.request("POST", "/tables/todoitem", json={"id": "a1", "text": "milk", "complete": False})
+    client.item(sync(), 200, text="milk", complete=False)
+    done = patch(("test", "/text", "milk"), ("replace", "/complete", True), ("replace", "/text", "1.10"))
+    client.item(done, 200, text="1.10", complete=True)
+    client.item(patch(("test", "/text", "milk"), ("remove", "/complete")), 412, text="1.10", complete=True)
+    client.item(sync(), 200, text="1.10", complete=True)
+
+    client.item(patch(("replace", "/deleted", True)), 200, deleted=True)
+    assert sync().status_code == 410
+    assert patch(("replace", "/text", "x")).status_code == 410
+    client.item(patch(("replace", "/deleted", False), ("replace", "/text", "back")), 200, text="back")
+    item = client.item(sync(), 200, text="back", complete=True, deleted=False)
+    # What the backend has now: a fresh copy shows it.
+    fresh = Client(start.proxy(backend.url, "--table", "todoitem", folder="fresh").url, "datasync")
+    there = fresh.items(fresh.request("GET", "/tables/todoitem"))
+    assert [(one["id"], one["text"], one["complete"]) for one in there] == [("a1", item["text"], True)]
