@@ -87,7 +87,7 @@ struct Composition {
                 backend: configuration.backend, transport: passing ?? transport,
                 applicationKey: applicationKey),
             passThrough: passThrough,
-            forwarded: ForwardedHeaders(configuration.forwardedHeaders), now: clock.now)
+            forwardedHeaders: ForwardedHeaders(configuration.forwardedHeaders), now: clock.now)
         let routes = Routes(
             gate: gate, rejections: rejections, tables: tables, operatorAPI: operatorAPI,
             passThrough: passThrough)

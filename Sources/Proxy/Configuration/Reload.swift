@@ -32,7 +32,7 @@ actor Reload {
     ) {
         homes = house.homes
         rules = house.routes.gate.held
-        forwarded = house.routes.tables.forwarded
+        forwarded = house.routes.tables.forwardedHeaders
         self.log = log
         self.holding = holding
         self.rebind = rebind

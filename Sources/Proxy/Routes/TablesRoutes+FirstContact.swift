@@ -26,7 +26,7 @@ extension TablesRoutes {
                 return listWhileFilling(scene, query, reply)
             }
             if isOwn { return slowLane.run { reply(here(scene)) } }
-            switch await forwarded(scene, .list(query, rows: most(query))) {
+            switch await askBackend(scene, .list(query, rows: most(query))) {
             case .page(let page):
                 pullBehind(scene)
                 reply(signed(scene.answer.render(page: page), scene))
@@ -49,7 +49,7 @@ extension TablesRoutes {
         }
         return later(scene) { scene, reply in
             let target = ForwardedRead.Target.item(id, includeDeleted: scene.call.includeDeleted)
-            switch await forwarded(scene, target) {
+            switch await askBackend(scene, target) {
             case .item(let item):
                 pullBehind(scene)
                 reply(signed(scene.answer.render(item: item), scene))
@@ -104,7 +104,7 @@ extension TablesRoutes {
     private func answerAfterFailedPull(
         _ scene: Scene, _ query: TableQuery, _ reply: Reply
     ) async {
-        switch await forwarded(scene, .list(query, rows: most(query))) {
+        switch await askBackend(scene, .list(query, rows: most(query))) {
         case .refused(let response, let reason, let spoken):
             reply(passed(response, reason, spoken: spoken, scene))
         case .unreachable(_, let wait): reply(away(scene, wait))
@@ -140,7 +140,7 @@ extension TablesRoutes {
     ) -> Answer {
         later(scene) { scene, reply in
             if await hasOpenChanges(scene) { return slowLane.run { reply(here(scene)) } }
-            switch await forwarded(scene, target) {
+            switch await askBackend(scene, target) {
             case .page(let page): reply(signed(scene.answer.render(page: page), scene))
             case .item(let item): reply(signed(scene.answer.render(item: item), scene))
             case .refused(let response, let reason, let spoken):
@@ -151,11 +151,12 @@ extension TablesRoutes {
     }
 
     /// Asks the backend in the client's stead.
-    func forwarded(_ scene: Scene, _ target: ForwardedRead.Target) async -> ForwardedAnswer {
+    func askBackend(_ scene: Scene, _ target: ForwardedRead.Target) async -> ForwardedAnswer {
         await scene.home.engine.forward(
             ForwardedRead(
                 table: scene.call.table, target: target,
-                parameters: scene.call.parameters.map(\.raw), generation: scene.call.generation))
+                parameters: scene.call.parameters.map(\.raw), headers: scene.headers,
+                generation: scene.call.generation))
     }
 
     /// The most rows that a client's list asks the backend for; nil where the client names no number.

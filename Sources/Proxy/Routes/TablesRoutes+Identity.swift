@@ -46,6 +46,7 @@ extension TablesRoutes {
             slowLane.run {
                 let scene = Scene(
                     call: call, answer: TablesAnswer(to: call), home: home, actor: actor,
+                    headers: forwardedHeaders.pick(from: request.head.headerFields),
                     worker: slowLane.worker)
                 answer(scene, request).send(reply)
             }

@@ -56,7 +56,7 @@ extension TablesRoutes {
     private func firstRow(_ scene: Scene) async -> ForwardedAnswer? {
         await withTaskGroup(of: ForwardedAnswer?.self) { group in
             group.addTask {
-                let answer = await forwarded(scene, .list(TableQuery(top: 1), rows: 1))
+                let answer = await askBackend(scene, .list(TableQuery(top: 1), rows: 1))
                 if case .page(let page) = answer, page.items.isEmpty,
                     scene.call.generation == .mobileServices, scene.home.board.mayPullForRead,
                     homes.backendGeneration ?? .mobileServices == .mobileServices

@@ -14,7 +14,7 @@ extension TablesRoutes {
             table: scene.call.table, action: action, conditions: scene.call.conditions,
             stated: stated, generation: scene.call.generation,
             parameters: scene.call.parameters,
-            headers: forwarded.pick(from: request.head.headerFields),
+            headers: scene.headers,
             traceparent: request.head.headerFields[.traceparent], actor: scene.actor)
         let asksFirst = asksBeforeInsert(scene)
         let waits = writesThrough(scene)

@@ -14,7 +14,7 @@ struct TablesRoutes: Sendable {
     let slowLane: SlowLane
     let voucher: Voucher
     let passThrough: PassThrough
-    let forwarded: ForwardedHeaders
+    let forwardedHeaders: ForwardedHeaders
     let now: @Sendable () -> Instant
 
     /// Answers a request that the guard let through.
@@ -38,7 +38,7 @@ struct TablesRoutes: Sendable {
         guard tables?.contains(call.table) ?? true else {
             return .now(answer.render(error: .unknownTable(call.table.text)))
         }
-        if let field = forwarded.tooLong(in: request.head.headerFields) {
+        if let field = forwardedHeaders.tooLong(in: request.head.headerFields) {
             return .now(
                 answer.render(
                     error: .badRequest(
@@ -76,7 +76,10 @@ struct TablesRoutes: Sendable {
         switch homes.door(token, call.table, worker: worker) {
         case .home(let home):
             return answer(
-                Scene(call: call, answer: form, home: home, actor: actor, worker: worker),
+                Scene(
+                    call: call, answer: form, home: home, actor: actor,
+                    headers: forwardedHeaders.pick(from: request.head.headerFields),
+                    worker: worker),
                 request)
         case .unknown(let token): return meet(token, call, request, actor)
         }
@@ -144,6 +147,8 @@ struct TablesRoutes: Sendable {
         let home: Home
         /// Who asks, for the history.
         let actor: Actor
+        /// The header fields of the client's own that go to the backend with it.
+        let headers: HTTPFields
         /// Whose reader may be used: that of the server's thread, or of the slow lane.
         var worker: Int
 

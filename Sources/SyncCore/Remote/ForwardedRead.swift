@@ -1,5 +1,5 @@
 public import HTTPMessage
-import HTTPTypes
+public import HTTPTypes
 public import TablesProtocol
 
 /// A client's read that the backend itself is asked: its table is not copied yet, or the client sends
@@ -18,16 +18,20 @@ public struct ForwardedRead: Sendable {
     public var target: Target
     /// The client's own query pairs, still encoded, sent as they came.
     public var parameters: [String]
+    /// Header fields of the client's own, sent as they came.
+    public var headers: HTTPFields
     /// Whose client asks: a backend of which nothing is known yet is asked in its words.
     public var generation: Generation
 
     /// Makes a read.
     public init(
-        table: TableName, target: Target, parameters: [String] = [], generation: Generation
+        table: TableName, target: Target, parameters: [String] = [], headers: HTTPFields = [:],
+        generation: Generation
     ) {
         self.table = table
         self.target = target
         self.parameters = parameters
+        self.headers = headers
         self.generation = generation
     }
 }
@@ -70,7 +74,7 @@ extension ForwardedRead {
         if spoken == .mobileServices { pairs.append("__systemproperties=*") }
         pairs += parameters
         let target = pairs.isEmpty ? path : "\(path)?\(pairs.joined(separator: "&"))"
-        return RemoteRequest(method: .get, target: target)
+        return RemoteRequest(method: .get, target: target, fields: headers)
     }
 
     /// What the backend's answer to the request means for the client; nil where it is no answer of

@@ -36,7 +36,18 @@ import Testing
         _ = await world.engine.pull(world.todo)
         #expect(world.transport.targets.count { $0.contains("$top=1000") } == 1)
         #expect(try await page(world, top: 500).items.count == 248)
+        // Also one that names no number, as that server does; the first generation's servers never did.
+        #expect(try await page(world, top: nil).items.count == 248)
+        #expect(try await page(world, top: nil, generation: .mobileServices).items.count == 50)
+    }
+
+    @Test func `a client that names no number gets its generation's page from a backend that cuts`()
+        async throws
+    {
+        let world = try await world(pageRows: 50, rows: 120)
+        _ = await world.engine.pull(world.todo)
         #expect(try await page(world, top: nil).items.count == 50)
+        #expect(try await page(world, top: nil, generation: .datasync).items.count == 100)
     }
 
     @Test func `a backend that refuses large pages is asked for small ones, also the next time`()
@@ -78,13 +89,17 @@ import Testing
         #expect(try await page(world, top: 500).items.count == 60)
     }
 
-    private func page(_ world: World, top: Int?) async throws -> ItemPage {
-        let outcome = list(world, TableQuery(top: top))
+    private func page(
+        _ world: World, top: Int?, generation: Generation = .mobileApps
+    ) async throws -> ItemPage {
+        let outcome = list(world, TableQuery(top: top), generation)
         guard case .page(let page) = outcome else { throw World.Failure("no page") }
         return page
     }
 
-    private func list(_ world: World, _ query: TableQuery) -> ListOutcome {
-        world.store.listUnhurried(world.todo, query, generation: .mobileApps)
+    private func list(
+        _ world: World, _ query: TableQuery, _ generation: Generation = .mobileApps
+    ) -> ListOutcome {
+        world.store.listUnhurried(world.todo, query, generation: generation)
     }
 }
