@@ -84,8 +84,10 @@ struct GuardTests {
         ("POST", "/-/api/v1/session", .operatorAPI(.signIn)),
         ("POST", "/-/api/v1/session/", .operatorAPI(.api)),
         ("DELETE", "/-/api/v1/session", .operatorAPI(.api)), ("GET", "/", .other),
-        ("GET", "/api/tables", .other), ("GET", "/Tables/x", .other),
-        ("GET", "/tables%2Ftodoitem", .other), ("GET", "//tables/x", .other),
+        ("GET", "/api/tables", .other), ("GET", "/Tables/x", .tables),
+        ("POST", "/TABLES/x", .tables), ("GET", "/%54ables/x", .tables),
+        ("GET", "/tables%2Ftodoitem", .other), ("GET", "//tables/x", .tables),
+        ("GET", "/x/tables", .other), ("GET", "//-/api", .other),
     ]
 
     @Test(arguments: spaces)

@@ -66,6 +66,54 @@ import Testing
         #expect(bare.hasSuffix("\"count\":null,\"nextLink\":\"\(query)\"}"))
     }
 
+    @Test func `a link has no parameter with the name of a header field`() throws {
+        let named = "ZUMO-API-VERSION=VERSION&X-ZUMO-VERSION=1&x-zumo-auth=secret&x=1"
+        for client in [ClientFamily.mobileApps, .datasync, .toolkit] {
+            let version = client == .mobileApps ? "2.0.0" : "3.0.0"
+            let target =
+                "/tables/t?" + named.replacing("VERSION=VERSION", with: "VERSION=\(version)")
+            let text = try render(target, client, ["a1"], hasMore: true)
+            #expect(text.contains("x=1&$skip=1"), "\(text)")
+            #expect(!text.lowercased().contains("zumo"), "\(text)")
+        }
+        let first = try render(
+            "/tables/t?X-ZUMO-APPLICATION=key&x=1", .mobileServices, ["a1"], hasMore: true)
+        #expect(first.hasPrefix("Link: http://localhost:8080/tables/t?x=1&$skip=1; rel=next\n"))
+    }
+
+    @Test func `a link keeps the version where nothing else would tell the client's generation`()
+        throws
+    {
+        for (version, expected) in [
+            (
+                "3.0.0",
+                "{\"items\":[],\"count\":null,\"nextLink\":\"zumo-api-version=3.0.0&x=1&$skip=0\"}"
+            ),
+            ("2.0.0", "Link: http://localhost:8080/tables/t?x=1&$skip=0; rel=next\n[]"),
+        ] {
+            // Requests without a mark are taken for the second generation here.
+            let call = try WireSample.call(
+                .get, "/tables/t?zumo-api-version=\(version)&x=1&x-zumo-installation-id=7", [:])
+            let response = TablesAnswer(to: call).render(
+                page: ItemPage(items: [], count: nil, hasMore: true))
+            let link = response.head.headerFields[.link].map { "Link: \($0)\n" } ?? ""
+            #expect(link + String(decoding: response.bytes ?? [], as: UTF8.self) == expected)
+        }
+    }
+
+    @Test(arguments: ClientFamily.allCases)
+    func `links keep the case in which the client spelled its path`(client: ClientFamily) throws {
+        let text = try render("/TABLES/Movies/?$top=9", client, ["a1"], hasMore: true)
+        switch client {
+        case .mobileServices, .mobileApps:
+            #expect(
+                text.hasPrefix(
+                    "Link: http://localhost:8080/TABLES/Movies?$top=8&$skip=1; rel=next\n["))
+        case .datasync: #expect(text.hasSuffix("\"nextLink\":\"/TABLES/Movies?$top=8&$skip=1\"}"))
+        case .toolkit: #expect(text.hasSuffix("\"nextLink\":\"$top=8&$skip=1\"}"))
+        }
+    }
+
     @Test func `the link is in the one form that every SDK reads`() throws {
         let text = try render("/tables/t?$top=2", .mobileApps, ["a1"], hasMore: true)
         let line = text.prefix { $0 != "\n" }.dropFirst("Link: ".count)

@@ -1,3 +1,4 @@
+import HTTPMessage
 import HTTPTypes
 import Testing
 
@@ -12,6 +13,7 @@ import Testing
         ("X-ZUMO-VERSION", "2.0.2", .mobileServices),
         ("User-Agent", "ZUMO/1.3 (lang=Managed; os=Windows)", .mobileServices),
         ("User-Agent", "Datasync/8.0 (lang=Managed)", .toolkit),
+        ("User-Agent", "datasync/8.0", .toolkit), ("X-ZUMO-VERSION", "Datasync/6.0", .datasync),
         ("User-Agent", "curl/8", .mobileApps),
         ("Accept", "*/*", .mobileApps),
     ])
@@ -45,6 +47,30 @@ import Testing
         let both = WireSample.request(
             .get, "/tables/t?zumo-api-version=3.0.0", WireSample.mobileApps)
         #expect(ClientFamily.detect(both, default: .mobileServices) == .mobileApps)
+    }
+
+    @Test(arguments: [
+        "nextLink=path", "nextlink=path", "NEXTLINK=PATH", "include:deleted, NextLink=Path",
+    ])
+    func `a client that only its user agent tells gets links that are a path`(options: String)
+        throws
+    {
+        for fields in [
+            ["User-Agent": "Datasync/6.0.1 (lang=Managed)"],
+            ["User-Agent": "Datasync/6.0.1", "X-ZUMO-VERSION": "Datasync/6.0.1"],
+            ["ZUMO-API-VERSION": "3.0.0"],
+        ] {
+            let marked = fields.merging(["x-zumo-options": options]) { $1 }
+            let call = try TableCall.parse(
+                WireSample.request(.get, "/tables/t?$top=9", marked), defaultGeneration: .mobileApps
+            )
+            #expect(call.client == .datasync)
+            #expect(call.origin.wantsPathLinks)
+            let page = ItemPage(items: [try WireSample.item()], count: nil, hasMore: true)
+            let bytes = TablesAnswer(to: call).render(page: page).bytes ?? []
+            let body = try JSONText(validating: bytes).value
+            #expect(body["nextLink"]?.string == "/tables/t?$top=8&$skip=1")
+        }
     }
 
     @Test(arguments: ["1.0.0", "4.0.0", "", "x", "20.0"])

@@ -83,6 +83,7 @@ import Testing
         ("$count=false", .datasync, TableQuery()),
         ("$top=1001", .datasync, TableQuery(top: 1001)),
         ("$expand=x&__y=1", .mobileApps, TableQuery()), ("$expand=x", .datasync, TableQuery()),
+        ("$search=x", .mobileApps, TableQuery()), ("search=x", .datasync, TableQuery()),
         (
             "$select=__version,version", .mobileServices,
             TableQuery(select: [.system(.version), .user(path: ["version"])])
@@ -113,18 +114,10 @@ import Testing
             "The value of '$inlinecount' must be 'allpages' or 'none'"
         ),
         ("$count=1", .datasync, "The value of '$count' must be 'true' or 'false'"),
-        (
-            "$count=true", .mobileServices,
-            "Invalid query parameter name '$count'. Custom query parameter names must not start with $ or __"
-        ),
-        (
-            "__x=1", .mobileServices,
-            "Invalid query parameter name '__x'. Custom query parameter names must not start with $ or __"
-        ),
-        (
-            "$Filter=a", .mobileServices,
-            "Invalid query parameter name '$Filter'. Custom query parameter names must not start with $ or __"
-        ),
+        ("$search=a", .datasync, "The option '$search' is not supported"),
+        ("$Apply=a", .datasync, "The option '$Apply' is not supported"),
+        ("$compute=a", .datasync, "The option '$compute' is not supported"),
+        ("$skiptoken=a", .datasync, "The option '$skiptoken' is not supported"),
         ("$select=a,,b", .mobileApps, "Expected the name of a column"),
     ])
     func `a bad option is refused`(query: String, generation: Generation, reason: String) {

@@ -137,6 +137,16 @@ import Testing
             ("?__systemProperties=__createdAt%2C__version", [.createdAt, .version]),
             ("?__systemproperties=VERSION,deleted", [.version, .deleted]),
             ("?__systemProperties=*", Set(SystemProperty.allCases)),
+            ("?__systemProperties=%20*", Set(SystemProperty.allCases)),
+            ("?__systemProperties=%09*%09", Set(SystemProperty.allCases)),
+            ("?__systemproperties=%20__createdAt%20,,%20__version%0A", [.createdAt, .version]),
+            (
+                "?__systemProperties=%0D__createdAt,%0D__updatedAt,%09__version%0D",
+                [.createdAt, .updatedAt, .version]
+            ),
+            ("?__SystemProperties=__CreatedAt,,%09__VERSION", [.createdAt, .version]),
+            ("?__SYSTEMPROPERTIES=,%20,", []),
+            ("?__systemProperties=__createdAt,", [.createdAt]),
             ("?$select=id,__updatedAt", [.updatedAt]),
         ] as [(String, Set<SystemProperty>)])
     func `the first generation shows what it is asked for`(
@@ -148,10 +158,70 @@ import Testing
         #expect(later.systemProperties == Set(SystemProperty.allCases))
     }
 
-    @Test func `an unknown system property is refused`() {
-        #expect(throws: TablesError.unknownSystemProperty("__x")) {
+    @Test(arguments: [
+        ("__version,__x", "__x"), ("*,__version", "*"), ("__version,%20*", " *"), ("*,", "*"),
+        ("_version", "_version"), ("__createdAt%20__version", "__createdAt __version"),
+        ("__", "__"),
+    ])
+    func `an unknown system property is refused as the server names it`(
+        value: String, part: String
+    ) throws {
+        for (method, path) in [
+            (HTTPRequest.Method.get, "/tables/t/a"), (.get, "/tables/t"), (.post, "/tables/t"),
+            (.patch, "/tables/t/a"), (.delete, "/tables/t/a"),
+        ] {
+            let error = #expect(throws: TablesError.self) {
+                try WireSample.call(
+                    method, path + "?__systemproperties=\(value)", WireSample.mobileServices,
+                    body: "{}")
+            }
+            #expect(error == .unknownSystemProperty(part))
+            let sentence = error?.sentence(in: .mobileServices)
+            #expect(sentence == "The value '\(part)' is not a supported system property.")
+        }
+    }
+
+    @Test(arguments: ["__x", "__invalidSystemProperties", "$foo", "$Filter", "$count"])
+    func `the first generation refuses unknown names that it keeps for itself`(name: String) {
+        let error = TablesError.badRequest(
+            "Invalid query parameter name '\(name)'. "
+                + "Custom query parameter names must not start with $ or __.")
+        for (method, path) in [
+            (HTTPRequest.Method.get, "/tables/t"), (.get, "/tables/t/a"), (.post, "/tables/t"),
+            (.patch, "/tables/t/a"), (.delete, "/tables/t/a"), (.post, "/tables/t/a"),
+        ] {
+            #expect(throws: error) {
+                try WireSample.call(
+                    method, "\(path)?\(name)=1", WireSample.mobileServices, body: "{}")
+            }
+            #expect(throws: Never.self) {
+                try WireSample.call(
+                    method, "\(path)?_x=1&x=2", WireSample.mobileServices, body: "{}")
+            }
+        }
+        #expect(throws: Never.self) {
             try WireSample.call(
-                .get, "/tables/t/a?__systemproperties=__version,__x", WireSample.mobileServices)
+                .post, "/tables/t?$top=5000&$filter=((", WireSample.mobileServices, body: "{}")
+        }
+    }
+
+    @Test(arguments: [
+        (HTTPRequest.Method.get, "", "list"), (.post, "", "insert -"), (.get, "/a", "get a"),
+        (.patch, "/a", "update a"), (.delete, "/a", "delete a"),
+    ])
+    func `path and table are understood in any case, of every family`(
+        method: HTTPRequest.Method, rest: String, expected: String
+    ) throws {
+        for client in ClientFamily.allCases {
+            for path in ["/Tables/Movies", "/TABLES/MOVIES", "/tables/movies"] {
+                let call = try WireSample.call(
+                    method, path + rest, WireSample.fields(client), body: Self.body)
+                #expect(word(call) == expected, "\(client) \(path)")
+                #expect(call.table == TableName("movies"))
+                #expect(call.origin.url == "http://localhost:8080\(path)")
+                let id = try ItemID("a b")
+                #expect(call.origin.location(of: id) == "http://localhost:8080\(path)/a%20b")
+            }
         }
     }
 

@@ -19,9 +19,14 @@ enum Space: Sendable, Hashable {
 
     /// Classifies by the first decoded segments, as the routes do, so that an encoded spelling of a
     /// path (`/%2D/api/…`) is judged by the rules of what it reaches.
+    ///
+    /// `tables` counts in any case, and behind empty segments too: such a path is never passed on.
     init(_ path: TargetPath, method: String) {
+        if path.segments.first(where: { !$0.isEmpty })?.lowercased() == "tables" {
+            self = .tables
+            return
+        }
         switch path.segments.first {
-        case "tables": self = .tables
         case "-":
             let rest = path.segments.dropFirst()
             if rest.first != "api" {

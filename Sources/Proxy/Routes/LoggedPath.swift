@@ -32,7 +32,7 @@ struct LoggedPath: Sendable, Hashable {
 
     /// The segments that say what is asked for.
     private static func kept(_ segments: [String]) -> ArraySlice<String> {
-        switch segments.first {
+        switch segments.first?.lowercased() {
         case "-": segments[...]
         case "tables", "api", ".auth", "login", "push": segments.prefix(2)
         case AddressedRequest.mark, nil: []

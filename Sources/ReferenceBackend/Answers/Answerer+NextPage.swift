@@ -24,7 +24,8 @@ extension Answerer {
         case .nextQuery: return query
         case .nextLink:
             let target = "\(call.request.path)?\(query)"
-            let isPath = call.field("X-ZUMO-Options")?.contains("nextLink=path") ?? false
+            let isPath =
+                call.field("X-ZUMO-Options")?.lowercased().contains("nextlink=path") ?? false
             return isPath ? target : "\(scheme)://\(call.authority)\(target)"
         case .none, .link, .nodeLink: return nil
         }

@@ -80,12 +80,16 @@ extension RowWriter {
             let text = call.parameter(anyCase: "__systemproperties")
         else { return [] }
         var asked: Set<SystemProperty> = []
-        for part in text.split(separator: ",") {
-            let name = part.filter { $0 != " " }
-            if name == "*" { return Set(SystemProperty.allCases) }
+        // As JavaScript splits and trims; the star counts only when nothing stands beside it.
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        for part in parts {
+            let name = String(
+                part.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+            if name.isEmpty { continue }
+            if name == "*", parts.count == 1 { return Set(SystemProperty.allCases) }
             let full = name.hasPrefix("__") ? name : "__" + name
             guard let property = SystemProperty(named: full, in: .mobileServices) else {
-                throw Refusal(400, "The value '\(name)' is not a supported system property.")
+                throw Refusal(400, "The value '\(part)' is not a supported system property.")
             }
             asked.insert(property)
         }

@@ -18,7 +18,7 @@ extension SQLFunction {
             arguments[0].string.map { SQLValue($0.uppercased()) } ?? .null
         },
         SQLFunction("trim", 1) { arguments in
-            arguments[0].string.map { SQLValue(trimmed($0)) } ?? .null
+            arguments[0].string.map { SQLValue($0.withoutOuterSpace) } ?? .null
         },
         SQLFunction("endswith", 2) { arguments in
             guard let text = arguments[0].string, let end = arguments[1].string else {
@@ -57,12 +57,6 @@ extension SQLFunction {
             return replaced(text, old, new).map { SQLValue($0) } ?? .null
         },
     ]
-
-    private static func trimmed(_ text: String) -> String {
-        let start = text.unicodeScalars.drop { $0.properties.isWhitespace }
-        let end = start.reversed().drop { $0.properties.isWhitespace }
-        return String(String.UnicodeScalarView(end.reversed()))
-    }
 
     /// The part of a text between two UTF-16 positions, as far as the text has them.
     private static func part(of text: String, from start: Int64, count: Int64) -> String {

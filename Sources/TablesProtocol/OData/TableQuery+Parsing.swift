@@ -1,9 +1,9 @@
 extension TableQuery {
     /// Reads the options of a list as a server of the generation would.
     ///
-    /// The first of several parameters with one name counts. Unknown names beginning with `$` or
-    /// `__` are refused by generation 1 and ignored by the others; all other names are the
-    /// application's own.
+    /// The first of several parameters with one name counts. Unknown names are ignored, as the
+    /// application's own; but what would change the rows that a server of generation 3 gives is
+    /// refused.
     ///
     /// - Throws: ``ODataError``, to be answered with status 400.
     public static func parse(
@@ -13,7 +13,7 @@ extension TableQuery {
         var seen: [QueryOption] = []
         for parameter in parameters {
             guard let option = QueryOption(name: parameter.name, generation: generation) else {
-                try refuseReserved(parameter.name, generation)
+                try refuseUnsupported(parameter.name, generation)
                 continue
             }
             if seen.contains(option) { continue }
@@ -23,16 +23,17 @@ extension TableQuery {
         return query
     }
 
-    private static func refuseReserved(
+    /// Options of OData v4 without which the answer would hold other rows or values.
+    private static let unsupported: Set = [
+        "$search", "$apply", "$compute", "$skiptoken", "$deltatoken",
+    ]
+
+    private static func refuseUnsupported(
         _ name: String, _ generation: Generation
     ) throws(ODataError) {
-        guard generation == .mobileServices, name.hasPrefix("$") || name.hasPrefix("__") else {
-            return
-        }
+        guard generation == .datasync, unsupported.contains(name.lowercased()) else { return }
         throw ODataError(
-            option: name,
-            reason: "Invalid query parameter name '\(name)'. "
-                + "Custom query parameter names must not start with $ or __", position: 0)
+            option: name, reason: "The option '\(name)' is not supported", position: 0)
     }
 
     private mutating func take(

@@ -9,7 +9,7 @@ public struct CallOrigin: Sendable, Hashable {
     public var authority: String
     /// The path of the table, still percent-encoded, without a trailing slash.
     public var tablePath: String
-    /// The whole query in its order.
+    /// The pairs of the query that the next page's link carries, in their order.
     public var parameters: [QueryParameter]
     /// Whether the client asked for next links without scheme and authority.
     public var wantsPathLinks: Bool

@@ -5,9 +5,10 @@ extension ClientFamily {
     /// Tells which SDK sent a request.
     ///
     /// 1. `ZUMO-API-VERSION` in the header, else in the query: 2 is the second generation, 3 the
-    ///    third. 2. Without it, the marks that only the first generation sends: an application key,
-    ///    a `ZUMO/` user agent, `X-ZUMO-VERSION`, `__systemproperties`. 3. Then those of the
-    ///    Community Toolkit: a `Datasync/` user agent, PUT, `$count`. 4. Else `generation`.
+    ///    third. 2. Without it, a `Datasync/` user agent, or the same in `X-ZUMO-VERSION`: the third.
+    ///    3. Then the marks that only the first generation sends: an application key, a `ZUMO/` user
+    ///    agent, another `X-ZUMO-VERSION`, `__systemproperties`. 4. Then those of the third: PUT,
+    ///    `$count`. 5. Else `generation`.
     /// - Parameter generation: what a request without any mark is taken for.
     public static func detect(_ request: Request, default generation: Generation) -> ClientFamily {
         // A query that cannot be split marks nothing; parsing the call refuses it.
@@ -22,14 +23,18 @@ extension ClientFamily {
         if let version = apiVersion(fields, parameters) {
             return family(of: Self.generation(ofVersion: version) ?? generation, fields)
         }
-        let agent = fields[.userAgent] ?? ""
+        let agent = fields[.userAgent]?.lowercased() ?? ""
+        let version = fields[.version]?.lowercased() ?? ""
+        if agent.hasPrefix("datasync/") || version.hasPrefix("datasync/") {
+            return family(of: .datasync, fields)
+        }
         let names = parameters.map { $0.name.lowercased() }
-        if fields[.application] != nil || fields[.version] != nil || agent.hasPrefix("ZUMO/")
+        if fields[.application] != nil || fields[.version] != nil || agent.hasPrefix("zumo/")
             || names.contains("__systemproperties")
         {
             return .mobileServices
         }
-        if agent.hasPrefix("Datasync/") || head.method == .put || names.contains("$count") {
+        if head.method == .put || names.contains("$count") {
             return family(of: .datasync, fields)
         }
         return family(of: generation, fields)
@@ -37,8 +42,26 @@ extension ClientFamily {
 
     /// The value of `ZUMO-API-VERSION`, in the header or else in the query, whatever its case.
     static func apiVersion(_ fields: HTTPFields, _ parameters: [QueryParameter]) -> String? {
-        fields[.apiVersion]
-            ?? parameters.first { $0.name.lowercased() == "zumo-api-version" }?.value
+        fields[.apiVersion] ?? parameters.first(where: isAPIVersion)?.value
+    }
+
+    private static func isAPIVersion(_ parameter: QueryParameter) -> Bool {
+        parameter.name.lowercased() == "zumo-api-version"
+    }
+
+    /// The pairs of a request's query that a link to its next page carries.
+    ///
+    /// What a client says in header fields it says again when it follows the link, so a pair with the
+    /// name of such a field (`ZUMO-API-VERSION`, `X-ZUMO-…`) is left out. The version stays where
+    /// nothing else would tell that the next request is of this family.
+    func linked(
+        _ parameters: [QueryParameter], of head: HTTPRequest, default generation: Generation
+    ) -> [QueryParameter] {
+        let others = parameters.filter {
+            !Self.isAPIVersion($0) && !$0.name.lowercased().hasPrefix("x-zumo-")
+        }
+        guard Self.detect(head, others, default: generation) != self else { return others }
+        return parameters.filter { Self.isAPIVersion($0) || others.contains($0) }
     }
 
     /// The generation of an API version such as `2.0.0` or `3.0`; nil when there is none.
@@ -59,9 +82,10 @@ extension ClientFamily {
         }
     }
 
-    /// Whether the client follows next links that are a path with a query.
+    /// Whether the client follows next links that are a path with a query: `nextLink=path` among its
+    /// options, in any case.
     static func wantsPathLinks(_ fields: HTTPFields) -> Bool {
-        fields[.options]?.contains("nextLink=path") ?? false
+        fields[.options]?.lowercased().contains("nextlink=path") ?? false
     }
 }
 

@@ -15,6 +15,7 @@ extension TableCall {
         let parameters = try split(request.query)
         let client = ClientFamily.detect(request.head, parameters, default: defaultGeneration)
         try checkVersion(fields, parameters)
+        try checkNames(parameters, generation: client.generation)
         if fields[.methodOverride] != nil { throw .methodOverride }
         let path = try TablePath(request.path)
         let includeDeleted =
@@ -30,7 +31,9 @@ extension TableCall {
                 parameters, select: verb.select, generation: client.generation),
             includeDeleted: includeDeleted,
             parameters: parameters.filter { isCustom($0, client.generation) },
-            origin: CallOrigin(request, path, parameters))
+            origin: CallOrigin(
+                request, path,
+                client.linked(parameters, of: request.head, default: defaultGeneration)))
         try call.readConditions(fields)
         return call
     }
@@ -42,6 +45,20 @@ extension TableCall {
             ClientFamily.generation(ofVersion: version) == nil
         {
             throw .unsupportedVersion
+        }
+    }
+
+    /// The first generation's server refuses unknown names that it keeps for itself, whatever the verb
+    /// (azure-mobile-services-node, `runtime/request/request.js`); one underscore is the application's.
+    private static func checkNames(
+        _ parameters: [QueryParameter], generation: Generation
+    ) throws(TablesError) {
+        guard generation == .mobileServices else { return }
+        for name in parameters.map(\.name) where name.hasPrefix("$") || name.hasPrefix("__") {
+            guard QueryOption(name: name, generation: generation) == nil else { continue }
+            throw .badRequest(
+                "Invalid query parameter name '\(name)'. "
+                    + "Custom query parameter names must not start with $ or __.")
         }
     }
 
