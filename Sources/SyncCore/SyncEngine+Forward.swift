@@ -88,7 +88,7 @@ extension SyncEngine {
         for generation in knownGeneration.map({ [$0] }) ?? [read.generation] + others {
             var remote = remote(credential)
             remote.generation = generation
-            guard let request = try? read.request(for: generation) else { continue }
+            guard let request = read.request(for: generation) else { continue }
             let exchange = await remote.send(request, asList: isList)
             guard exchange.answer.refusesDialect else { return (exchange, generation) }
             first = first ?? (exchange, generation)

@@ -16,12 +16,24 @@ extension Instant {
         guard let value, reader.isAtEnd else { return nil }
         self = value
     }
+
+    /// How far ahead of UTC the zone is that a date was written with, in minutes; 0 without a zone, nil
+    /// for what ``init(parsing:)`` does not take.
+    static func offsetMinutes(of text: some StringProtocol) -> Int64? {
+        var reader = DateReader(text)
+        let value =
+            text.hasPrefix("/") ? reader.milliseconds() : reader.dateAndTime(needsZone: false)
+        guard value != nil, reader.isAtEnd else { return nil }
+        return reader.offset / (60 * ticksPerSecond)
+    }
 }
 
 /// Reads a date from left to right.
 private struct DateReader {
     private let bytes: [UInt8]
     private var position = 0
+    /// How far ahead of UTC the zone is that was read, in ticks.
+    private(set) var offset: Int64 = 0
 
     init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
 
@@ -98,7 +110,8 @@ private struct DateReader {
             guard let value = digits(2), value < 60 else { return nil }
             minutes = value
         }
-        return sign * Int64(hours * 60 + minutes) * 60 * Instant.ticksPerSecond
+        offset = sign * Int64(hours * 60 + minutes) * 60 * Instant.ticksPerSecond
+        return offset
     }
 
     private mutating func digits(_ count: Int) -> Int? {

@@ -57,6 +57,37 @@ struct TablesRoutesTests {
         }
     }
 
+    @Test(arguments: ["2.0.0", "3.0.0", ""], ["Tables", "TABLES", "%54ables"])
+    func `every verb is answered at tables in any case, and the backend hears nothing of it`(
+        version: String, tables: String
+    ) async throws {
+        try await TestHouse.run { test in
+            test.unplug()
+            func ask(_ method: String, _ path: String, _ body: String = "") async -> Response {
+                var request = Request.make(method, "/\(tables)/\(path)", body: body)
+                if let name = HTTPField.Name(
+                    version.isEmpty ? "X-ZUMO-APPLICATION" : "ZUMO-API-VERSION")
+                {
+                    request.head.headerFields[name] = version.isEmpty ? "key" : version
+                }
+                if !body.isEmpty { request.head.headerFields[.contentType] = "application/json" }
+                return await test.send(request)
+            }
+            let made = await ask("POST", "Movies", #"{"id":"a","text":"x"}"#)
+            #expect(made.head.status == .created)
+            #expect(
+                made.head.headerFields[.location] == "http://127.0.0.1:8080/\(tables)/Movies/a")
+            #expect(await ask("GET", "MOVIES/a").head.status == .ok)
+            #expect(await ask("GET", "movies").head.status == .ok)
+            #expect(await ask("PATCH", "moVies/a", #"{"text":"y"}"#).head.status == .ok)
+            let put = await ask("PUT", "Movies/a", #"{"id":"a","text":"z"}"#).head.status
+            #expect(put == (version.isEmpty ? .methodNotAllowed : .ok))
+            let wrong = await ask("POST", "Movies", String(repeating: " ", count: 2 << 20))
+            #expect(wrong.head.status == .contentTooLarge)
+            #expect(await ask("DELETE", "MOVIES/a").head.status == .noContent)
+        }
+    }
+
     @Test func `offline, a table that is not here is no empty list`() async throws {
         try await TestHouse.run { test in
             test.unplug()

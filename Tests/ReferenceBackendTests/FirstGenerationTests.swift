@@ -93,6 +93,21 @@ import Testing
         #expect(try client.send("GET", "/tables/numbers/2?__includedeleted=true").status == 404)
     }
 
+    @Test(arguments: [
+        "%20*", "%20__createdAt%20,,%20__version%0A,updatedat,%09DELETED", "*",
+    ])
+    func `system properties are asked for with blanks, line ends and empty parts`(value: String)
+        throws
+    {
+        let client = try client()
+        try client.send("POST", "/tables/t", #"{"id":"a"}"#)
+        let item = try client.send("GET", "/tables/t/a?__systemProperties=\(value)").json
+        for name in ["__createdAt", "__updatedAt", "__version", "__deleted"] {
+            #expect(item[name] != nil, "\(name)")
+        }
+        #expect(try client.send("GET", "/tables/t?_x=1").ids == ["a"])
+    }
+
     /// Method, target, body, status, and the sentence after `Error: `.
     static let refusals: [(String, String, String?, Int, String)] = [
         ("GET", "/tables/no", nil, 404, "Table 'no' does not exist."),
@@ -110,6 +125,14 @@ import Testing
         (
             "GET", "/tables/t?__systemproperties=__x", nil, 400,
             "The value '__x' is not a supported system property."
+        ),
+        (
+            "GET", "/tables/t?__systemproperties=*,__version", nil, 400,
+            "The value '*' is not a supported system property."
+        ),
+        (
+            "GET", "/tables/t?__systemproperties=__createdAt%20__version", nil, 400,
+            "The value '__createdAt __version' is not a supported system property."
         ),
         (
             "GET", "/tables/t/a?$orderby=id", nil, 400,

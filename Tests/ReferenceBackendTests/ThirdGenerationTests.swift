@@ -36,6 +36,31 @@ import Testing
         #expect(same.text.isEmpty)
     }
 
+    @Test(arguments: [
+        (BackendFlavour.datasync, ["b", "none"]), (.toolkit, ["b", "none"]), (.mobileApps, ["b"]),
+        (.dotnet, ["b"]), (.node, ["b"]),
+    ])
+    func `a row without a value is unequal in the third generation alone`(
+        flavour: BackendFlavour, ids: [String]
+    ) throws {
+        let isThird = flavour == .datasync || flavour == .toolkit
+        let name = try #require(TableName("t"))
+        var options = BackendOptions(flavour: flavour)
+        options.tables[name] = TableOptions(columns: [TableOptions.Column("text", .string)])
+        let client = try Client(
+            options, fields: [("ZUMO-API-VERSION", isThird ? "3.0.0" : "2.0.0")])
+        for body in [#"{"id":"a","text":"a"}"#, #"{"id":"b","text":"b"}"#, #"{"id":"none"}"#] {
+            #expect(try client.send("POST", "/tables/t", body).status == 201)
+        }
+        for filter in ["text%20ne%20'a'", "not(text%20eq%20'a')"] {
+            #expect(try client.send("GET", "/tables/t?$filter=\(filter)&$orderby=id").ids == ids)
+        }
+        #expect(try client.send("GET", "/tables/t?$filter=text%20gt%20'a'").ids == ["b"])
+        guard isThird else { return }
+        let now = try client.send("GET", "/tables/t?$filter=updatedAt%20le%20now()&$orderby=id")
+        #expect(now.ids == ["a"], "its clock stands still, and each change is later by one")
+    }
+
     @Test(arguments: [BackendFlavour.datasync, .toolkit])
     func `a put replaces, omitted members go back to their defaults`(
         flavour: BackendFlavour

@@ -6,12 +6,14 @@ import struct Foundation.Data
 /// A table of items in memory, asked with compiled queries.
 struct ODataDatabase {
     private let queue: DatabaseQueue
-    private let compiler: SQLCompiler
+    private let schema: ItemSQLSchema
+    /// What `now()` is.
+    static let now = Instant(milliseconds: 1_700_000_000_123)
 
     /// - Parameter rows: the JSON of the user's columns by id; the stamps are 1000, 2000, …
     init(_ rows: KeyValuePairs<String, String>, hasIntegerIDs: Bool = false) throws {
         queue = try DatabaseQueue()
-        compiler = SQLCompiler(ItemSQLSchema(alias: "t", hasIntegerIDs: hasIntegerIDs))
+        schema = ItemSQLSchema(alias: "t", hasIntegerIDs: hasIntegerIDs)
         try queue.write { db in
             for function in SQLFunction.all { db.add(function: DatabaseFunction(function)) }
             try db.execute(
@@ -36,6 +38,13 @@ struct ODataDatabase {
     ) throws -> [String] {
         let tree = try Expression(parsing: filter, generation: generation)
         let terms = try Ordering.parse(orderBy, generation: generation)
+        return try ids(tree, orderBy: terms, nulls: NullComparison(generation))
+    }
+
+    func ids(
+        _ tree: Expression, orderBy terms: [Ordering] = [], nulls: NullComparison
+    ) throws -> [String] {
+        let compiler = SQLCompiler(schema, nulls: nulls, now: Self.now)
         let (condition, order) = (compiler.filter(tree), compiler.ordering(terms))
         return try queue.read { db in
             try String.fetchAll(
@@ -51,7 +60,7 @@ struct ODataDatabase {
     }
 
     func truth(_ tree: Expression, id: String) throws -> Bool? {
-        let condition = compiler.filter(tree)
+        let condition = SQLCompiler(schema, now: Self.now).filter(tree)
         return try queue.read { db in
             try Bool.fetchOne(
                 db, sql: "SELECT \(condition.text) FROM items t WHERE id = ?",
@@ -60,8 +69,9 @@ struct ODataDatabase {
     }
 
     /// How SQLite means to run a filter.
-    func plan(_ filter: String) throws -> String {
-        let condition = compiler.filter(try Expression(parsing: filter, generation: .mobileApps))
+    func plan(_ filter: String, generation: Generation = .mobileApps) throws -> String {
+        let compiler = SQLCompiler(schema, nulls: NullComparison(generation), now: Self.now)
+        let condition = compiler.filter(try Expression(parsing: filter, generation: generation))
         return try queue.read { db in
             try Row.fetchAll(
                 db, sql: "EXPLAIN QUERY PLAN SELECT id FROM items t WHERE \(condition.text)",

@@ -73,11 +73,49 @@ import Testing
             "createdAt gt datetime'2013-01-01T00:00:00Z'",
             "A backend of generation 3 has no column for createdAt"
         ),
+        ("a divby 2 eq 1", "A backend of generation 3 has no operator 'divby'"),
+        ("matchesPattern(a,'x')", "A backend of generation 3 has no function 'matchespattern'"),
+        (
+            "geo.length(a) gt 1", "A backend of generation 3 has no function 'geo.length'"
+        ),
     ])
     func `what a backend lacks is refused with a sentence`(filter: String, reason: String) throws {
         let tree = try Expression(parsing: filter, generation: .mobileApps)
         #expect(throws: ODataError(option: "$filter", reason: reason, position: 0)) {
             try tree.text(dialect: .v4, names: .datasync)
+        }
+    }
+
+    @Test(arguments: [
+        ("date(a) eq 2024-01-02", "date(a) eq cast(2024-01-02,Edm.Date)"),
+        ("time(a) lt 09:00", "time(a) lt cast(09:00,Edm.TimeOfDay)"),
+        ("a lt NOW()", "a lt now()"), ("a gt mindatetime()", "a gt mindatetime()"),
+        ("a lt maxDateTime()", "a lt maxdatetime()"),
+        ("fractionalseconds(a) gt 0.5", "fractionalseconds(a) gt 0.5"),
+        ("totaloffsetminutes(a) eq 60", "totaloffsetminutes(a) eq 60"),
+        ("totalseconds(a) eq 60", "totalseconds(a) eq 60"),
+        ("a has Sales.Color'Red'", "a has 'Red'"), ("a has 4", "a has 4"),
+        ("cast(a,'Edm.Int32') eq 1", "cast(a,Edm.Int32) eq 1"),
+        ("isof(a,Edm.String)", "isof(a,Edm.String)"),
+        ("tags/any(t:t eq 'x')", "tags/any(t: t eq 'x')"),
+        ("a/tags/any()", "a/tags/any()"), ("tags/$count gt 2", "tags/$count gt 2"),
+        ("items/all(i: i/tags/any(t: t eq $it/a))", "items/all(i: i/tags/any(t: t eq a))"),
+        ("a gt now() sub duration'P1D'", "a gt (now() sub duration'P1D')"),
+        (
+            "geo.distance(a,geography'SRID=4326;POINT(-97 38)') lt 1",
+            "geo.distance(a,geography'SRID=4326;POINT(-97 38)') lt 1"
+        ),
+    ])
+    func `what came with v4 is asked of generation 3 alone`(filter: String, text: String) throws {
+        let tree = try Expression(parsing: filter, generation: .datasync)
+        #expect(try tree.text(dialect: .v4, names: .datasync) == text)
+        for names in [Generation.mobileServices, .mobileApps] {
+            let error = #expect(throws: ODataError.self) {
+                try tree.text(dialect: .v3, names: names)
+            }
+            #expect(
+                error?.reason.hasPrefix("A backend of generation \(names.rawValue) has no ") == true
+            )
         }
     }
 
@@ -113,7 +151,7 @@ import Testing
                 .equal, .column(.user(path: ["text"])), .literal(.string("a+b & 50% 'é' ?$x#"))),
             orderBy: [Ordering(.column(.system(.updatedAt)), descending: true)], top: 5, skip: 7,
             select: [.id, .system(.version), .user(path: ["text"])], count: true,
-            includeDeleted: true)
+            includeDeleted: true, nulls: NullComparison(generation))
         let text = try query.text(for: generation)
         #expect(
             try TableQuery.parse(QueryParameter.split(text[...]), generation: generation) == query)

@@ -2,16 +2,35 @@
 
 extension ODataRandom {
     /// A tree that a dialect can spell as it is.
-    mutating func tree(_ dialect: Dialect, _ names: Generation, depth: Int) -> Expression {
-        if depth <= 1 || isOne(in: 5) { return leaf(dialect, names) }
+    mutating func tree(
+        _ dialect: Dialect, _ names: Generation, depth: Int, variables: [String] = []
+    ) -> Expression {
+        if depth <= 1 || isOne(in: 5) { return leaf(dialect, names, variables) }
         func child(_ random: inout ODataRandom) -> Expression {
-            random.tree(dialect, names, depth: depth - 1)
+            random.tree(dialect, names, depth: depth - 1, variables: variables)
         }
-        switch Int.random(in: 0..<6, using: &self) {
+        switch Int.random(in: 0..<(dialect == .v4 ? 9 : 6), using: &self) {
+        case 6:
+            let value = child(&self)
+            guard isOne(in: 2) else { return .isOf(value, pick(EdmType.allCases)) }
+            // A constant takes the type at once.
+            if case .literal = value { return .isOf(value, pick(EdmType.allCases)) }
+            return .cast(value, pick(EdmType.allCases))
+        case 7, 8:
+            let quantifier = pick(Expression.Quantifier.allCases)
+            let collection =
+                variables.isEmpty || isOne(in: 2)
+                ? Expression.column(.user(path: [pick(["tags", "items"])])) : variable(variables)
+            if quantifier == .any, isOne(in: 4) { return .quantified(.any, over: collection, nil) }
+            let name = "v\(variables.count)"
+            let condition = tree(dialect, names, depth: depth - 1, variables: variables + [name])
+            return .quantified(quantifier, over: collection, Expression.Lambda(name, condition))
         case 0:
             return .unary(pick(Expression.UnaryOperator.allCases), child(&self))
         case 1:
-            return .binary(pick(Expression.BinaryOperator.allCases), child(&self), child(&self))
+            var operators = Expression.BinaryOperator.allCases.filter { $0 != .divBy }
+            if dialect == .v3 { operators.removeAll { $0 == .has } }
+            return .binary(pick(operators), child(&self), child(&self))
         case 2:
             let operands = (0..<Int.random(in: 2...4, using: &self)).map { _ in child(&self) }
             let operation = pick(Expression.LogicalOperator.allCases)
@@ -20,15 +39,28 @@ extension ODataRandom {
             let literals = (0..<Int.random(in: 1...3, using: &self)).map { _ in literal(dialect) }
             return .inList(child(&self), literals)
         default:
-            var functions = Expression.Function.allCases
-            if dialect == .v4 { functions.removeAll { $0 == .replace } }
+            let functions = Expression.Function.allCases.filter { $0.dialects.contains(dialect) }
             let function = pick(functions)
+            if function == .count { return .call(.count, [.column(.user(path: ["tags"]))]) }
+            if function == .geoDistance, isOne(in: 2),
+                let place = GeoLiteral("SRID=4326;POINT(-97 38.5)", space: .geography)
+            {
+                return .call(.geoDistance, [child(&self), .literal(.geo(place))])
+            }
             let count = Int.random(in: function.argumentCounts, using: &self)
             return .call(function, (0..<count).map { _ in child(&self) })
         }
     }
 
-    private mutating func leaf(_ dialect: Dialect, _ names: Generation) -> Expression {
+    private mutating func variable(_ variables: [String]) -> Expression {
+        let path = isOne(in: 2) ? [] : [pick(["text", "n", "tags"])]
+        return .variable(Expression.Variable(pick(variables), path: path))
+    }
+
+    private mutating func leaf(
+        _ dialect: Dialect, _ names: Generation, _ variables: [String]
+    ) -> Expression {
+        if !variables.isEmpty, isOne(in: 2) { return variable(variables) }
         if isOne(in: 2) { return .literal(literal(dialect)) }
         if isOne(in: 3) {
             let properties = SystemProperty.allCases.filter { $0.name(in: names) != nil }
@@ -41,7 +73,10 @@ extension ODataRandom {
 
     mutating func literal(_ dialect: Dialect) -> Expression.Literal {
         let digits = ["0", "42", "-7", "1.5", "1e10", "-2.5E-3", "9223372036854775807"]
-        switch Int.random(in: 0..<9, using: &self) {
+        switch Int.random(in: 0..<10, using: &self) {
+        case 9 where dialect == .v4:
+            return DurationLiteral(pick(["P1D", "-PT2H30M", "P1DT0.5S"])).map { .duration($0) }
+                ?? .null
         case 0: return .null
         case 1: return .boolean(isOne(in: 2))
         case 2:

@@ -12,6 +12,17 @@ import Testing
         #expect(
             try database.plan("complete in ('x','y')").contains("USING INDEX complete (<expr>=?)"))
         #expect(
+            try database.plan("updatedAt gt now() and deleted eq false").contains(
+                "stamps (stamp>?)"))
+        #expect(
+            try database.plan("now() lt updatedAt", generation: .datasync).contains(
+                "stamps (stamp>?)"))
+        for filter in ["complete eq false", "complete eq 'x'", "complete eq null"] {
+            #expect(
+                try database.plan(filter, generation: .datasync).contains(
+                    "USING INDEX complete (<expr>=?)"), "\(filter)")
+        }
+        #expect(
             try database.plan("updatedAt gt datetimeoffset'2020-01-01T00:00:00.0000001Z'")
                 .contains("stamps (stamp>?)"))
     }
@@ -39,22 +50,51 @@ import Testing
             ("b", { "(true eq \($0))" }), ("b", { "(b ne not \($0))" }),
             ("s", { "concat('a',\($0))" }),
             ("b", { "(n eq 1 or s eq 'x' and (\($0)))" }), ("n", { "round(1 mod \($0))" }),
-            ("s", { "concat(s,concat(s,\($0)))" }),
+            ("s", { "concat(s,concat(s,\($0)))" }), ("b", { "(n eq 1) eq (\($0) eq n)" }),
+            ("b", { "cast(\($0),Edm.Boolean)" }), ("s", { "cast(\($0),Edm.String)" }),
+            ("b", { "isof(\($0),Edm.Boolean)" }), ("n", { "(\($0) divby 2)" }),
+            ("b", { "(\($0) has 1)" }), ("d", { "date(\($0))" }),
+            ("d", { "(\($0) add duration'P1D')" }), ("n", { "fractionalseconds(\($0))" }),
         ] as [(String, (String) -> String)] {
             // As deep as the parser lets it be, as an operand and as a condition.
-            let deepest = (1...depth).map { nested($0, leaf, wrap) }.last { text in
-                (try? Expression(parsing: "(\(text)) eq null", generation: .mobileApps)) != nil
+            for whole in ["(LEAF) eq null", "not ((LEAF) ne n)"] {
+                let deepest = (1...depth).map { nested($0, leaf, wrap) }
+                    .map { whole.replacing("LEAF", with: $0) }
+                    .last { (try? Expression(parsing: $0, generation: .mobileApps)) != nil }
+                let text = try #require(deepest)
+                for generation in [Generation.mobileApps, .datasync] {
+                    #expect(throws: Never.self, "\(text)") {
+                        _ = try database.ids(text, generation: generation)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `the deepest lambdas run`() throws {
+        let database = try ODataDatabase(["a": #"{"m":[[[[[1]]]]],"n":1}"#])
+        func lambda(_ count: Int, _ quantifier: String) -> String {
+            (0..<count).reversed().reduce("n eq 1") { body, level in
+                "\(level == 0 ? "m" : "v\(level - 1)")/\(quantifier)(v\(level): not (\(body)))"
+            }
+        }
+        for quantifier in ["any", "all"] {
+            let deepest = (1...20).map { lambda($0, quantifier) }.last { text in
+                (try? Expression(parsing: text, generation: .datasync)) != nil
             }
             let text = try #require(deepest)
-            #expect(throws: Never.self, "\(text)") { try database.ids("(\(text)) eq null") }
+            #expect(throws: Never.self, "\(text)") {
+                try database.ids(text, generation: .datasync)
+            }
         }
     }
 
     @Test func `any tree runs, and not turns true and false around and leaves null`() throws {
         let database = try ODataDatabase([
             "a":
-                #"{"text":"a😀","complete":true,"a-b":1.5,"_x":null,"year":"2013-01-01T00:00:00.000Z"}"#,
-            "b": #"{"text":"\u0000","complete":0,"a-b":{"text":7},"X":"09:52:35.321","eq":[1]}"#,
+                #"{"text":"a😀","complete":true,"a-b":1.5,"_x":null,"year":"2013-01-01T00:00:00.000Z","tags":["a",1,null,{"n":2,"tags":[1]}]}"#,
+            "b":
+                #"{"text":"\u0000","complete":0,"a-b":{"text":7},"X":"09:52:35.321","eq":[1],"items":[],"tags":"a"}"#,
         ])
         var seen: Set<Bool?> = []
         for seed in UInt64(1)...1_500 {
@@ -71,6 +111,25 @@ import Testing
             #expect(order.text.hasSuffix("id"), "seed \(seed)")
         }
         #expect(seen == [true, false, nil])
+    }
+
+    @Test func `in generation 3 a comparison or its opposite holds`() throws {
+        let database = try ODataDatabase([
+            "a": #"{"text":"a","a-b":1.5,"_x":null,"year":"2013-01-01T00:00:00.000Z"}"#, "b": "{}",
+        ])
+        let comparisons: [Expression.BinaryOperator] = [
+            .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual,
+        ]
+        for seed in UInt64(1)...1_000 {
+            var random = ODataRandom(seed: seed)
+            let (left, right) = (
+                random.tree(.v4, .datasync, depth: 3), random.tree(.v4, .datasync, depth: 3)
+            )
+            let test = Expression.binary(random.pick(comparisons), left, right)
+            let found = try database.ids(test, nulls: .decided)
+            let others = try database.ids(.unary(.not, test), nulls: .decided)
+            #expect((found + others).sorted() == ["a", "b"], "seed \(seed): \(test)")
+        }
     }
 
     @Test func `an order by a time of the system is one that an index has`() {

@@ -18,7 +18,8 @@ extension Exchange {
         if let outcome = try unknownColumns(query, table) { return outcome }
         if let user = try owner(in: table.options) { query.keepOnly(owner: user) }
         let wanted = min(query.top ?? .max, pageRows(query))
-        let sql = ListSQL(table, query, profile, includesDeleted: includesDeleted, isExact: isExact)
+        let sql = ListSQL(
+            table, query, profile, includesDeleted: includesDeleted, isExact: isExact, now: now)
         var rows = try sql.rows(database, limit: wanted + 1)
         let hasMore = rows.count > wanted
         if hasMore { rows.removeLast() }
@@ -58,8 +59,9 @@ extension Exchange {
         let table = try table(name)
         let query = try ListQuery(call, profile)
         guard query.filter != nil else { throw Refusal(500, "SQLITE_ERROR: incomplete input") }
-        let rows = try ListSQL(table, query, profile, includesDeleted: false, isExact: isExact)
-            .rows(database, limit: .max)
+        let rows = try ListSQL(
+            table, query, profile, includesDeleted: false, isExact: isExact, now: now
+        ).rows(database, limit: .max)
         var first: Row?
         for row in rows {
             if case .deleted(let deleted) = try delete(name, row.id) { first = first ?? deleted }

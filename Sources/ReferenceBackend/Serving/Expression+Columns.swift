@@ -7,9 +7,14 @@ extension Expression {
     /// Calls `visit` with each column in the expression.
     func eachColumn(_ visit: (Column) -> Void) {
         switch self {
-        case .literal: break
+        case .literal, .variable: break
         case .column(let column): visit(column)
-        case .unary(_, let operand), .inList(let operand, _): operand.eachColumn(visit)
+        case .unary(_, let operand), .inList(let operand, _), .cast(let operand, _),
+            .isOf(let operand, _):
+            operand.eachColumn(visit)
+        case .quantified(_, let collection, let lambda):
+            collection.eachColumn(visit)
+            lambda?.condition.eachColumn(visit)
         case .binary(_, let left, let right):
             left.eachColumn(visit)
             right.eachColumn(visit)
@@ -28,7 +33,7 @@ extension Expression {
                 .literal(.number(NumberLiteral(literal.instant.ticks))))
         case .unary(let operation, let operand): .unary(operation, operand.inTicks)
         case .logical(let operation, let operands): .logical(operation, operands.map(\.inTicks))
-        case .literal, .column, .binary, .call, .inList: self
+        case .literal, .column, .binary, .call, .inList, .cast, .isOf, .quantified, .variable: self
         }
     }
 }

@@ -13,12 +13,13 @@ struct ListSQL {
     /// - Parameter isExact: whether `updatedAt` counts to 100 ns, of which the index knows nothing.
     init(
         _ table: TableRecord, _ query: ListQuery, _ profile: Profile, includesDeleted: Bool,
-        isExact: Bool
+        isExact: Bool, now: Instant
     ) {
         let spellings = Dictionary(
             table.knownColumns.map { ($0.name.lowercased(), $0.name) }, uniquingKeysWith: { $1 })
         let compiler = SQLCompiler(
             ItemSQLSchema(hasIntegerIDs: table.options.idKind == .integer),
+            nulls: NullComparison(profile.generation), now: now,
             spelling: { spellings[$0.lowercased()] ?? $0 })
         var condition = SQLFragment("table_key = ?", [.integer(table.key)])
         if !includesDeleted { condition.text += " AND deleted = 0" }

@@ -42,7 +42,9 @@ extension Transaction {
     /// The ids that match; nil for a query without a filter, which means all.
     private func matching(_ query: TableQuery, in table: TableRecord) throws -> Set<String>? {
         guard query.filter != nil else { return nil }
-        let page = ItemQuery(query, table: table, pageRows: SyncLimits.purgeRows).page
+        let page = ItemQuery(
+            query, table: table, pageRows: SyncLimits.purgeRows, now: now
+        ).page
         return Set(try column(page.text, page.arguments, keep: false))
     }
 

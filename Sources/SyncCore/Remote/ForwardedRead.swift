@@ -52,20 +52,20 @@ public enum ForwardedAnswer: Sendable {
 }
 
 extension ForwardedRead {
-    /// The request to a backend of a generation.
+    /// The request to a backend of a generation; nil for what the generation cannot be asked, and for what
+    /// its rule for null would give other rows for.
     ///
     /// `$select` is left out: the answer is rendered from whole items. First generation backends show
     /// system properties only where they are asked for.
-    ///
-    /// - Throws: ``ODataError`` for what the generation cannot be asked.
-    func request(for spoken: Generation) throws(ODataError) -> RemoteRequest {
+    func request(for spoken: Generation) -> RemoteRequest? {
         var path = "/tables/\(table)"
         var pairs: [String] = []
         switch target {
-        case .list(var query, let rows):
+        case .list(let wanted, let rows):
+            guard var query = wanted.translated(for: spoken) else { return nil }
             query.select = nil
             query.top = rows
-            let text = try query.text(for: spoken)
+            guard let text = try? query.text(for: spoken) else { return nil }
             if !text.isEmpty { pairs.append(text) }
         case .item(let id, let includeDeleted):
             path += "/\(PercentCoding.encode(id.text))"

@@ -14,7 +14,8 @@ struct ItemQuery {
     private var asked: (query: TableQuery, table: TableRecord)?
 
     /// Compiles a query over the items of a table.
-    init(_ query: TableQuery, table: TableRecord, pageRows: Int) {
+    /// - Parameter now: the instant that `now()` in the query is; nil for none.
+    init(_ query: TableQuery, table: TableRecord, pageRows: Int, now: Instant? = nil) {
         let schema = ItemSQLSchema(hasIntegerIDs: table.idKind == .integer)
         let spellings = table.spellings
         let index = Self.index(for: query, of: table)
@@ -26,7 +27,9 @@ struct ItemQuery {
             query, source: SQLFragment("items", []), scope: indexed ?? scope,
             countScope: holds ? indexed ?? scope : scope,
             offset: Self.offset(query, table),
-            compiler: SQLCompiler(schema, spelling: { spellings.spelling(of: $0) }),
+            compiler: SQLCompiler(
+                schema, nulls: query.nulls, now: now,
+                spelling: { spellings.spelling(of: $0) }),
             pageRows: pageRows)
         self.index = index
         asked = (query, table)
@@ -68,12 +71,13 @@ struct ItemQuery {
     }
 
     /// Compiles a query over one of the SDKs' system tables.
-    init(_ query: TableQuery, view: SDKView, pageRows: Int) {
+    init(_ query: TableQuery, view: SDKView, pageRows: Int, now: Instant? = nil) {
         self.init(
             query, source: SQLFragment(view.itemsView), scope: SQLFragment("1"),
             countScope: SQLFragment("1"),
             offset: SQLFragment("?", [.integer(Int64(query.skip))]),
-            compiler: SQLCompiler(ItemSQLSchema()), pageRows: pageRows)
+            compiler: SQLCompiler(ItemSQLSchema(), nulls: query.nulls, now: now),
+            pageRows: pageRows)
     }
 
     private init(

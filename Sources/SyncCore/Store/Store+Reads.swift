@@ -48,11 +48,13 @@ extension Store {
     ) -> ListAnswer<Page> {
         do {
             if let view = SDKView(name) {
-                let compiled = ItemQuery(query, view: view, pageRows: size.most(query, of: nil))
+                let compiled = ItemQuery(
+                    query, view: view, pageRows: size.most(query, of: nil), now: clock.now())
                 return .page(try page(compiled, .string, reader, steps, empty))
             }
             guard let table = try known(name, reader) else { return .unknownTable }
-            let compiled = ItemQuery(query, table: table, pageRows: size.most(query, of: table))
+            let compiled = ItemQuery(
+                query, table: table, pageRows: size.most(query, of: table), now: clock.now())
             let page = try page(compiled, table.idKind, reader, steps, empty)
             return table.isComplete ? .page(page) : .partial(page)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {

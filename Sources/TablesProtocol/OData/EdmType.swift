@@ -1,5 +1,5 @@
-/// The primitive types that `cast` may name; the raw value is the name on the wire.
-enum EdmType: String, Sendable, Hashable, CaseIterable {
+/// The primitive types that `cast` and `isof` may name; the raw value is the name on the wire.
+public enum EdmType: String, Sendable, Hashable, CaseIterable {
     case binary = "Edm.Binary"
     case boolean = "Edm.Boolean"
     case byte = "Edm.Byte"
@@ -8,6 +8,7 @@ enum EdmType: String, Sendable, Hashable, CaseIterable {
     case dateTimeOffset = "Edm.DateTimeOffset"
     case decimal = "Edm.Decimal"
     case double = "Edm.Double"
+    case duration = "Edm.Duration"
     case guid = "Edm.Guid"
     case int16 = "Edm.Int16"
     case int32 = "Edm.Int32"

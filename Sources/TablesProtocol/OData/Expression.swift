@@ -19,6 +19,14 @@ public indirect enum Expression: Sendable, Hashable {
     case call(Function, [Expression])
     /// `x in (…)`.
     case inList(Expression, [Literal])
+    /// `cast(x,T)` of what is no constant.
+    case cast(Expression, EdmType)
+    /// `isof(x,T)`.
+    case isOf(Expression, EdmType)
+    /// `items/any(i: …)` and `items/all(i: …)` over an array; without a lambda, whether it has elements.
+    case quantified(Quantifier, over: Expression, Lambda?)
+    /// The element that a lambda looks at, or a value in it.
+    case variable(Variable)
 }
 
 extension Expression {
@@ -37,6 +45,10 @@ extension Expression {
         case lessThan = "lt"
         case lessOrEqual = "le"
         case add, sub, mul, div, mod
+        /// A division that gives a fraction, also of whole numbers.
+        case divBy = "divby"
+        /// Whether flags are set: bits of a number, or names in a text.
+        case has
     }
 
     /// The two connectives.

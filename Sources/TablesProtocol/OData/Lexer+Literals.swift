@@ -50,6 +50,16 @@ extension Lexer {
             literal = bytes.map { .binary($0) }
         case "date": literal = DateLiteral(content).map { .date($0) }
         case "time", "timeofday": literal = TimeLiteral(content).map { .time($0) }
+        case "duration": literal = DurationLiteral(content).map { .duration($0) }
+        case "geography", "geometry":
+            guard let space = GeoLiteral.Space(rawValue: prefix.lowercased()),
+                let place = GeoLiteral(content, space: space)
+            else {
+                throw error(
+                    "A constant '\(prefix)' must be POINT(x y) or LINESTRING(x y,x y); other shapes "
+                        + "are not supported", at: start)
+            }
+            literal = .geo(place)
         case let name where name.contains("."):
             // A member of an enumeration, which JSON holds as its name.
             literal = .string(content)

@@ -56,11 +56,12 @@ struct Lexer {
         case UInt8(ascii: "("): punctuation(.open)
         case UInt8(ascii: ")"): punctuation(.close)
         case UInt8(ascii: ","): punctuation(.comma)
+        case UInt8(ascii: ":"): punctuation(.colon)
         case UInt8(ascii: "/"): punctuation(.slash)
         case UInt8(ascii: "-"): punctuation(.minus)
         case UInt8(ascii: "'"): literal(.string(try quoted()), start)
         case let byte where Self.isDigit(byte): literal(try digits(), start)
-        case let byte where Self.startsIdentifier(byte): try word()
+        case let byte where Self.startsIdentifier(byte) || byte == UInt8(ascii: "$"): try word()
         default:
             throw error("Unexpected character '\(character(at: start))'", at: start)
         }
@@ -85,7 +86,7 @@ struct Lexer {
         }
         switch tokens.dropLast().last?.kind {
         case .identifier, .literal, .close: return true
-        case .open, .comma, .slash, .minus, .end, nil: return false
+        case .open, .comma, .colon, .slash, .minus, .end, nil: return false
         }
     }
 
@@ -100,6 +101,7 @@ struct Lexer {
             literal(.guid(guid), start)
             return
         }
+        position += 1
         while let byte = peek(), Self.continuesIdentifier(byte) { position += 1 }
         let name = text(start..<position)
         if peek() == UInt8(ascii: "'") {

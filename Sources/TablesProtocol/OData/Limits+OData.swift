@@ -7,6 +7,8 @@ extension Limits {
     public static let expressionNesting = 200
     /// The deepest tree, in nodes from the root to a leaf; SQLite's own parser stack bounds it.
     public static let expressionDepth = 16
+    /// What a lambda adds to the depth of a tree, in nodes.
+    static let lambdaDepth = 3
     /// Constants in one `in (…)`.
     public static let listItems = 1_000
     /// Terms of `$orderby`.
@@ -19,6 +21,16 @@ extension Limits {
     public static let datasyncTopRows = 128_000
     /// The longest text that a function in a query makes, in UTF-8 bytes; a longer one is null.
     public static let computedTextBytes = 1 << 20
+    /// The longest regular expression of `matchesPattern`, in UTF-16 units.
+    public static let patternUnits = 256
+    /// Steps of the program that a regular expression becomes, its repetitions written out.
+    public static let patternSteps = 1_000
+    /// Steps taken for one text; a text that needs more matches neither way and is null.
+    public static let patternWork = 100_000
+    /// Groups of a regular expression in one another, in levels.
+    static let patternNesting = 32
+    /// The radius of the sphere on which `geo.distance` measures, in kilometres.
+    static let earthRadiusKilometres = 6371.0
     /// Operands that stand in one parenthesis of compiled SQL; longer chains are grouped, because
     /// SQLite refuses an expression more than 1000 levels deep.
     static let chainOperands = 64

@@ -5,6 +5,16 @@ extension Expression.Literal {
     /// - Returns: nil if the constant has not the type's form.
     func cast(to type: EdmType) -> Expression.Literal? {
         switch (type, self) {
+        case (.string, .number(let number)):
+            return .string(number.text)
+        case (.string, .boolean(let value)):
+            return .string(value ? "true" : "false")
+        case (.string, .guid), (.string, .instant), (.string, .date), (.string, .time):
+            return text.map { .string($0) }
+        case (.duration, .duration):
+            return self
+        case (.duration, .string(let text)):
+            return DurationLiteral(text).map { .duration($0) }
         case (_, .null), (.string, .string), (.boolean, .boolean), (.binary, .binary),
             (.decimal, .number), (.double, .number), (.single, .number):
             return self
@@ -21,7 +31,7 @@ extension Expression.Literal {
         case (.time, _), (.timeOfDay, _):
             return text.flatMap { TimeLiteral($0) }.map { .time($0) }
         case (.string, _), (.boolean, _), (.binary, _), (.decimal, _), (.double, _), (.single, _),
-            (.byte, _), (.int16, _), (.int32, _), (.int64, _):
+            (.byte, _), (.int16, _), (.int32, _), (.int64, _), (.duration, _):
             return nil
         }
     }
@@ -33,7 +43,7 @@ extension Expression.Literal {
         case .instant(let instant): instant.text
         case .date(let date): date.text
         case .time(let time): time.text
-        case .null, .boolean, .number, .binary: nil
+        case .null, .boolean, .number, .binary, .duration, .geo: nil
         }
     }
 }

@@ -11,5 +11,7 @@ extension Expression {
         case binary([UInt8])
         case date(DateLiteral)
         case time(TimeLiteral)
+        case duration(DurationLiteral)
+        case geo(GeoLiteral)
     }
 }

@@ -27,7 +27,7 @@ extension Ordering {
             parser.advance()
             guard [.comma, .end].contains(parser.current.kind) else { fallthrough }
             return word.lowercased() == "desc"
-        case .identifier, .literal, .open, .close, .slash, .minus:
+        case .identifier, .literal, .open, .close, .colon, .slash, .minus:
             throw parser.error(
                 "Expected 'asc', 'desc' or ',' but found \(parser.current.name)",
                 at: parser.current.position)

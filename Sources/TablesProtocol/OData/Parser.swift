@@ -1,5 +1,5 @@
 /// Reads tokens as a tree by operator precedence, low to high: `or`, `and`, comparisons and `in`,
-/// `add sub`, `mul div mod`, `not` and the sign.
+/// `add sub`, `mul div divby mod`, `not` and the sign; `has` is a comparison.
 struct Parser {
     /// A tree and how deep it is.
     struct Node {
@@ -19,9 +19,11 @@ struct Parser {
             case .inList: 3
             case .binary(let operation):
                 switch operation {
-                case .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual: 3
+                case .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual,
+                    .has:
+                    3
                 case .add, .sub: 4
-                case .mul, .div, .mod: 5
+                case .mul, .div, .divBy, .mod: 5
                 }
             }
         }
@@ -32,6 +34,10 @@ struct Parser {
     private let tokens: [Token]
     private var index = 0
     private var nesting = 0
+    /// The variables of the lambdas around what is read, the innermost last.
+    var variables: [String] = []
+    /// Whether a place may stand where an operand is read.
+    var takesPlaces = false
 
     init(_ text: String, option: String, generation: Generation) throws(ODataError) {
         self.option = option
@@ -140,6 +146,10 @@ struct Parser {
 
     /// The constants of `in (…)`.
     private mutating func list() throws(ODataError) -> [Expression.Literal] {
+        if case .identifier = current.kind {
+            throw error(
+                "'in' over a collection is not supported; 'any' is", at: current.position)
+        }
         try expect(.open)
         var literals: [Expression.Literal] = []
         repeat {

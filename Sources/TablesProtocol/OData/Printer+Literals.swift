@@ -1,5 +1,5 @@
 extension Printer {
-    func text(_ literal: Expression.Literal) -> String {
+    func text(_ literal: Expression.Literal) throws(ODataError) -> String {
         switch literal {
         case .null: "null"
         case .boolean(let value): value ? "true" : "false"
@@ -15,7 +15,15 @@ extension Printer {
                 ? "datetime'\(date.text)T00:00:00.000Z'" : "cast(\(date.text),Edm.Date)"
         case .time(let time):
             dialect == .v3 ? "time'\(Self.duration(time))'" : "cast(\(time.text),Edm.TimeOfDay)"
+        case .duration(let duration): try v4("duration", "'\(duration.text)'")
+        case .geo(let place): try v4(place.space.rawValue, Self.quoted(place.text))
         }
+    }
+
+    /// A constant that only v4 can spell, its prefix before its text in quotes.
+    private func v4(_ prefix: String, _ quoted: String) throws(ODataError) -> String {
+        if dialect == .v3 { throw lack("constant '\(prefix)'") }
+        return prefix + quoted
     }
 
     static func quoted(_ text: String) -> String {

@@ -10,7 +10,7 @@ struct Printer {
     func text(_ expression: Expression) throws(ODataError) -> String {
         switch expression {
         case .literal(let literal):
-            return text(literal)
+            return try text(literal)
         case .column(let column):
             return try text(column)
         case .unary(.not, let operand):
@@ -18,6 +18,7 @@ struct Printer {
         case .unary(.negate, let operand):
             return "-(\(try text(operand)))"
         case .binary(let operation, let left, let right):
+            try check(operation)
             return "\(try operand(left)) \(operation.rawValue) \(try operand(right))"
         case .logical(let operation, let operands):
             return try list(operands, separator: " \(operation.rawValue) ", operand)
@@ -25,7 +26,40 @@ struct Printer {
             return try call(function, arguments)
         case .inList(let value, let literals):
             return try inList(value, literals)
+        case .cast(let value, let type):
+            try needV4("cast")
+            return "cast(\(try text(value)),\(type.rawValue))"
+        case .isOf(let value, let type):
+            try needV4("isof")
+            return "isof(\(try text(value)),\(type.rawValue))"
+        case .quantified(let quantifier, let collection, let lambda):
+            try needV4(quantifier.rawValue)
+            let condition = try lambda.map { (lambda) throws(ODataError) in
+                "\(lambda.variable): \(try text(lambda.condition))"
+            }
+            return "\(try text(collection))/\(quantifier.rawValue)(\(condition ?? ""))"
+        case .variable(let variable):
+            return ([variable.name] + variable.path).joined(separator: "/")
         }
+    }
+
+    /// No server is known to have `divby`, and `has` came with v4.
+    private func check(_ operation: Expression.BinaryOperator) throws(ODataError) {
+        switch operation {
+        case .divBy: throw lack("operator 'divby'")
+        case .has: try needV4("has")
+        case .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub,
+            .mul, .div, .mod:
+            break
+        }
+    }
+
+    private func needV4(_ word: String) throws(ODataError) {
+        if dialect == .v3 { throw lack("'\(word)'") }
+    }
+
+    func lack(_ what: String) -> ODataError {
+        refusal("A backend of generation \(names.rawValue) has no \(what)")
     }
 
     func text(_ column: Expression.Column) throws(ODataError) -> String {
@@ -36,7 +70,8 @@ struct Printer {
     private func operand(_ expression: Expression) throws(ODataError) -> String {
         switch expression {
         case .binary, .logical, .inList: "(\(try text(expression)))"
-        case .literal, .column, .unary, .call: try text(expression)
+        case .literal, .column, .unary, .call, .cast, .isOf, .quantified, .variable:
+            try text(expression)
         }
     }
 
@@ -49,9 +84,8 @@ struct Printer {
             name = "substringof"
             arguments.reverse()
         }
-        if function == .replace, dialect == .v4 {
-            throw refusal("A backend of generation \(names.rawValue) has no function 'replace'")
-        }
+        guard function.dialects.contains(dialect) else { throw lack("function '\(name)'") }
+        if function == .count { return "\(try text(arguments[0]))/$count" }
         return "\(name)(\(try list(arguments, separator: ",", text)))"
     }
 
@@ -67,7 +101,8 @@ struct Printer {
             }
             return try text(joined)
         case .v4:
-            return "\(try operand(value)) in (\(literals.map(text).joined(separator: ",")))"
+            let list = try list(literals.map { .literal($0) }, separator: ",", text)
+            return "\(try operand(value)) in (\(list))"
         }
     }
 

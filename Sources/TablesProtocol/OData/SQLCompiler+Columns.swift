@@ -1,31 +1,62 @@
 extension SQLCompiler {
+    /// A value in the JSON of a row, in SQL.
+    struct JSONPlace {
+        /// The value as SQLite extracts it: booleans as 1 and 0, arrays and objects as their text.
+        let value: String
+        /// Its JSON type, null where there is no such value.
+        let type: String
+        /// Its JSON text.
+        let text: String
+    }
+
     /// A column of the schema, with its alias.
     func sql(_ name: String) -> SQLFragment {
         SQLFragment(schema.alias.map { "\(JSONPath.identifier($0)).\(name)" } ?? name)
     }
 
-    /// The constant JSON path of a user's column.
-    private func path(_ expression: Expression) -> String? {
-        guard case .column(.user(let path)) = expression else { return nil }
-        return JSONPath.constant(path.enumerated().map { $0 == 0 ? spelling($1) : $1 })
+    /// Where a user's column is, or what a lambda's variable stands for; nil for anything else, and for
+    /// what SQLite cannot name.
+    func jsonPlace(_ expression: Expression) -> JSONPlace? {
+        switch expression {
+        case .column(.user(let path)):
+            let spelled = path.enumerated().map { $0 == 0 ? spelling($1) : $1 }
+            return Self.jsonPlace(in: sql("columns").text, spelled)
+        case .variable(let variable):
+            guard let element = variables[variable.name] else { return nil }
+            guard !variable.path.isEmpty else {
+                return JSONPlace(
+                    value: element.value, type: element.type,
+                    text: "\(element.source) -> \(element.key)")
+            }
+            return Self.jsonPlace(
+                in: "CASE WHEN \(element.type) = 'object' THEN \(element.value) END", variable.path)
+        case .column, .literal, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
+            .quantified:
+            return nil
+        }
+    }
+
+    private static func jsonPlace(in json: String, _ path: [String]) -> JSONPlace? {
+        JSONPath.constant(path).map { path in
+            JSONPlace(
+                value: "json_extract(\(json),\(path))", type: "json_type(\(json),\(path))",
+                text: "\(json.hasPrefix("CASE") ? "(\(json))" : json) -> \(path)")
+        }
     }
 
     /// The value of a user's column as SQLite extracts it: booleans as 1 and 0.
     func json(_ expression: Expression) -> SQLFragment {
-        guard let path = path(expression) else { return .null }
-        return SQLFragment("json_extract(\(sql("columns").text),\(path))")
+        jsonPlace(expression).map { SQLFragment($0.value) } ?? .null
     }
 
     /// The JSON type of a user's column; null for a JSON null.
     func jsonType(_ expression: Expression) -> SQLFragment {
-        guard let path = path(expression) else { return .null }
-        return SQLFragment("nullif(json_type(\(sql("columns").text),\(path)),'null')")
+        jsonPlace(expression).map { SQLFragment("nullif(\($0.type),'null')") } ?? .null
     }
 
     /// The text of a user's column that may hold U+0000, where `json_extract` would stop.
     func wholeText(_ expression: Expression) -> SQLFragment {
-        guard let path = path(expression) else { return .null }
-        return SQLFragment("odata_text(\(sql("columns").text) -> \(path))")
+        jsonPlace(expression).map { SQLFragment("odata_text(\($0.text))") } ?? .null
     }
 
     /// Whether the row has no text with U+0000 at all.
@@ -33,10 +64,9 @@ extension SQLCompiler {
 
     /// The value of a user's column if it has one of some JSON types, else null.
     func json(_ expression: Expression, ofTypes types: String) -> SQLFragment {
-        guard path(expression) != nil else { return .null }
+        guard let place = jsonPlace(expression) else { return .null }
         return SQLFragment(
-            "CASE WHEN \(jsonType(expression).text) IN (\(types)) THEN \(json(expression).text) END"
-        )
+            "CASE WHEN \(jsonType(expression).text) IN (\(types)) THEN \(place.value) END")
     }
 
     /// A class of JSON types that can be compared with one another: 1 text, 2 number, 3 boolean.
@@ -53,7 +83,10 @@ extension SQLCompiler {
         switch expression {
         case .column(.system(.createdAt)): sql("created_at")
         case .column(.system(.updatedAt)): sql("stamp")
-        case .literal, .column, .unary, .binary, .logical, .call, .inList: nil
+        case .literal, .column, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
+            .quantified,
+            .variable:
+            nil
         }
     }
 }

@@ -1,17 +1,64 @@
 extension SQLCompiler {
-    /// `left eq right` and its like.
+    /// `left eq right` and its like, as the client's generation decides them.
     func comparison(
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) -> SQLFragment {
+        let fragment = compared(operation, left, right)
+        if nulls == .unknown { return fragment }
+        // `IS` has two values, and costs the parser of SQLite one level where a function costs three.
+        switch operation {
+        // A test for null decides by itself, and an index serves it as it is.
+        case .equal where isNull(left) || isNull(right),
+            .notEqual where isNull(left) || isNull(right):
+            return fragment
+        case .equal, .notEqual:
+            // One constant is not null, so that the other side's null is another value.
+            if isConstant(left) || isConstant(right) {
+                if operation == .notEqual { return fragment.infix("IS NOT", SQLFragment("0")) }
+                return isExact ? fragment.infix("IS", SQLFragment("1")) : fragment
+            }
+            let same = same(left, right)
+            return operation == .equal ? same : SQLFragment("(NOT \(same.text))", same.arguments)
+        case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual:
+            return isExact ? fragment.infix("IS", SQLFragment("1")) : fragment
+        case .add, .sub, .mul, .div, .divBy, .mod, .has:
+            return fragment
+        }
+    }
+
+    private func isNull(_ expression: Expression) -> Bool { expression == .literal(.null) }
+
+    /// Whether two values are equal, or both null: 1 or 0.
+    private func same(_ left: Expression, _ right: Expression) -> SQLFragment {
+        switch domain(kind(of: left), kind(of: right)) {
+        case .json:
+            json(left).infix("IS", json(right))
+                .infix("AND", jsonClass(left).infix("IS", jsonClass(right)))
+        case .boolean: truth(left).infix("IS", truth(right))
+        case .number: number(left).infix("IS", number(right))
+        case .text: text(left).infix("IS", text(right))
+        case .guid: ignoringCase(text(left).infix("IS", text(right)))
+        case .instant: instant(left).infix("IS", instant(right))
+        case .time: time(left).infix("IS", time(right))
+        case .duration: duration(left).infix("IS", duration(right))
+        case .place, .null, nil: SQLFragment("0")
+        }
+    }
+
+    /// A comparison with SQL's three values.
+    func compared(
+        _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
+    ) -> SQLFragment {
         if operation.isArithmetic { return .null }
-        if right == .literal(.null) { return nullTest(operation, left) }
-        if left == .literal(.null) { return nullTest(operation, right) }
+        if operation == .has { return flags(left, right) }
+        if isNull(right) { return nullTest(operation, left) }
+        if isNull(left) { return nullTest(operation, right) }
         if case .literal(let literal) = right {
             if case .column(.id) = left, let fragment = idComparison(operation, literal) {
                 return fragment
             }
-        } else if case .literal = left {
-            return comparison(operation.mirrored, right, left)
+        } else if isConstant(left), !isConstant(right) {
+            return compared(operation.mirrored, right, left)
         }
         switch domain(kind(of: left), kind(of: right)) {
         case .json: return jsonComparison(operation, left, right)
@@ -21,8 +68,33 @@ extension SQLCompiler {
         case .guid: return guidComparison(operation, left, right)
         case .instant: return instantComparison(operation, left, right)
         case .time: return time(left).infix(operation.sql, time(right))
-        case .null, nil: return .null
+        case .duration: return duration(left).infix(operation.sql, duration(right))
+        case .place, .null, nil: return .null
         }
+    }
+
+    /// Whether the value is the same for all rows, and not null.
+    func isConstant(_ expression: Expression) -> Bool {
+        switch expression {
+        case .literal(let literal): literal != .null
+        case .call(.now, _), .call(.minDateTime, _), .call(.maxDateTime, _): true
+        case .column, .unary, .binary, .logical, .call, .inList, .cast, .isOf, .quantified,
+            .variable:
+            false
+        }
+    }
+
+    /// Whether flags are set: all bits of a number, all names of a text.
+    private func flags(_ left: Expression, _ right: Expression) -> SQLFragment {
+        let values = [left, right].map { side in
+            switch kind(of: side) {
+            case .json: json(side, ofTypes: "'integer','text'")
+            case .number: number(side)
+            case .text: text(side)
+            case .null, .boolean, .guid, .instant, .time, .duration, .place: SQLFragment.null
+            }
+        }
+        return .call("odata_has", values)
     }
 
     /// The type in which two values meet; nil if they do not.
@@ -32,6 +104,7 @@ extension SQLCompiler {
         let pair: Set = [left, right]
         if pair == [.instant, .text] { return .instant }
         if pair == [.time, .text] { return .time }
+        if pair == [.duration, .text] { return .duration }
         return pair == [.guid, .text] ? .guid : nil
     }
 
@@ -43,7 +116,8 @@ extension SQLCompiler {
         switch operation {
         case .equal: return SQLFragment("(\(value.text) IS NULL)", value.arguments)
         case .notEqual: return SQLFragment("(\(value.text) IS NOT NULL)", value.arguments)
-        case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub, .mul, .div, .mod:
+        case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub, .mul, .div, .divBy,
+            .mod, .has:
             return .null
         }
     }
@@ -56,7 +130,7 @@ extension SQLCompiler {
         switch literal {
         case .string(let string): wanted = string
         case .number(let number): wanted = number.integer.map(String.init) ?? number.text
-        case .null, .boolean, .instant, .guid, .binary, .date, .time: return nil
+        case .null, .boolean, .instant, .guid, .binary, .date, .time, .duration, .geo: return nil
         }
         if schema.hasIntegerIDs, operation != .equal, operation != .notEqual,
             let integer = Int64(wanted)
@@ -80,7 +154,7 @@ extension SQLCompiler {
     private func truthComparison(
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) -> SQLFragment {
-        guard case .column(.user) = left, case .literal(.boolean(let wanted)) = right else {
+        guard kind(of: left) == .json, case .literal(.boolean(let wanted)) = right else {
             return truth(left).infix(operation.sql, truth(right))
         }
         // The first part alone can use an index; the second tells true from 1.
@@ -91,7 +165,8 @@ extension SQLCompiler {
             return json(left).infix("=", value).infix("AND", jsonType(left).infix("=", type))
         case .notEqual:
             return json(left).infix("<>", value).infix("OR", jsonType(left).infix("<>", type))
-        case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub, .mul, .div, .mod:
+        case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub, .mul, .div, .divBy,
+            .mod, .has:
             return truth(left).infix(operation.sql, value)
         }
     }
@@ -99,7 +174,7 @@ extension SQLCompiler {
     private func numberComparison(
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) -> SQLFragment {
-        guard case .column(.user) = left, case .literal(.number(let number)) = right else {
+        guard kind(of: left) == .json, case .literal(.number(let number)) = right else {
             return self.number(left).infix(operation.sql, self.number(right))
         }
         let compared = json(left).infix(operation.sql, constant(number))
@@ -113,7 +188,11 @@ extension SQLCompiler {
     private func guidComparison(
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) -> SQLFragment {
-        let compared = text(left).infix(operation.sql, text(right))
-        return SQLFragment(compared.text.dropLast() + " COLLATE NOCASE)", compared.arguments)
+        ignoringCase(text(left).infix(operation.sql, text(right)))
+    }
+
+    /// A comparison of texts, `(a = b)`, whatever their case.
+    private func ignoringCase(_ comparison: SQLFragment) -> SQLFragment {
+        SQLFragment(comparison.text.dropLast() + " COLLATE NOCASE)", comparison.arguments)
     }
 }

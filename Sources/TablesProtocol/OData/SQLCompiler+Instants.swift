@@ -4,7 +4,7 @@ extension SQLCompiler {
     func instantComparison(
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) -> SQLFragment {
-        if let stamp = stamp(left), case .literal = right {
+        if let stamp = stamp(left), isConstant(right) {
             guard let instant = constantInstant(right) else { return .null }
             return stampComparison(operation, stamp, instant)
         }
@@ -27,7 +27,7 @@ extension SQLCompiler {
         case .lessThan, .lessOrEqual: return stamp.infix("<=", floor)
         case .equal: return stamp.infix("IS NULL AND", .null)
         case .notEqual: return stamp.infix("IS NOT NULL OR", .null)
-        case .add, .sub, .mul, .div, .mod: return .null
+        case .add, .sub, .mul, .div, .divBy, .mod, .has: return .null
         }
     }
 }

@@ -3,16 +3,18 @@ extension SQLCompiler {
     enum Kind {
         /// The constant null.
         case null
-        /// A user's column: anything that JSON holds.
+        /// A user's column or what is in one: anything that JSON holds.
         case json
-        case boolean, number, text, guid, instant, time
+        case boolean, number, text, guid, instant, time, duration
+        /// A place or a line, which only `geo.distance` and `geo.length` look at.
+        case place
     }
 
     func kind(of expression: Expression) -> Kind {
         switch expression {
         case .literal(let literal):
             return kind(of: literal)
-        case .column(.user):
+        case .column(.user), .variable:
             return .json
         case .column(.id):
             return schema.hasIntegerIDs ? .number : .text
@@ -22,12 +24,15 @@ extension SQLCompiler {
             case .version: return .text
             case .deleted: return .boolean
             }
-        case .unary(.not, _), .logical, .inList:
+        case .unary(.not, _), .logical, .inList, .isOf, .quantified:
             return .boolean
-        case .unary(.negate, _):
-            return .number
-        case .binary(let operation, _, _):
-            return operation.isArithmetic ? .number : .boolean
+        case .unary(.negate, let operand):
+            return kind(of: operand) == .duration ? .duration : .number
+        case .binary(let operation, let left, let right):
+            return operation.isArithmetic
+                ? kind(of: operation, kind(of: left), kind(of: right)) : .boolean
+        case .cast(_, let type):
+            return kind(of: type)
         case .call(let function, _):
             return kind(of: function)
         }
@@ -42,15 +47,51 @@ extension SQLCompiler {
         case .guid: .guid
         case .instant, .date: .instant
         case .time: .time
+        case .duration: .duration
+        case .geo: .place
+        }
+    }
+
+    /// The type that `cast` gives.
+    func kind(of type: EdmType) -> Kind {
+        switch type {
+        case .binary, .string: .text
+        case .boolean: .boolean
+        case .byte, .decimal, .double, .int16, .int32, .int64, .single: .number
+        case .date, .dateTime, .dateTimeOffset: .instant
+        case .duration: .duration
+        case .guid: .guid
+        case .time, .timeOfDay: .time
+        }
+    }
+
+    /// What arithmetic gives: a column beside an instant or a length of time is a date.
+    private func kind(
+        of operation: Expression.BinaryOperator, _ left: Kind, _ right: Kind
+    ) -> Kind {
+        switch (operation, left, right) {
+        case (.add, .instant, .duration), (.add, .duration, .instant), (.add, .json, .duration),
+            (.add, .duration, .json), (.sub, .instant, .duration), (.sub, .json, .duration):
+            .instant
+        case (.sub, .instant, .instant), (.sub, .json, .instant), (.sub, .instant, .json),
+            (.add, .duration, .duration), (.sub, .duration, .duration),
+            (.mul, .duration, .number), (.mul, .duration, .json), (.mul, .number, .duration),
+            (.mul, .json, .duration), (.div, .duration, .number), (.div, .duration, .json),
+            (.divBy, .duration, .number), (.divBy, .duration, .json):
+            .duration
+        default: .number
         }
     }
 
     private func kind(of function: Expression.Function) -> Kind {
         switch function {
-        case .startsWith, .endsWith, .contains: .boolean
+        case .startsWith, .endsWith, .contains, .matchesPattern: .boolean
         case .toLower, .toUpper, .trim, .substring, .concat, .replace: .text
-        case .length, .indexOf, .year, .month, .day, .hour, .minute, .second, .round, .floor,
-            .ceiling:
+        case .date, .now, .minDateTime, .maxDateTime: .instant
+        case .time: .time
+        case .length, .indexOf, .year, .month, .day, .hour, .minute, .second, .fractionalSeconds,
+            .totalOffsetMinutes, .totalSeconds, .round, .floor, .ceiling, .geoDistance, .geoLength,
+            .count:
             .number
         }
     }
@@ -60,8 +101,8 @@ extension Expression.BinaryOperator {
     /// Whether the result is a number rather than a truth.
     var isArithmetic: Bool {
         switch self {
-        case .add, .sub, .mul, .div, .mod: true
-        case .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual: false
+        case .add, .sub, .mul, .div, .divBy, .mod: true
+        case .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .has: false
         }
     }
 
@@ -72,11 +113,11 @@ extension Expression.BinaryOperator {
         case .greaterOrEqual: .lessOrEqual
         case .lessThan: .greaterThan
         case .lessOrEqual: .greaterOrEqual
-        case .equal, .notEqual, .add, .sub, .mul, .div, .mod: self
+        case .equal, .notEqual, .add, .sub, .mul, .div, .divBy, .mod, .has: self
         }
     }
 
-    /// The operator in SQL.
+    /// The operator in SQL; ``has`` is a function there.
     var sql: String {
         switch self {
         case .equal: "="
@@ -88,8 +129,9 @@ extension Expression.BinaryOperator {
         case .add: "+"
         case .sub: "-"
         case .mul: "*"
-        case .div: "/"
+        case .div, .divBy: "/"
         case .mod: "%"
+        case .has: "IS"
         }
     }
 }

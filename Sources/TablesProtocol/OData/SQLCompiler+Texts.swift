@@ -3,7 +3,7 @@ extension SQLCompiler {
     func textComparison(
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) -> SQLFragment {
-        guard case .column(.user) = left, case .literal = right else {
+        guard kind(of: left) == .json, case .literal = right else {
             return text(left).infix(operation.sql, text(right))
         }
         let wanted = text(right)
@@ -19,13 +19,19 @@ extension SQLCompiler {
         case .notEqual:
             let whole = wholeText(left).infix("<>", wanted)
             return compared.infix("OR", SQLFragment("NOT \(hasNoZero)").infix("AND", whole))
-        case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub, .mul, .div, .mod:
+        case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub, .mul, .div, .divBy,
+            .mod, .has:
             return compared.infix("AND", jsonType(left).infix("=", SQLFragment("'text'")))
         }
     }
 
     /// `x in (…)`, as SQL's `IN` where all constants are texts or all are whole numbers.
     func membership(_ value: Expression, _ literals: [Expression.Literal]) -> SQLFragment {
+        let found = found(value, literals)
+        return nulls == .decided && isExact ? found.infix("IS", SQLFragment("1")) : found
+    }
+
+    private func found(_ value: Expression, _ literals: [Expression.Literal]) -> SQLFragment {
         let texts = literals.compactMap(Self.plainText)
         let numbers = literals.compactMap(Self.wholeNumber)
         switch kind(of: value) {
@@ -39,7 +45,7 @@ extension SQLCompiler {
         case .json where numbers.count == literals.count && !numbers.isEmpty:
             let type = jsonType(value).infix("IN", SQLFragment("('integer','real')"))
             return json(value).infix("IN", Self.list(numbers)).infix("AND", type)
-        case .null, .json, .boolean, .number, .text, .guid, .instant, .time:
+        case .null, .json, .boolean, .number, .text, .guid, .instant, .time, .duration, .place:
             let tests = literals.map { comparison(.equal, value, .literal($0)) }
             return tests.isEmpty ? SQLFragment("0") : .chain(tests, "OR")
         }
@@ -59,7 +65,7 @@ extension SQLCompiler {
         SQLFragment("(\(values.map { _ in "?" }.joined(separator: ",")))", values)
     }
 
-    /// `contains`, `startswith`, `endswith`: as bytes, so that `%`, `_` and U+0000 mean nothing.
+    /// `matchesPattern`, and `contains`, `startswith`, `endswith`: as bytes, so that `%`, `_` and U+0000 mean nothing.
     func test(_ function: Expression.Function, _ arguments: [Expression]) -> SQLFragment {
         guard kind(of: .call(function, arguments)) == .boolean, arguments.count == 2 else {
             return .null
@@ -73,8 +79,12 @@ extension SQLCompiler {
         case .endsWith:
             // `substr` would do, but makes null of an empty blob.
             return .call("odata_endswith", arguments.map(text))
+        case .matchesPattern:
+            return .call("odata_matches", arguments.map(text))
         case .length, .toLower, .toUpper, .trim, .indexOf, .substring, .concat, .replace, .year,
-            .month, .day, .hour, .minute, .second, .round, .floor, .ceiling:
+            .month, .day, .hour, .minute, .second, .fractionalSeconds, .totalOffsetMinutes,
+            .totalSeconds, .date, .time, .now, .minDateTime, .maxDateTime, .round, .floor, .ceiling,
+            .geoDistance, .geoLength, .count:
             return .null
         }
     }

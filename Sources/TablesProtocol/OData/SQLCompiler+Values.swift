@@ -2,21 +2,24 @@ extension SQLCompiler {
     /// 1, 0, or null for what is no truth.
     func truth(_ expression: Expression) -> SQLFragment {
         switch expression {
-        case .column(.user):
+        case .column(.user), .variable:
             SQLFragment(
                 "CASE \(jsonType(expression).text) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END")
         case .column(.system(.deleted)): sql("deleted")
         case .column: .null
-        case .literal, .unary, .binary, .logical, .call, .inList: condition(expression)
+        case .cast(let value, .boolean): castTruth(value)
+        case .literal, .unary, .binary, .logical, .call, .inList, .cast, .isOf, .quantified:
+            exact.condition(expression)
         }
     }
 
     /// A number, or null for what is none.
     func number(_ expression: Expression) -> SQLFragment {
+        guard kind(of: expression) == .number || kind(of: expression) == .json else { return .null }
         switch expression {
         case .literal(.number(let number)):
             return constant(number)
-        case .column(.user):
+        case .column(.user), .variable:
             return json(expression, ofTypes: "'integer','real'")
         case .column(.id) where schema.hasIntegerIDs:
             return SQLFragment("CAST(\(sql("id").text) AS INTEGER)")
@@ -25,11 +28,17 @@ extension SQLCompiler {
             return SQLFragment("(- \(inner.text))", inner.arguments)
         case .binary(.mod, let left, let right):
             return .call("odata_mod", number(left), number(right))
+        case .binary(.divBy, let left, let right):
+            let dividend = number(left)
+            return SQLFragment("CAST(\(dividend.text) AS REAL)", dividend.arguments)
+                .infix("/", number(right))
         case .binary(let operation, let left, let right) where operation.isArithmetic:
             return number(left).infix(operation.sql, number(right))
         case .call(let function, let arguments):
             return number(function, arguments)
-        case .literal, .column, .unary, .binary, .logical, .inList:
+        case .cast(let value, let type):
+            return castNumber(value, type)
+        case .literal, .column, .unary, .binary, .logical, .inList, .isOf, .quantified:
             return .null
         }
     }
@@ -48,12 +57,23 @@ extension SQLCompiler {
         switch function {
         case .length, .indexOf:
             return .call(name, arguments.map(text))
-        case .year, .month, .day, .hour, .minute, .second:
+        case .year, .month, .day, .hour, .minute, .second, .fractionalSeconds:
             return .call(name, arguments.map(moment))
+        case .totalOffsetMinutes:
+            return offset(arguments[0])
+        case .totalSeconds:
+            let ticks = duration(arguments[0])
+            return SQLFragment("(\(ticks.text) / \(Instant.ticksPerSecond).0)", ticks.arguments)
         case .round, .floor, .ceiling:
             return .call(name, arguments.map(number))
-        case .startsWith, .endsWith, .contains, .toLower, .toUpper, .trim, .substring, .concat,
-            .replace:
+        case .geoDistance:
+            return .call("odata_distance", arguments.map(place) + [space(of: arguments)])
+        case .geoLength:
+            return .call("odata_linelength", arguments.map(place) + [space(of: arguments)])
+        case .count:
+            return count(arguments[0])
+        case .startsWith, .endsWith, .contains, .matchesPattern, .toLower, .toUpper, .trim,
+            .substring, .concat, .replace, .date, .time, .now, .minDateTime, .maxDateTime:
             return .null
         }
     }
@@ -69,7 +89,7 @@ extension SQLCompiler {
             return sql("id")
         case .column(.system(.version)):
             return sql("version")
-        case .column(.user):
+        case .column(.user), .variable:
             let type = jsonType(expression).text
             let short = json(expression).text
             return SQLFragment(
@@ -79,7 +99,9 @@ extension SQLCompiler {
                 """)
         case .call(let function, let arguments):
             return text(function, arguments)
-        case .literal, .column, .unary, .binary, .logical, .inList:
+        case .cast(let value, let type):
+            return castText(value, type)
+        case .literal, .column, .unary, .binary, .logical, .inList, .isOf, .quantified:
             return .null
         }
     }
@@ -91,54 +113,32 @@ extension SQLCompiler {
             return .call(name, arguments.map(text))
         case .substring:
             return .call(name, arguments.prefix(1).map(text) + arguments.dropFirst().map(number))
-        case .startsWith, .endsWith, .contains, .length, .indexOf, .year, .month, .day, .hour,
-            .minute, .second, .round, .floor, .ceiling:
+        case .startsWith, .endsWith, .contains, .matchesPattern, .length, .indexOf, .year, .month,
+            .day, .hour, .minute, .second, .fractionalSeconds, .totalOffsetMinutes, .totalSeconds,
+            .date, .time, .now, .minDateTime, .maxDateTime, .round, .floor, .ceiling, .geoDistance,
+            .geoLength, .count:
             return .null
         }
     }
 
-    /// An instant in ticks of 100 ns since year 1, or null for what is none.
-    func instant(_ expression: Expression) -> SQLFragment {
-        if let stamp = stamp(expression) {
-            return SQLFragment(
-                "(\(stamp.text) * \(Instant.ticksPerMillisecond) + \(Instant.unixEpoch))")
+    /// A place or a line as GeoJSON or as a well-known text, or null for what can be neither.
+    func place(_ expression: Expression) -> SQLFragment {
+        if case .literal(.geo(let place)) = expression {
+            return .bound(.text(place.shape.geoJSON))
         }
         switch kind(of: expression) {
-        case .json: return .call("odata_instant", json(expression))
-        case .text: return .call("odata_instant", text(expression))
-        case .instant:
-            return constantInstant(expression).map { .bound(.integer($0.ticks)) } ?? .null
-        case .null, .boolean, .number, .guid, .time: return .null
+        case .json: return json(expression, ofTypes: "'object','text'")
+        case .text: return text(expression)
+        case .null, .boolean, .number, .guid, .instant, .time, .duration, .place: return .null
         }
     }
 
-    /// The instant that a constant stands for; a string may hold one as well.
-    func constantInstant(_ expression: Expression) -> Instant? {
-        switch expression {
-        case .literal(.instant(let literal)): literal.instant
-        case .literal(.date(let literal)): literal.instant
-        case .literal(.string(let text)): Instant(parsing: text)
-        case .literal, .column, .unary, .binary, .logical, .call, .inList: nil
+    /// 1 where a constant says that the places lie on a plane, else 0: on the globe.
+    private func space(of places: [Expression]) -> SQLFragment {
+        let isPlane = places.contains { place in
+            if case .literal(.geo(let literal)) = place { return literal.space == .geometry }
+            return false
         }
-    }
-
-    /// A time of day in ticks since midnight, or null for what is none.
-    func time(_ expression: Expression) -> SQLFragment {
-        switch expression {
-        case .literal(.time(let literal)): .bound(.integer(literal.ticks))
-        case .column(.user): .call("odata_time", json(expression))
-        case .literal, .column, .unary, .binary, .logical, .call, .inList:
-            .call("odata_time", text(expression))
-        }
-    }
-
-    /// What has a year or an hour: ticks, or the text of a date or time.
-    private func moment(_ expression: Expression) -> SQLFragment {
-        switch kind(of: expression) {
-        case .instant: instant(expression)
-        case .time: time(expression)
-        case .json, .text: text(expression)
-        case .null, .boolean, .number, .guid: .null
-        }
+        return .bound(.integer(isPlane ? 1 : 0))
     }
 }

@@ -1,25 +1,39 @@
 /// Compiles expressions to SQL over the columns of ``ItemSQLSchema``.
 ///
 /// The rules, after the SQL databases behind the real servers:
-/// - Logic has three values. A comparison with a null operand is neither true nor false, also under
-///   `not` and for `ne`; only `eq null` and `ne null` test for null. A missing column is null.
+/// - Logic has three values. What a comparison with a null operand is ``NullComparison`` says; `eq null`
+///   and `ne null` test for null. A missing column is null.
 /// - A row's value of another type than the constant is unequal to it and neither less nor greater.
-///   `true` is not 1. Where the types of both sides are known and do not meet, the result is null.
+///   `true` is not 1. Types that do not meet compare as null does.
 /// - Texts are compared byte by byte, GUIDs in any case, dates as instants, versions as texts.
 /// - Lengths and positions of texts count UTF-16 units, from 0.
 /// - `div` of two whole numbers is whole; dates have the parts that they have in UTC.
+/// - What is no array, a missing column too, is a collection without elements.
 public struct SQLCompiler: Sendable {
     let schema: ItemSQLSchema
     /// The spelling under which a table keeps a column that a query names.
     let spelling: @Sendable (String) -> String
+    let nulls: NullComparison
+    /// The instant that `now()` is; nil where there is none, and then `now()` is null.
+    let now: Instant?
+    /// Where the elements are that the lambdas around an expression look at.
+    var variables: [String: Element] = [:]
+    /// Whether null has to be told from false: under `not`, and where a truth is a value.
+    var isExact = false
 
     /// A compiler for one table.
     ///
-    /// - Parameter spelling: turns the name of a user's column into the one that the rows have.
+    /// - Parameters:
+    ///   - nulls: what comparisons with null are to the client that asks.
+    ///   - now: the instant that `now()` is.
+    ///   - spelling: turns the name of a user's column into the one that the rows have.
     public init(
-        _ schema: ItemSQLSchema, spelling: @escaping @Sendable (String) -> String = { $0 }
+        _ schema: ItemSQLSchema, nulls: NullComparison = .unknown, now: Instant? = nil,
+        spelling: @escaping @Sendable (String) -> String = { $0 }
     ) {
         self.schema = schema
+        self.nulls = nulls
+        self.now = now
         self.spelling = spelling
     }
 
@@ -52,10 +66,11 @@ public struct SQLCompiler: Sendable {
             return SQLFragment(value ? "1" : "0")
         case .literal:
             return .null
-        case .column:
-            return comparison(.equal, expression, .literal(.boolean(true)))
+        case .column, .variable:
+            // No comparison to the client: without a value neither it nor its opposite holds.
+            return compared(.equal, expression, .literal(.boolean(true)))
         case .unary(.not, let operand):
-            let inner = condition(operand)
+            let inner = exact.condition(operand)
             return SQLFragment("(NOT \(inner.text))", inner.arguments)
         case .unary(.negate, _):
             return .null
@@ -67,7 +82,20 @@ public struct SQLCompiler: Sendable {
             return test(function, arguments)
         case .inList(let value, let literals):
             return membership(value, literals)
+        case .cast(_, let type):
+            return kind(of: type) == .boolean ? truth(expression) : .null
+        case .isOf(let value, let type):
+            return typeTest(value, type)
+        case .quantified(let quantifier, let collection, let lambda):
+            return quantified(quantifier, collection, lambda)
         }
+    }
+
+    /// The same compiler where null has to be told from false.
+    var exact: SQLCompiler {
+        var exact = self
+        exact.isExact = true
+        return exact
     }
 
     /// What to order by, or to test for null.
@@ -80,6 +108,8 @@ public struct SQLCompiler: Sendable {
         case .text, .guid: text(expression)
         case .instant: instant(expression)
         case .time: time(expression)
+        case .duration: duration(expression)
+        case .place: place(expression)
         }
     }
 }

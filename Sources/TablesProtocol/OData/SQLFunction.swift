@@ -21,5 +21,5 @@ public struct SQLFunction: Sendable {
     }
 
     /// Every function that ``SQLCompiler`` writes and SQLite does not have.
-    public static let all: [SQLFunction] = texts + numbers + moments
+    public static let all: [SQLFunction] = texts + numbers + moments + casts + places
 }

@@ -49,7 +49,8 @@ extension TableQuery {
                 let known = order.contains { $0.expression == .column(key) }
                 if known { return nil }
                 order.append(Ordering(.column(key), descending: term.descending))
-            case .unary, .binary, .logical, .call, .inList: return nil
+            case .unary, .binary, .logical, .call, .inList, .cast, .isOf, .quantified, .variable:
+                return nil
             }
         }
         return order
@@ -84,9 +85,12 @@ extension Expression {
             switch literal {
             case .null, .boolean, .number, .binary: return .user(path: path)
             case .string(let text): return text.utf8.contains(0) ? nil : .user(path: path)
-            case .instant, .guid, .date, .time: return nil
+            case .instant, .guid, .date, .time, .duration, .geo: return nil
             }
-        case .literal, .column, .unary, .binary, .logical, .call, .inList: return nil
+        case .literal, .column, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
+            .quantified,
+            .variable:
+            return nil
         }
     }
 
@@ -95,7 +99,7 @@ extension Expression {
         guard case .binary(let operation, let left, let right) = self else { return nil }
         switch operation {
         case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual: break
-        case .equal, .notEqual, .add, .sub, .mul, .div, .mod: return nil
+        case .equal, .notEqual, .add, .sub, .mul, .div, .divBy, .mod, .has: return nil
         }
         switch (left, right) {
         case (.column(.system(let property)), .literal), (.literal, .column(.system(let property))):
@@ -113,7 +117,10 @@ extension Expression {
         case .binary(_, let left, let right): left.asksOnlyUsers && right.asksOnlyUsers
         case .logical(_, let operands): operands.allSatisfy(\.asksOnlyUsers)
         case .call(_, let arguments): arguments.allSatisfy(\.asksOnlyUsers)
-        case .inList(let value, _): value.asksOnlyUsers
+        case .inList(let value, _), .cast(let value, _), .isOf(let value, _): value.asksOnlyUsers
+        case .quantified(_, let collection, let lambda):
+            collection.asksOnlyUsers && lambda?.condition.asksOnlyUsers ?? true
+        case .variable: true
         }
     }
 }

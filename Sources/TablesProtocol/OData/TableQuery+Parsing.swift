@@ -9,7 +9,7 @@ extension TableQuery {
     public static func parse(
         _ parameters: [QueryParameter], generation: Generation
     ) throws(ODataError) -> TableQuery {
-        var query = TableQuery()
+        var query = TableQuery(nulls: NullComparison(generation))
         var seen: [QueryOption] = []
         for parameter in parameters {
             guard let option = QueryOption(name: parameter.name, generation: generation) else {

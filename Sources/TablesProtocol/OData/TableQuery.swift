@@ -18,12 +18,14 @@ public struct TableQuery: Sendable, Hashable {
     public var count: Bool
     /// `__includeDeleted=true`.
     public var includeDeleted: Bool
+    /// What comparisons with null are to the client that asks.
+    public var nulls: NullComparison
 
     /// A query; without arguments, all items that are not deleted.
     public init(
         filter: Expression? = nil, orderBy: [Ordering] = [], top: Int? = nil, skip: Int = 0,
         after: Instant? = nil, select: [Expression.Column]? = nil, count: Bool = false,
-        includeDeleted: Bool = false
+        includeDeleted: Bool = false, nulls: NullComparison = .unknown
     ) {
         self.filter = filter
         self.orderBy = orderBy
@@ -33,5 +35,6 @@ public struct TableQuery: Sendable, Hashable {
         self.select = select
         self.count = count
         self.includeDeleted = includeDeleted
+        self.nulls = nulls
     }
 }

@@ -4,7 +4,7 @@ struct Token: Equatable {
     enum Kind: Equatable {
         case identifier(String)
         case literal(Expression.Literal)
-        case open, close, comma, slash, minus
+        case open, close, comma, colon, slash, minus
         case end
     }
 
@@ -20,6 +20,7 @@ struct Token: Equatable {
         case .open: "'('"
         case .close: "')'"
         case .comma: "','"
+        case .colon: "':'"
         case .slash: "'/'"
         case .minus: "'-'"
         case .end: "the end"
