@@ -58,7 +58,7 @@ import Testing
             let id = try await test.ask("GET", "/operations").body["items"]?.array?.first?["id"]?
                 .string
             let shown = try await test.ask("GET", "/operations/\(try #require(id))").body
-            #expect(shown["headers"]?.text == #"["X-Tenant: north","x-app-version: 7"]"#)
+            #expect(shown["headers"]?.text == #"["X-Tenant: north","X-App-Version: 7"]"#)
             // Nobody can tell whether the first attempt arrived: the row is read back, then sent again.
             test.transport.once(.vanished) { $0.head.method == .post }
             _ = await engine.sync()
