@@ -9,6 +9,7 @@ extension PullPass {
         let startedAt = state.startedAt
         let removes = state.removesUnseen
         let token = state.token
+        let isFirst = remote.generation == .mobileServices
         let hasIntegerIDs = await assignsIDs(state)
         let gone = plan.isUnpaged && removes && request.isWhole ? try await missing(state) : nil
         state.report.deleted += try await store.write { transaction in
@@ -38,7 +39,8 @@ extension PullPass {
             record.lastPullAt = transaction.now
             record.warning = plan.warning
             record.pageRows = plan.pageRows(after: record.pageRows)
-            record.largestPageRows = max(record.largestPageRows ?? 0, plan.largestRows)
+            // A server of the first generation gives as many as it is asked for, and 50 unasked.
+            if !isFirst { record.largestPageRows = max(record.largestPageRows ?? 0, plan.largestRows) }
             (record.pullError, record.pullsFailSince) = (nil, nil)
             try transaction.save(record)
             return removed

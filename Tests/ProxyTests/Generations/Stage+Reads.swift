@@ -66,7 +66,9 @@ extension Stage {
             }
         }
         await sync()
-        let page = sdk.isThird ? 100 : 50
+        // Without `$top` as many as the backend gives, where that is more than the client's own page.
+        let backendPage = flavour == .express ? 1000 : flavour.isThird ? 100 : 50
+        let page = sdk.isFirst ? 50 : max(sdk.isThird ? 100 : 50, backendPage)
         let ids = (0..<120).map { "\"n\(1000 + $0)\"" }
         #expect(try await follow(sdk.list("$orderby=id")) == chunks(ids, of: page))
         #expect(
