@@ -13,13 +13,16 @@ export function todosView(main, asked, { toggleMode }) {
   let isThere = true; // Whether their table is.
   let shown = []; // Their rows.
   let choice = null; // The question on screen.
+  let isLeft = false; // Another view is on screen.
   const source = h("div", { class: "source", hidden: true });
   const body = h("div", {});
   fill(main, h("section", { class: "page" }, h("h1", { class: "visually-hidden" }, views.todos), source, body));
 
   /** Goes on with what is known of the tables: the list stays where its table is there, else the question is asked. */
   async function settle() {
-    known = await knownTables();
+    const found = await knownTables();
+    if (isLeft) return;
+    known = found;
     if (choice) return choice.offer(known);
     if (isThere || named(known, list.source.table)) return drawSource();
     const own = named(known, standard.table);
@@ -87,7 +90,10 @@ export function todosView(main, asked, { toggleMode }) {
   show(keptSource() ?? standard);
   return {
     refresh: () => (list ? list.refresh() : again()),
-    leave,
+    leave() {
+      isLeft = true;
+      leave();
+    },
     get keys() {
       return list?.keys;
     },
