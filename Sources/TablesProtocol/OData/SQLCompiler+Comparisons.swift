@@ -3,26 +3,26 @@ extension SQLCompiler {
     func comparison(
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) -> SQLFragment {
-        let fragment = compared(operation, left, right)
-        if nulls == .unknown { return fragment }
+        guard nulls == .decided else { return compared(operation, left, right) }
         // `IS` has two values, and costs the parser of SQLite one level where a function costs three.
         switch operation {
-        // A test for null decides by itself, and an index serves it as it is.
-        case .equal where isNull(left) || isNull(right),
-            .notEqual where isNull(left) || isNull(right):
-            return fragment
         case .equal, .notEqual:
-            // One constant is not null, so that the other side's null is another value.
+            let isEqual = operation == .equal
+            // A test for null decides by itself, and an index serves it as it is.
+            if isNull(left) || isNull(right) { return compared(operation, left, right) }
+            // One side is not null, so that null on the other side is another value.
             if isConstant(left) || isConstant(right) {
-                if operation == .notEqual { return fragment.infix("IS NOT", SQLFragment("0")) }
+                let fragment = compared(operation, left, right)
+                if !isEqual { return fragment.infix("IS NOT", SQLFragment("0")) }
                 return isExact ? fragment.infix("IS", SQLFragment("1")) : fragment
             }
             let same = same(left, right)
-            return operation == .equal ? same : SQLFragment("(NOT \(same.text))", same.arguments)
+            return isEqual ? same : SQLFragment("(NOT \(same.text))", same.arguments)
         case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual:
+            let fragment = compared(operation, left, right)
             return isExact ? fragment.infix("IS", SQLFragment("1")) : fragment
         case .add, .sub, .mul, .div, .divBy, .mod, .has:
-            return fragment
+            return compared(operation, left, right)
         }
     }
 

@@ -65,7 +65,8 @@ extension SQLCompiler {
         SQLFragment("(\(values.map { _ in "?" }.joined(separator: ",")))", values)
     }
 
-    /// `matchesPattern`, and `contains`, `startswith`, `endswith`: as bytes, so that `%`, `_` and U+0000 mean nothing.
+    /// `matchesPattern`, and `contains`, `startswith`, `endswith`: these as bytes, so that `%`, `_` and
+    /// U+0000 mean nothing.
     func test(_ function: Expression.Function, _ arguments: [Expression]) -> SQLFragment {
         guard kind(of: .call(function, arguments)) == .boolean, arguments.count == 2 else {
             return .null
