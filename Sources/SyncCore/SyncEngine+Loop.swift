@@ -70,6 +70,8 @@ extension SyncEngine {
         switch await prove(credential) {
         case nil, .cancelled, .store: return
         case .signIn: refused(credential)
+        case .backend(let failure) where failure.isAboutTable:
+            await answered("The backend answers. \(failure.reason)")
         case .backend(let failure): fail(failure)
         }
         // No run ends here that would tell it.
