@@ -104,7 +104,7 @@ let package = Package(
             dependencies: [
                 "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
             ],
-            exclude: ["Captures"], swiftSettings: settings),
+            exclude: ["Captures", "Vectors"], swiftSettings: settings),
         .testTarget(
             name: "ProxyTests",
             dependencies: [

@@ -8,6 +8,8 @@ enum Limits {
     static let customBodyBytes = 101 << 20
     /// The longest name of a column on the Node server, in characters.
     static let columnNameCharacters = 128
+    /// The longest list of field names that a page may ask for from another origin, in bytes.
+    static let requestedNamesBytes = 500
     /// Effects in one answer of `/-/effects`.
     static let effectsPage = 1000
 }

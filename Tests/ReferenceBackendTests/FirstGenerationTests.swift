@@ -136,7 +136,7 @@ import Testing
         ),
         (
             "GET", "/tables/t/a?$orderby=id", nil, 400,
-            "The query option '$orderby' is not supported for one item."
+            "Query options $orderby, $inlinecount, $skip and $top cannot be applied to id queries."
         ),
         ("GET", "/tables/numbers/x", nil, 400, "The value specified for 'id' must be a number."),
         (
@@ -171,7 +171,10 @@ import Testing
             "POST", "/tables/numbers/1", nil, 400,
             "The undelete operation is not supported on this table."
         ),
-        ("PATCH", "/tables/t", "{}", 400, "An id must be specified in the URL of an update."),
+        (
+            "PATCH", "/tables/t", "{}", 400,
+            "An id value must be specified in the URL for an update operation."
+        ),
         (
             "PATCH", "/tables/t/a", #"{"id":"b"}"#, 400,
             "When specified in the body, 'id' must match the id specified in the url."

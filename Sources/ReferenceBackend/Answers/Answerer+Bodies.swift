@@ -5,27 +5,30 @@ import TablesProtocol
 extension Answerer {
     /// One row as the whole body; `showing` are system properties that need not be asked for.
     func item(
-        _ status: Int, _ row: Row, select: [String]? = nil, showing: Set<SystemProperty> = []
+        _ status: Int, _ row: Row, select: [String]? = nil, showing: Set<SystemProperty> = [],
+        isEcho: Bool = false
     ) -> Response {
         var writer = rowWriter
         writer.asked.formUnion(showing)
+        writer.fillsColumns = !isEcho
         let names = select.map { Set($0.map { $0.lowercased() }) }
         var response = json(status, Array(writer.text(row, select: names).utf8))
-        addValidators(&response, row, ifAsked: true)
+        if names?.contains("__version") == true { writer.asked.insert(.version) }
+        addValidators(&response, row, writer)
         return response
     }
 
     /// The row that is there, for a client whose write does not fit it.
     func conflict(_ status: Int, _ row: Row) -> Response {
         var response = json(status, Array(rowWriter.whole(row).utf8))
-        addValidators(&response, row, ifAsked: false)
+        addValidators(&response, row, nil)
         return response
     }
 
     /// No body, but the item's validators.
     func bodiless(_ status: Int, _ row: Row) -> Response {
         var response = empty(status)
-        addValidators(&response, row, ifAsked: true)
+        addValidators(&response, row, rowWriter)
         return response
     }
 
@@ -56,7 +59,9 @@ extension Answerer {
 
     /// No body.
     func empty(_ status: Int) -> Response {
-        Response(status: .init(code: status), headerFields: commonFields)
+        var fields = commonFields
+        if profile.generation == .mobileServices { fields[.contentType] = "application/json" }
+        return Response(status: .init(code: status), headerFields: fields)
     }
 
     /// A refusal in the flavour's shape.
@@ -70,6 +75,11 @@ extension Answerer {
         let message = JSONText.string(refusal.message).text
         switch (refusal.form, profile.errors) {
         case (.json, _): return json(refusal.status, Array(refusal.message.utf8))
+        case (.bare, _):
+            return Response(
+                status: .init(code: refusal.status),
+                headerFields: [.contentType: "text/html; charset=utf-8"],
+                body: Array(refusal.message.utf8))
         case (.text, _): return html(refusal.status, refusal.message)
         case (.page, _):
             var response = html(refusal.status, Self.page(refusal.message))

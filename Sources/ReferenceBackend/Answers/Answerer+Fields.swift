@@ -26,9 +26,9 @@ extension Answerer {
     }
 
     /// `ETag`, and `Last-Modified` in the third generation. The first generation says the version
-    /// only to a client that asked for it.
-    func addValidators(_ response: inout Response, _ row: Row, ifAsked: Bool) {
-        let isAsked = !ifAsked || profile.generation != .mobileServices || rowWriter.asks(.version)
+    /// only to a client that asked for it, which `writer` knows; nil tells it to all.
+    func addValidators(_ response: inout Response, _ row: Row, _ writer: RowWriter?) {
+        let isAsked = profile.generation != .mobileServices || writer?.asks(.version) ?? true
         if isAsked, table?.isPlain(profile.generation) != true {
             response.head.headerFields[.eTag] = ETag.quote(row.version)
         }
@@ -65,6 +65,7 @@ extension HTTPFields {
 extension Call {
     /// The `ZUMO-API-VERSION`, from the field or the query.
     var apiVersion: String? {
-        field("ZUMO-API-VERSION") ?? parameter(anyCase: "ZUMO-API-VERSION")
+        [field("ZUMO-API-VERSION"), parameter(anyCase: "ZUMO-API-VERSION")]
+            .compactMap { $0 }.first { !$0.isEmpty }
     }
 }

@@ -37,7 +37,7 @@ extension Answerer {
 
     private func reachesTable(_ outcome: Outcome) -> Bool {
         switch outcome {
-        case .list, .found, .inserted, .changed, .deleted, .undeleted: true
+        case .list, .found, .inserted, .changed, .unchanged, .deleted, .deletedAll, .undeleted: true
         case .missing: call.method == .get
         case .notModified, .exists, .preconditionFailed, .versionConflict, .gone, .refused: false
         }

@@ -22,9 +22,12 @@ struct Answerer {
         switch outcome {
         case .list(let page): list(page)
         case .found(let row): found(row)
-        case .notModified(let row): bodiless(304, row)
+        case .notModified(let row):
+            profile.generation == .mobileServices ? empty(304) : bodiless(304, row)
         case .inserted(let row, let sent): inserted(row, sent)
         case .changed(let row, let sent): changed(200, row, sent)
+        case .unchanged(let id): unchanged(id)
+        case .deletedAll(let rows): deletedAll(rows)
         case .deleted(let row): profile.deleteAnswersRow ? item(200, row) : empty(204)
         case .undeleted(let row): undeleted(row)
         case .exists(let row, let sent): exists(row, sent)
@@ -56,7 +59,29 @@ struct Answerer {
         var echo = row
         echo.columns = sent
         echo.columns["id"] = nil
-        return item(status, echo)
+        return item(status, echo, showing: conditional(status), isEcho: true)
+    }
+
+    /// The version is in the echo of a write that named it.
+    private func conditional(_ status: Int) -> Set<SystemProperty> {
+        guard status == 200, let table, let field = call.field(.ifMatch), !field.isEmpty,
+            field.filter({ $0 != " " }) != "*", !table.isPlain(profile.generation)
+        else { return [] }
+        return [.version]
+    }
+
+    /// Nothing was looked up: only the id is known.
+    private func unchanged(_ id: String) -> Response {
+        let number = table?.options.idKind == .integer ? Int64(id).map(JSONText.integer) : nil
+        return json(200, Array("{\"id\":\((number ?? .string(id)).text)}".utf8))
+    }
+
+    /// What a deletion by filter took, in a list; its tag is that of the first.
+    private func deletedAll(_ rows: [Row]) -> Response {
+        let list = rows.map { rowWriter.whole($0) }.joined(separator: ",")
+        var response = json(200, Array("[\(list)]".utf8))
+        if let first = rows.first { addValidators(&response, first, rowWriter) }
+        return response
     }
 
     private func undeleted(_ row: Row) -> Response {
@@ -64,7 +89,8 @@ struct Answerer {
         guard profile.generation == .mobileServices else { return item(status, row) }
         var echo = row
         echo.columns = Columns()
-        return item(status, echo, showing: [.deleted])
+        return item(
+            status, echo, showing: conditional(200).union([.deleted]), isEcho: true)
     }
 
     private func exists(_ row: Row, _ sent: [UInt8]) -> Response {
@@ -87,10 +113,13 @@ struct Answerer {
     }
 
     private func location(_ row: Row) -> String {
-        let scheme = profile.generation == .mobileServices ? "https" : call.request.head.scheme
+        let isFirst = profile.generation == .mobileServices
+        let scheme = isFirst ? "https" : call.request.head.scheme
         let path = call.request.path
-        let slash = path.hasSuffix("/") ? "" : "/"
-        return "\(scheme ?? "http")://\(call.authority)\(path)\(slash)\(Percent.encode(row.id))"
+        let slash = path.hasSuffix("/") && !isFirst ? "" : "/"
+        // The first generation encodes the address as a whole, the others the id alone.
+        let id = Percent.encode(row.id, keeping: isFirst ? ";/?:@&=+$,#" : "")
+        return "\(scheme ?? "http")://\(call.authority)\(path)\(slash)\(id)"
     }
 }
 

@@ -1,31 +1,43 @@
 import HTTPMessage
 import HTTPTypes
+import TablesProtocol
 
 /// What browsers ask before and read after a request from another origin, as both Node servers
 /// answer it: pages on `localhost` may use the tables.
 enum CrossOrigin {
-    /// Adds the fields that let the page of an allowed origin read the answer.
-    static func add(to response: inout Response, _ call: Call) {
+    /// Adds the fields that let the page of an allowed origin read the answer. The first generation's
+    /// server lets it read no field.
+    static func add(to response: inout Response, _ call: Call, _ profile: Profile) {
         guard let origin = call.field(.origin), isLocal(origin) else { return }
         response.head.headerFields[.accessControlAllowOrigin] = origin
-        response.head.headerFields[.accessControlExposeHeaders] = "Link,Etag"
+        if profile.generation != .mobileServices {
+            response.head.headerFields[.accessControlExposeHeaders] = "Link,Etag"
+        }
+        if let names = call.field(.accessControlRequestHeaders), areNames(names) {
+            response.head.headerFields[.accessControlAllowHeaders] = names
+        }
         guard call.method == .options else { return }
-        response.head.headerFields[.accessControlAllowHeaders] =
-            call.field(.accessControlRequestHeaders)
         response.head.headerFields[.accessControlAllowMethods] =
             "GET, PUT, PATCH, POST, DELETE, OPTIONS"
         response.head.headerFields[.accessControlMaxAge] = "300"
     }
 
+    /// A scheme of pages, the host `localhost`, any port, and no path but `/`.
     private static func isLocal(_ origin: String) -> Bool {
-        guard let separator = origin.firstRange(of: "://") else { return false }
-        return origin[separator.upperBound...].prefix { $0 != ":" } == "localhost"
+        let pattern = /(?i:https?|ms-appx-web):\/\/(?i:localhost)(?::\d*)?\/?/
+        return origin.wholeMatch(of: pattern) != nil
+    }
+
+    private static func areNames(_ text: String) -> Bool {
+        text.utf8.count <= Limits.requestedNamesBytes
+            && text.wholeMatch(of: /[A-Za-z0-9\-,\s]+/) != nil
     }
 }
 
 extension Answerer {
     /// The answer to a preflight; the fields for other origins come on top.
     func preflight() -> Response {
+        if profile.generation == .mobileServices { return empty(204) }
         let methods = "GET,HEAD,POST,PATCH,DELETE"
         var fields = commonFields
         fields[.allow] = methods

@@ -8,6 +8,8 @@ struct RowWriter {
     let table: TableRecord?
     /// The system properties that a first generation client asked for.
     var asked: Set<SystemProperty>
+    /// Whether columns that the row does not have are shown as null where the table has them.
+    var fillsColumns = true
 
     /// The row as a client that asks for it sees it; `select` holds names in lower case.
     func text(_ row: Row, select: Set<String>?) -> String {
@@ -15,7 +17,11 @@ struct RowWriter {
             profile.generation != .mobileServices || asks(property)
                 || select?.contains(property.name(in: .mobileServices)?.lowercased() ?? "") == true
         }
-        return object(members.filter { select?.contains($0.name.lowercased()) ?? true })
+        let named = Set(asked.compactMap { $0.name(in: .mobileServices) })
+        return object(
+            members.filter {
+                named.contains($0.name) || select?.contains($0.name.lowercased()) ?? true
+            })
     }
 
     /// The row with every system property.
@@ -29,6 +35,11 @@ struct RowWriter {
         let id = Columns.Column("id", number.map(JSONText.integer) ?? .string(row.id))
         let isPlain = table?.isPlain(profile.generation) ?? false
         let system = isPlain ? [] : systemMembers(row, shows)
+        if profile.generation == .mobileServices, fillsColumns, let table {
+            let known = Set(row.columns.names.map { $0.lowercased() })
+            let others = table.knownColumns.filter { !known.contains($0.name.lowercased()) }
+            return [id] + row.columns.all + others.map { Columns.Column($0.name, .null) } + system
+        }
         guard profile.isNode else { return [id] + row.columns.all + system }
         // Node: the declared columns, then those of the server, then those that writes added.
         let value = { (column: TableOptions.Column) in
@@ -49,7 +60,10 @@ struct RowWriter {
                 return stamps == .none
                     ? nil : Columns.Column(name, .string(text(row.updatedAt)))
             case .version: return Columns.Column(name, .string(row.version))
-            case .deleted: return Columns.Column(name, .bool(row.deleted))
+            case .deleted:
+                let isKept =
+                    profile.generation != .mobileServices || table?.options.softDelete == true
+                return isKept ? Columns.Column(name, .bool(row.deleted)) : nil
             }
         }
     }
@@ -80,14 +94,15 @@ extension RowWriter {
             let text = call.parameter(anyCase: "__systemproperties")
         else { return [] }
         var asked: Set<SystemProperty> = []
-        // As JavaScript splits and trims; the star counts only when nothing stands beside it.
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        for part in parts {
-            let name = String(
-                part.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
-            if name.isEmpty { continue }
-            if name == "*", parts.count == 1 { return Set(SystemProperty.allCases) }
-            let full = name.hasPrefix("__") ? name : "__" + name
+        let isBlank = { (character: Character) in character.isWhitespace }
+        if parts.count == 1, text.filter({ !isBlank($0) }) == "*" {
+            return Set(SystemProperty.allCases)
+        }
+        for part in parts where !part.allSatisfy(isBlank) {
+            var name = part.drop(while: isBlank)
+            while name.last.map(isBlank) == true { name.removeLast() }
+            let full = name.hasPrefix("__") ? String(name) : "__" + name
             guard let property = SystemProperty(named: full, in: .mobileServices) else {
                 throw Refusal(400, "The value '\(part)' is not a supported system property.")
             }

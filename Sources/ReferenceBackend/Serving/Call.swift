@@ -39,6 +39,11 @@ struct Call: Sendable {
         }
     }
 
+    /// Whether the path is that of the tables or below it.
+    var isUnderTables: Bool {
+        request.path.split(separator: "/").first?.lowercased() == "tables"
+    }
+
     /// The method.
     var method: HTTPRequest.Method { request.head.method }
 

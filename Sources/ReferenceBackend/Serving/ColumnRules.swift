@@ -47,20 +47,29 @@ struct ColumnRules {
             + " underscore characters."
     }
 
+    /// The first generation's sentence about the name of a column.
+    static func notIdentifier(_ name: String) -> String { invalidIdentifier("'\(name)'") }
+
+    /// Whether servers in JavaScript take the name for a column's.
+    static func isIdentifier(_ name: String) -> Bool {
+        name.utf8.count <= Limits.columnNameCharacters && TableName(name) != nil
+            && !name.utf8.contains(UInt8(ascii: "-"))
+    }
+
     private func refusal(_ column: Columns.Column) -> Refusal? {
         switch (profile.flavour, column.value.value) {
         case (.node, .object), (.node, .array), (.express, .object), (.express, .array):
             return Refusal(500, "Unsupported type: Object")
+        case (.mobileServices, _) where !Self.isIdentifier(column.name):
+            return Refusal(400, Self.notIdentifier(column.name))
         case (.mobileServices, .object), (.mobileServices, .array):
             return Refusal(
                 400,
                 "The value of property '\(column.name)' is of type 'object' which is not a"
                     + " supported type.")
         case (.node, _), (.express, _):
-            let isName =
-                column.name.utf8.count <= Limits.columnNameCharacters
-                && TableName(column.name) != nil && !column.name.utf8.contains(UInt8(ascii: "-"))
-            return isName ? nil : Refusal(500, Self.invalidIdentifier(column.name))
+            return Self.isIdentifier(column.name)
+                ? nil : Refusal(500, Self.invalidIdentifier(column.name))
         case (.mobileServices, _), (.mobileApps, _), (.dotnet, _), (.datasync, _), (.toolkit, _):
             return nil
         }

@@ -13,6 +13,7 @@ extension Exchange {
     /// The JSON object of the body.
     private func object() throws(Refusal) -> Columns {
         let bytes = call.request.body
+        if profile.generation == .mobileServices { return try firstObject() }
         if profile.isNode {
             if bytes.count > Limits.nodeBodyBytes {
                 throw Refusal(400, "request entity too large")
@@ -40,14 +41,19 @@ extension Exchange {
         case (_, .mobileServices), (nil, .mobileApps), (nil, .node), (nil, .express):
             return nil
         case (_, .node), (_, .express):
-            return Refusal(500, "An item to insert was not provided")
+            let operation = call.method == .patch ? "update" : "insert"
+            return Refusal(500, "An item to \(operation) was not provided")
         case (_, .mobileApps), (_, .dotnet), (_, .datasync), (_, .toolkit):
             return Refusal(415, "Unsupported Media Type")
         }
     }
 
     private func badJSON(_ error: JSONError) -> Refusal {
-        guard error.reason == .notAnObject else { return Refusal(400, error.description) }
+        // Node's parser takes objects and lists only.
+        let isList = call.request.body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "[")
+        guard error.reason == .notAnObject, isList || !profile.isNode else {
+            return Refusal(400, error.description)
+        }
         switch profile.flavour {
         case .node, .express:
             return Refusal(500, ColumnRules.invalidIdentifier("0"))
@@ -90,10 +96,7 @@ extension Exchange {
         do {
             _ = try ItemID(id)
         } catch {
-            throw Refusal(
-                400,
-                "The value specified for property 'id' is invalid. An id must not contain any"
-                    + " control characters or the characters \",+,?,\\,`.")
+            throw invalidID
         }
     }
 

@@ -8,6 +8,7 @@ extension Exchange {
     func mismatch(_ row: Row, _ sent: Sent?, _ table: TableRecord) -> Outcome? {
         if table.isPlain(profile.generation) { return nil }
         if profile.generation == .datasync { return failedValidator(row) }
+        if profile.generation == .mobileServices { return firstMismatch(row, table) }
         let field = call.field(.ifMatch)
         if profile.isNode, let field {
             return nodeAccepts(field, row) ? nil : .preconditionFailed(row)
@@ -23,19 +24,28 @@ extension Exchange {
         }
     }
 
+    private func firstMismatch(_ row: Row, _ table: TableRecord) -> Outcome? {
+        do {
+            guard let version = try firstCondition(table.options) else { return nil }
+            return version == row.version ? nil : .preconditionFailed(row)
+        } catch {
+            return .refused(error)
+        }
+    }
+
     /// The Node server strips quotes and knows neither `*` nor weak tags.
     private func nodeAccepts(_ field: String, _ row: Row) -> Bool {
         var text = field[...]
-        if text.hasPrefix("\""), text.hasSuffix("\""), text.count > 1 {
-            text = text.dropFirst().dropLast()
-        }
-        return text == row.version
+        if text.hasPrefix("\"") { text = text.dropFirst() }
+        if text.hasSuffix("\"") { text = text.dropLast() }
+        return text.replacing("\\\"", with: "\"") == row.version
     }
 
     /// The outcome of an update or replace of a deleted item; nil when it may go on.
     func refuseDeleted(_ row: Row) -> Outcome? {
         let includes =
             profile.includesDeletedByID && includesDeleted && profile.flavour != .datasync
+            && profile.generation != .mobileServices
         guard row.deleted, !includes else { return nil }
         switch profile.writeDeleted {
         case .missing: return .missing(id: row.id)
@@ -51,7 +61,9 @@ extension Exchange {
         case .node, .express:
             return call.field(.ifMatch) == nil ? .versionConflict(row) : .preconditionFailed(row)
         case .mobileServices:
-            return call.field(.ifMatch) == nil ? .missing(id: row.id) : .preconditionFailed(row)
+            // A version that fits is compared with a deleted row's all the same, and never fits.
+            let hasCondition = (try? firstCondition(TableOptions())) != nil
+            return hasCondition ? .preconditionFailed(row) : .missing(id: row.id)
         case .mobileApps, .dotnet: return .missing(id: row.id)
         case .datasync, .toolkit: return .gone(id: row.id)
         }
@@ -59,18 +71,25 @@ extension Exchange {
 
     /// The refusal of a body whose id is not that of the path.
     func idMismatch(_ sent: Sent, _ id: String) -> Refusal? {
+        if profile.generation == .mobileServices { return firstIDMismatch(sent, id) }
+        if profile.isNode, let refusal = nodeIDMismatch(sent, id) { return refusal }
         guard let other = sent.id else {
             return profile.generation == .datasync && call.method == .put
                 ? Refusal(400, "", as: .empty) : nil
         }
         guard other != id else { return nil }
         switch profile.errors {
-        case .codeAndError:
-            return Refusal(
-                400, "When specified in the body, 'id' must match the id specified in the url.")
-        case .error, .message, .problem:
+        case .codeAndError, .error, .message, .problem:
             return Refusal(400, "The item ID and querystring ID did not match")
         case .empty: return Refusal(400, "", as: .empty)
+        }
+    }
+
+    private func nodeIDMismatch(_ sent: Sent, _ id: String) -> Refusal? {
+        switch sent.all["id"]?.value {
+        case .null?: Refusal(500, "Cannot read properties of null (reading 'toString')")
+        case .string("")?: Refusal(400, "The item ID and querystring ID did not match")
+        default: nil
         }
     }
 
@@ -90,6 +109,11 @@ extension Exchange {
 
     /// Whether the request asks for deleted items too; each server spells it its own way.
     var includesDeleted: Bool {
+        if profile.generation == .mobileServices {
+            // A repeated pair is a list there, and no list is true.
+            let given = call.parameters.filter { $0.name.lowercased() == "__includedeleted" }
+            return given.count == 1 && given[0].value.lowercased() == "true"
+        }
         if profile.isNode { return !(call.parameter("__includeDeleted") ?? "").isEmpty }
         if call.field("X-ZUMO-Options") == "include:deleted" { return true }
         return call.parameter(anyCase: "__includeDeleted")?.lowercased() == "true"

@@ -26,23 +26,25 @@ extension Exchange {
         return .list(
             RowPage(
                 rows: rows, count: query.count ? try sql.count(database) : nil, skip: query.skip,
-                top: query.top, select: query.select.map { Set($0.map { $0.lowercased() }) },
+                top: query.isUnlimited ? 0 : query.top,
+                select: query.select.map { Set($0.map { $0.lowercased() }) },
                 hasMore: hasMore))
     }
 
     /// `GET /tables/{table}/{id}`.
     func get(_ name: TableName, _ id: String) throws -> Outcome {
         guard let table = try readableTable(name) else { return .missing(id: id) }
-        if profile.generation == .mobileServices, table.options.idKind == .integer,
-            Int64(id) == nil
-        {
-            throw Refusal(400, "The value specified for property 'id' is invalid.")
-        }
         guard let row = try find(table, id) else { return .missing(id: id) }
+        if profile.generation == .mobileServices, try !isSelected(row, table) {
+            return .missing(id: id)
+        }
         if row.deleted, !(profile.includesDeletedByID && includesDeleted) {
             return profile.readDeleted == .gone ? .gone(id: id) : .missing(id: id)
         }
         if profile.generation == .datasync { return failedValidator(row) ?? .found(row) }
+        if profile.generation == .mobileServices {
+            return showsVersion && namesTag(of: row) ? .notModified(row) : .found(row)
+        }
         if !profile.isNode, let field = call.field(.ifNoneMatch) {
             switch IfMatch.parse(field, generation: .datasync) {
             case .any: return .notModified(row)
@@ -62,11 +64,38 @@ extension Exchange {
         let rows = try ListSQL(
             table, query, profile, includesDeleted: false, isExact: isExact, now: now
         ).rows(database, limit: .max)
-        var first: Row?
+        var deleted: [Row] = []
         for row in rows {
-            if case .deleted(let deleted) = try delete(name, row.id) { first = first ?? deleted }
+            if case .deleted(let row) = try delete(name, row.id) { deleted.append(row) }
         }
-        return first.map(Outcome.deleted) ?? .missing(id: "")
+        guard let first = deleted.first else { return .missing(id: "") }
+        return deleted.count == 1 ? .deleted(first) : .deletedAll(deleted)
+    }
+
+    /// Whether the first generation's filter and columns, which count for one item too, leave it.
+    private func isSelected(_ row: Row, _ table: TableRecord) throws -> Bool {
+        var query = try ListQuery(call, profile)
+        if try unknownColumns(query, table) != nil { return false }
+        let number = table.options.idKind == .integer ? Int64(row.id) : nil
+        query.keepOnly(id: number.map { .number(NumberLiteral($0)) } ?? .string(row.id))
+        let sql = ListSQL(
+            table, query, profile, includesDeleted: true, isExact: isExact, now: now)
+        return try !sql.rows(database, limit: 1).isEmpty
+    }
+
+    /// Whether `If-None-Match` names the row's tag, letter by letter.
+    private func namesTag(of row: Row) -> Bool {
+        let parts = (call.field(.ifNoneMatch) ?? "").split(separator: ",").map {
+            String($0.drop { $0 == " " })
+        }
+        return parts == ["*"] || parts.contains(ETag.quote(row.version))
+    }
+
+    /// Whether the first generation's client asked for the version.
+    private var showsVersion: Bool {
+        let asked = (try? RowWriter.asked(call, profile))?.contains(.version) ?? false
+        let selected = ListQuery.select(call)?.contains { $0.lowercased() == "__version" } ?? false
+        return asked || selected
     }
 
     /// The table for a read; nil when an unknown one reads as empty.
@@ -88,10 +117,10 @@ extension Exchange {
         let unknown = query.columns.subtracting(known).subtracting(system).subtracting(["id"])
         guard let name = unknown.sorted().first else { return nil }
         switch profile.flavour {
-        case .node, .express:
+        case .node, .express, .mobileServices:
             return .list(
                 RowPage(rows: [], count: nil, skip: 0, top: nil, select: nil, hasMore: false))
-        case .mobileServices, .mobileApps: return nil
+        case .mobileApps: return nil
         case .dotnet, .datasync:
             throw Refusal(400, "Could not find a property named '\(name)'.")
         case .toolkit: throw Refusal(400, "", as: .empty)
@@ -102,6 +131,7 @@ extension Exchange {
 
     /// The most rows in one answer: the first generation gives as many as `$top` says.
     private func pageRows(_ query: ListQuery) -> Int {
-        profile.generation == .mobileServices ? query.top ?? profile.pageRows : profile.pageRows
+        if profile.generation == .mobileServices { return query.top ?? profile.pageRows }
+        return query.isUnlimited ? .max - 1 : profile.pageRows
     }
 }

@@ -39,6 +39,11 @@ extension Exchange {
         var table = try table(name)
         let sent = try sent(table.options)
         if let refusal = idMismatch(sent, id) { throw refusal }
+        if profile.generation == .mobileServices, sent.all.names.allSatisfy({ $0 == "id" }),
+            try firstCondition(table.options) == nil
+        {
+            return .unchanged(id: id)
+        }
         guard var row = try find(table, id) else { return .missing(id: id) }
         if let refusal = changesSystemProperties(sent, row) { throw refusal }
         let undeletes = profile.undelete == .patch && sent.deleted == false && row.deleted
@@ -61,8 +66,12 @@ extension Exchange {
     /// `PATCH /tables/{table}`: the Node server takes the id from the body.
     func updateByBody(_ name: TableName) throws -> Outcome {
         let table = try table(name)
-        guard let id = try sent(table.options).id else {
-            throw Refusal(400, "An item to update was not provided")
+        let sent = try sent(table.options)
+        guard let id = sent.id else {
+            if sent.columns.isEmpty {
+                throw Refusal(500, "SQLITE_ERROR: near \"WHERE\": syntax error")
+            }
+            return .missing(id: "")
         }
         return try update(name, id)
     }
@@ -88,6 +97,7 @@ extension Exchange {
     /// `DELETE /tables/{table}/{id}`.
     func delete(_ name: TableName, _ id: String) throws -> Outcome {
         var table = try table(name)
+        if profile.generation == .mobileServices { _ = try firstCondition(table.options) }
         guard var row = try find(table, id) else { return .missing(id: id) }
         if row.deleted, let outcome = deletedTwice(row) { return outcome }
         if let outcome = mismatch(row, nil, table) { return outcome }
@@ -107,12 +117,13 @@ extension Exchange {
     func undelete(_ name: TableName, _ id: String) throws -> Outcome {
         var table = try table(name)
         if profile.generation == .mobileServices {
-            if !call.request.body.isEmpty {
-                throw Refusal(400, "An undelete request must not have content.")
-            }
             if !table.options.softDelete || table.isPlain(profile.generation) {
                 throw Refusal(400, "The undelete operation is not supported on this table.")
             }
+            if !call.request.body.isEmpty {
+                throw Refusal(400, "An undelete request must not have content.")
+            }
+            _ = try firstCondition(table.options)
         }
         guard var row = try find(table, id) else { return .missing(id: id) }
         if let outcome = mismatch(row, nil, table) { return outcome }

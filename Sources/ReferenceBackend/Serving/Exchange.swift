@@ -21,7 +21,7 @@ struct Exchange {
     /// Does what the request asks for.
     func outcome() throws -> Outcome {
         do {
-            if profile.generation == .mobileServices { try checkParameters() }
+            if profile.generation == .mobileServices { try checkFirst() }
             switch call.route {
             case .table(let name):
                 try checkEnabled(name, onItem: false)
@@ -44,7 +44,8 @@ struct Exchange {
         case .patch where profile.isNode: return try updateByBody(name)
         case .delete where profile.isNode: return try deleteByFilter(name)
         case .patch where profile.generation == .mobileServices:
-            throw Refusal(400, "An id must be specified in the URL of an update.")
+            throw Refusal(
+                400, "An id value must be specified in the URL for an update operation.")
         default: throw notAllowed(allowed: "GET, POST")
         }
     }
@@ -81,7 +82,7 @@ struct Exchange {
         return try Tables.find(database, name)
     }
 
-    private var itemMethods: String {
+    var itemMethods: String {
         switch (profile.generation, profile.puts) {
         case (.mobileServices, _): "GET, POST, PATCH, DELETE"
         case (_, true): "GET, PUT, PATCH, DELETE"

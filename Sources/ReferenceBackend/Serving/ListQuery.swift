@@ -8,24 +8,32 @@ struct ListQuery {
     private(set) var skip = 0
     private(set) var select: [String]?
     private(set) var count = false
+    /// A `$top` came that is no number: the Node server then gives all rows.
+    private(set) var isUnlimited = false
 
     /// Reads the query.
     /// - Throws: the refusal that the server gives for an option that it cannot read.
     init(_ call: Call, _ profile: Profile) throws(Refusal) {
         top = try Self.number("$top", call, profile)
-        skip = try Self.number("$skip", call, profile) ?? 0
-        if let top, let maxTop = profile.maxTop, top > maxTop {
+        skip = max(try Self.number("$skip", call, profile) ?? 0, 0)
+        if let top, let maxTop = profile.maxTop, top > maxTop,
+            profile.generation != .mobileServices
+        {
             throw Self.tooMany(maxTop, profile)
         }
-        count = try Self.count(call, profile)
+        if (top ?? 0) < 0 { (top, isUnlimited) = (nil, profile.isNode) }
+        count = Self.count(call, profile)
         select = Self.select(call)
         do {
             if let text = call.parameter("$filter"), !text.isEmpty {
                 if profile.isNode { try Self.checkBalance(text) }
+                try Self.checkWords(text, profile)
                 filter = try Expression(parsing: text, generation: profile.generation)
             }
-            if let text = call.parameter("$orderby") {
-                orderBy = try Ordering.parse(text, generation: profile.generation)
+            if let text = call.parameter("$orderby"), !text.isEmpty {
+                let order = profile.isNode ? Self.nodeOrder(text) : text
+                orderBy =
+                    order.isEmpty ? [] : try Ordering.parse(order, generation: profile.generation)
             }
         } catch let error as ODataError {
             throw Self.refusal(error, profile)
@@ -40,6 +48,12 @@ struct ListQuery {
     mutating func keepOnly(owner: String) {
         let own = Expression.binary(
             .equal, .column(.user(path: [Exchange.owner])), .literal(.string(owner)))
+        filter = filter.flatMap { Expression.joined(.and, [$0, own]) } ?? own
+    }
+
+    /// Leaves only one item.
+    mutating func keepOnly(id: Expression.Literal) {
+        let own = Expression.binary(.equal, .column(.id), .literal(id))
         filter = filter.flatMap { Expression.joined(.and, [$0, own]) } ?? own
     }
 
@@ -67,9 +81,16 @@ struct ListQuery {
         _ name: String, _ call: Call, _ profile: Profile
     ) throws(Refusal) -> Int? {
         guard let text = call.parameter(name) else { return nil }
+        if profile.generation == .mobileServices { return ScriptNumber.whole(text) }
+        if profile.isNode {
+            if name == "$skip" { return ScriptNumber.leading(text) }
+            if text.isEmpty { return nil }
+            let isRepeated = call.parameters.count { $0.name == name } > 1
+            let value = isRepeated ? nil : ScriptNumber.value(text)
+            return value.map { Int(min(max($0, -1), 1e9)) } ?? -1
+        }
         let number = Int(text)
         if let number, number >= 0 { return number }
-        if profile.isNode { return nil }
         throw Refusal(
             400, "The value specified for '\(name)' must be a number.",
             as: profile.errors == .empty ? .empty : .error)
@@ -77,24 +98,20 @@ struct ListQuery {
 
     private static func tooMany(_ limit: Int, _ profile: Profile) -> Refusal {
         switch profile.flavour {
-        case .mobileServices:
-            Refusal(400, "The value of the $top query option cannot exceed \(limit).")
         case .toolkit: Refusal(400, "", as: .empty)
-        case .mobileApps, .node, .express, .dotnet, .datasync:
+        case .mobileServices, .mobileApps, .node, .express, .dotnet, .datasync:
             Refusal(400, "You cannot request more than \(limit) records")
         }
     }
 
-    private static func count(_ call: Call, _ profile: Profile) throws(Refusal) -> Bool {
+    private static func count(_ call: Call, _ profile: Profile) -> Bool {
         if profile.generation == .datasync, call.parameter(anyCase: "$count") == "true" {
             return true
         }
         if profile.flavour == .toolkit { return false }
-        let text = call.parameter("$inlinecount") ?? "none"
-        if profile.flavour == .mobileServices, text != "allpages", text != "none" {
-            throw Refusal(400, "The value specified for '$inlinecount' is not supported.")
-        }
-        return text == "allpages"
+        let given = call.parameters.filter { $0.name == "$inlinecount" }
+        // A repeated pair is a list on Node, and no list is `allpages`.
+        return given.first?.value == "allpages" && (given.count == 1 || !profile.isNode)
     }
 
     /// The names in `$select`; nil for all columns.
@@ -106,10 +123,10 @@ struct ListQuery {
 
     private static func refusal(_ error: ODataError, _ profile: Profile) -> Refusal {
         switch profile.flavour {
-        case .mobileServices:
-            Refusal(400, "Invalid query specified. Error: \(error.description)")
+        case .mobileServices, .node, .express:
+            scriptRefusal("\(error.reason) (at index \(error.position))", profile)
         case .toolkit: Refusal(400, JSONText.string(error.description).text, as: .json)
-        case .mobileApps, .node, .express, .dotnet, .datasync:
+        case .mobileApps, .dotnet, .datasync:
             Refusal(profile.badQueryStatus, error.description)
         }
     }

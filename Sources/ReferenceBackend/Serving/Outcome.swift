@@ -7,7 +7,11 @@ enum Outcome: Sendable {
     case notModified(Row)
     case inserted(Row, sent: Columns)
     case changed(Row, sent: Columns)
+    /// Nothing was to be changed, and nothing was looked up.
+    case unchanged(id: String)
     case deleted(Row)
+    /// More than one at once.
+    case deletedAll([Row])
     case undeleted(Row)
     case exists(Row, sent: [UInt8])
     case preconditionFailed(Row)

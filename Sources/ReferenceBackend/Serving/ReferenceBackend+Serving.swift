@@ -12,20 +12,24 @@ extension ReferenceBackend {
             ? preflight(call)
             : loginAnswer(call) ?? customRefusal(call) ?? customAnswer(call)
                 ?? answer(call, keeping: keeping)
-        CrossOrigin.add(to: &response, call)
+        CrossOrigin.add(to: &response, call, profile)
         return response
     }
 
     /// The methods of a path. Where only listed tables exist, no other path has any.
     private func preflight(_ call: Call) -> Response {
         let answerer = answerer(call, nil)
-        guard profile.hasOnlyListedTables else { return answerer.preflight() }
+        guard profile.isNode else { return answerer.preflight() }
         switch call.route {
-        case .table(let name) where options.tables[name] != nil: return answerer.preflight()
-        case .item(let name, _) where options.tables[name] != nil: return answerer.preflight()
+        case .table(let name) where isThere(name): return answerer.preflight()
+        case .item(let name, _) where isThere(name): return answerer.preflight()
         case .table, .item, .faults, .effects, .other:
             return answerer.refused(.noRoute(call, profile))
         }
+    }
+
+    private func isThere(_ name: TableName) -> Bool {
+        options.dynamicTable != nil || options.tables[name] != nil
     }
 
     private func answer(_ call: Call, keeping: Bool) -> Response {
@@ -67,20 +71,25 @@ extension ReferenceBackend {
 
     /// What the server refuses before it looks at the table.
     private func refusal(_ call: Call) -> Refusal? {
+        if profile.isNode, let refusal = tokenRefusal(call) { return refusal }
+        if call.isUnderTables, let refusal = versionRefusal(call) { return refusal }
         switch call.route {
         case .table, .item: break
         case .faults, .effects, .other: return .noRoute(call, profile)
         }
-        if let refusal = versionRefusal(call) { return refusal }
+        // The first generation's server looks at the query and the table before.
+        if profile.generation == .mobileServices { return nil }
         if let key = options.applicationKey, call.field("X-ZUMO-APPLICATION") != key {
             return Refusal(401, "Unauthorized")
         }
-        if let token = call.token(profile.generation), !isGood(token) {
-            return profile.isNode
-                ? Refusal(401, #"{"name":"JsonWebTokenError"}"#, as: .json)
-                : Refusal(401, "Unauthorized")
-        }
-        return nil
+        return tokenRefusal(call)
+    }
+
+    private func tokenRefusal(_ call: Call) -> Refusal? {
+        guard let token = call.token(profile.generation), !isGood(token) else { return nil }
+        return profile.isNode
+            ? Refusal(401, #"{"name":"JsonWebTokenError"}"#, as: .json)
+            : Refusal(401, "Unauthorized")
     }
 
     /// The first generation looks at the version of custom APIs too.
@@ -106,10 +115,12 @@ extension ReferenceBackend {
         case .absent where version != nil:
             return Refusal(
                 400,
-                "This version (1.0.0) of the service does not support requests with the header or"
-                    + " parameter 'zumo-api-version'.", as: .text)
+                "This version (1.0.0) of the server does not support the use of the"
+                    + " zumo-api-version in the request.  For more information and supported"
+                    + " clients see: http://go.microsoft.com/fwlink/?LinkID=690568#1.0.0",
+                as: .bare)
         case .absent: return nil
-        case .second where version?.hasPrefix("2.0.") == true: return nil
+        case .second where version?.wholeMatch(of: /2\.0\.\d+/) != nil: return nil
         case .second:
             return Refusal(
                 400,

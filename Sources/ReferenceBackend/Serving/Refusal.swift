@@ -8,6 +8,8 @@ struct Refusal: Error, Sendable, Hashable {
         case error
         /// The message as it is, `text/html`.
         case text
+        /// The message as it is, `text/html`, without any field of the server's own.
+        case bare
         /// The message as it is, JSON.
         case json
         /// Express' own page around the message.

@@ -19,6 +19,7 @@ struct Sent: Sendable {
 
     /// Takes the object apart as a server of the profile does.
     init(_ all: Columns, _ profile: Profile, _ options: TableOptions) throws(Refusal) {
+        let all = profile.generation == .mobileServices ? all.scripted : all
         self.all = all
         var user: [Columns.Column] = []
         for column in all.all {
@@ -74,7 +75,9 @@ struct Sent: Sendable {
         case .null: return nil
         case .string(let text): return text.isEmpty ? nil : text
         case .number(let number):
-            return options.idKind == .integer && number.integer == 0 ? nil : number.text
+            let isNone = options.idKind == .integer || profile.isNode
+            return isNone && number.integer == 0 ? nil : number.text
+        case .bool(false) where profile.isNode: return nil
         case .bool, .array, .object:
             throw Refusal(400, "The value specified for property 'id' is invalid.")
         }

@@ -130,12 +130,14 @@ extension Stage {
         try expectItem(made, 201, columns)
         await sync()
         var expected = columns
-        // That server is JavaScript: numbers are binary doubles there.
-        if flavour.isNode {
+        // Those servers are JavaScript: numbers are binary doubles there.
+        if flavour.isNode || flavour == .mobileServices {
             expected["price"] = "1.1"
             expected["big"] = "9007199254740992"
             expected["huge"] = nil
         }
+        // The first generation's keeps a text in the form of a moment as one, with milliseconds.
+        if flavour == .mobileServices { expected["date"] = #""2014-03-01T08:00:00.000Z""# }
         #expect(try await backendRow("v1")?.own == expected)
         await sync()
         try expectItem(try await ask(sdk.get("v1")), 200, expected)
