@@ -24,7 +24,13 @@ extension SyncEngine {
         case .none(let reason, let wait): return .unreachable(reason: reason, retryAfter: wait)
         case .untranslatable: return .untranslatable
         case .exchange(let exchange, let answer):
-            guard case .row(let row) = exchange.answer, row.id == id else { return answer }
+            guard case .row(let row) = exchange.answer, row.id.isLike(id) else {
+                // Only a refusal is an answer to a write that was not made.
+                if let status = exchange.status, status >= 400 { return answer }
+                return .unreachable(
+                    reason: "The backend answers the look-up of \(id) without a row.",
+                    retryAfter: nil)
+            }
             try await store.write { transaction in
                 let record = try transaction.tableForRows(table, [.row(row)])
                 _ = try transaction.take(.row(row), to: record, asOf: change)
@@ -62,13 +68,15 @@ extension SyncEngine {
         if knownGeneration == nil,
             let failure = await findGeneration(with: read.table, credential)
         {
-            await bookFailure(failure)
+            if !Task.isCancelled { await bookFailure(failure) }
             return .none(reason: failure.reason, retryAfter: failure.retryAfter)
         }
+        let now = clock.now()
         guard let (exchange, spoken) = await sent(read, credential) else { return .untranslatable }
-        guard let answer = read.answer(exchange, spoken: spoken, now: clock.now()) else {
+        guard let answer = read.answer(exchange, spoken: spoken, now: now) else {
             let failure = Prover.failure(exchange.answer, read.table)
-            await bookFailure(failure)
+            // A caller who goes away says nothing of the backend.
+            if !Task.isCancelled { await bookFailure(failure) }
             return .none(reason: failure.reason, retryAfter: failure.retryAfter)
         }
         await book(answer, exchange.answer, credential)
@@ -107,6 +115,8 @@ extension SyncEngine {
             return nil
         case .failed(let failure):
             switch failure.state {
+            // A fault of one table, which the client's own request shows.
+            case .degraded where failure.isFault: return nil
             case .offline, .portal, .degraded: return failure
             case .online, .notTables, .signedOut: return nil
             }
@@ -119,7 +129,8 @@ extension SyncEngine {
         switch answer {
         case .page, .item:
             guard !isProven || scheduler.backend.state != .online else { return }
-            isProven = knownGeneration != nil
+            guard knownGeneration != nil else { return await answered() }
+            isProven = true
             await reached()
         case .refused:
             // A table may want a sign-in that others do not want: without a token 401 is about the table.

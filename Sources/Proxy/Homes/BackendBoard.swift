@@ -49,7 +49,7 @@ final class BackendBoard: Sendable {
         case .signedOut: (isReachable, isWorthIt) = (false, true)
         // What is no table of one name may be one of another.
         case .notTables: (isReachable, isWorthIt) = (false, true)
-        case .portal: (isReachable, isWorthIt) = (false, false)
+        case .portal: (isReachable, isWorthIt) = (false, backend.nextTry == nil)
         }
         let isAllowed = mode == .online
         var now: Shown = []

@@ -22,7 +22,7 @@ extension TablesRoutes {
         }
         return later(scene) { scene, reply in
             let isOwn = await hasOpenChanges(scene)
-            if board.mayPullForRead, isOwn || query.isInOrderOfChange {
+            if board.mayPullForRead, isOwn || query.asksForChanges {
                 return listWhileFilling(scene, query, reply)
             }
             if isOwn { return slowLane.run { reply(here(scene)) } }
@@ -82,8 +82,10 @@ extension TablesRoutes {
             case .page, .invalid, .overBudget, .failed:
                 reply(finished(outcome, scene, scene.answer.render(page:)))
             // What the client wrote here is shown, whatever the backend says.
-            case .partial: reply(finished(outcome, scene, scene.answer.render(page:)))
-            case .unknownTable: work.start { await answerAfterFailedPull(scene, query, reply) }
+            case .partial(let page) where !page.items.isEmpty:
+                reply(finished(outcome, scene, scene.answer.render(page:)))
+            case .partial, .unknownTable:
+                work.start { await answerAfterFailedPull(scene, query, reply) }
             }
         }
         guard query.isInOrderOfChange else { return }

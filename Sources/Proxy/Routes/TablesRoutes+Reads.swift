@@ -26,7 +26,7 @@ extension TablesRoutes {
         switch outcome {
         // The times that a client syncs by are always the store's.
         case .page
-        where hasOwnPairs(scene) && !query.isInOrderOfChange && query.changedSince == nil:
+        where hasOwnPairs(scene) && !query.asksForChanges:
             return readWithOwnPairs(scene, .list(query, rows: most(query))) {
                 finished(outcome, $0, render)
             }

@@ -40,7 +40,9 @@ extension PullPass {
             record.warning = plan.warning
             record.pageRows = plan.pageRows(after: record.pageRows)
             // A server of the first generation gives as many as it is asked for, and 50 unasked.
-            if !isFirst { record.largestPageRows = max(record.largestPageRows ?? 0, plan.largestRows) }
+            if !isFirst {
+                record.largestPageRows = max(record.largestPageRows ?? 0, plan.largestRows)
+            }
             (record.pullError, record.pullsFailSince) = (nil, nil)
             try transaction.save(record)
             return removed

@@ -7,7 +7,7 @@ extension Transaction {
         var record = try makeTable(name, idKind: kind)
         switch kind {
         case .integer: try adoptIntegerIDs(&record)
-        case .string where !rows.isEmpty: try adoptStringIDs(&record)
+        case .string where rows.contains(where: { $0.row != nil }): try adoptStringIDs(&record)
         case .string: break
         }
         return record

@@ -47,6 +47,8 @@ struct Later: Sendable, Hashable {
         case busy(retryAfter: Duration?)
         /// The operation's own, if the backend otherwise answers: a proof tells.
         case own
+        /// The table wants a sign-in that others do not want, and there is no token to send.
+        case wantsSignIn
         /// The request was called off.
         case cancelled
         /// It was promised, and not sent since another one's request failed or the push ended.

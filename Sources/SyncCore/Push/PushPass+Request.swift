@@ -58,7 +58,7 @@ extension PushPass {
         if decision == .signIn, remote.credential == .none {
             decision = .later(
                 Later(
-                    cause: .own, maybeApplied: false,
+                    cause: .wantsSignIn, maybeApplied: false,
                     reason: "The backend asks to sign in for table \(table)."))
         }
         let failure = await blame(&decision, table)
@@ -143,7 +143,7 @@ extension PushPass {
         case .link: return Prover.Failure(state: .offline, reason: later.reason)
         case .busy(let wait):
             return Prover.Failure(state: .degraded, reason: later.reason, retryAfter: wait)
-        case .own:
+        case .own, .wantsSignIn:
             guard case .failed(let failure) = await prover.prove(await tables(with: table)) else {
                 return nil
             }

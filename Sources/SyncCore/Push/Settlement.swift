@@ -55,7 +55,7 @@ struct Settlement {
         switch later.cause {
         case .cancelled, .held:
             return wait(later.reason, until: now, maybeApplied: later.maybeApplied)
-        case .link:
+        case .link, .wantsSignIn:
             return wait(later.reason, until: backoff(attempts), maybeApplied: later.maybeApplied)
         case .busy(let wait):
             let until = wait.map { now.advanced(by: $0) } ?? backoff(attempts)

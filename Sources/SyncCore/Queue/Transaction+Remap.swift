@@ -4,7 +4,8 @@ extension Transaction {
     /// Gives an item, and what is open of it, the id that the backend assigned to its insert.
     ///
     /// 1. Row and operations take the id; the old one is an alias that keeps answering.
-    /// 2. Under the old id a tombstone stays for clients with stores of their own.
+    /// 2. Under the old id a tombstone stays for clients with stores of their own, or the backend's row,
+    ///    where another item of the backend has that id.
     /// 3. Items of other tables that name it by a declared column name the new id.
     ///
     /// - Returns: false when an item with local changes has that id already; nothing is changed.
@@ -28,13 +29,32 @@ extension Transaction {
         try run(
             "INSERT OR REPLACE INTO aliases(table_id, alias, id) VALUES (?, ?, ?)",
             [table.id, old.text, id.text])
-        if let row { try leaveTombstone(of: row) }
+        if let row, row.shadow != nil, !row.serverDeleted {
+            try split(row, from: id)
+        } else if let row {
+            try leaveTombstone(of: row)
+        }
         for child in try tables() {
             for link in child.parents where link.table == table.name {
                 try rename(old, to: id, in: link.column, of: child)
             }
         }
         return true
+    }
+
+    /// Gives the backend's row under an id back, where the item that stood over it got another id.
+    private func split(_ row: ItemRow, from id: ItemID) throws {
+        try run(
+            """
+            UPDATE items SET shadow_columns = NULL, server_version = NULL, server_updated_at = NULL,
+              server_deleted = 0 WHERE table_id = ? AND id = ?
+            """, [row.tableID, id.text])
+        var theirs = ItemRow(new: row.id, tableID: row.tableID)
+        theirs.columns = row.shadow ?? Columns()
+        theirs.serverVersion = row.serverVersion
+        theirs.serverUpdatedAt = row.serverUpdatedAt
+        theirs.createdAt = now.milliseconds
+        try restamp(&theirs, from: theirs)
     }
 
     private func leaveTombstone(of row: ItemRow) throws {

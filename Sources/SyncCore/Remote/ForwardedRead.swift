@@ -80,7 +80,7 @@ extension ForwardedRead {
     /// What the backend's answer to the request means for the client; nil where it is no answer of
     /// /tables but the network's, or "not now".
     ///
-    /// - Parameter now: shown times are never later. A client that syncs goes on from the last time that
+    /// - Parameter now: when the read was sent; shown times are never later. A client that syncs goes on from the last time that
     ///   it saw, and the rows that it then gets from the store have later ones.
     func answer(_ exchange: Exchange, spoken: Generation, now: Instant) -> ForwardedAnswer? {
         switch (exchange.answer, target) {
@@ -88,23 +88,32 @@ extension ForwardedRead {
             if query.count, page.total == nil { return .untranslatable }
             let most = rows ?? SyncLimits.pullPageRows
             let items = page.rows.prefix(most).map { $0.item(asOf: now) }
-            let isFull = page.rows.count > most || page.rows.count == rows
+            let isFull = page.elements.count > most || page.elements.count == rows
             let hasMore = items.count < query.top ?? .max && (page.hasNext || isFull)
             return .page(
                 ItemPage(
                     items: items, count: query.count ? page.total : nil, hasMore: hasMore,
                     hasOwnStamps: false))
-        case (.row(let row), .item(let id, _)) where row.id == id: return .item(row.item(asOf: now))
+        case (.row(let row), .item(let id, _)) where row.id.isLike(id):
+            return .item(row.item(asOf: now))
+        case (.row, _), (.rows, _), (.empty, _): return nil
         case (.unavailable, _), (.unreachable, _), (.failed(status: 408, _), _): return nil
         case (.unusable(_, .redirect), _): return nil
         case (.unusable(let status, .html), _) where status < 400: return nil
         case (.unusable(let status, .notJSON), _) where status < 400: return nil
-        case (.rows, _), (.row, _), (.empty, _), (.conflict, _), (.missing, _), (.unauthorized, _),
-            (.rejected, _), (.failed, _), (.unusable, _):
+        case (.conflict, _), (.missing, _), (.unauthorized, _), (.rejected, _), (.failed, _),
+            (.unusable, _):
             guard let response = exchange.response else { return nil }
             return .refused(
                 response, reason: Prover.failure(exchange.answer, table).reason, spoken: spoken)
         }
+    }
+}
+
+extension ItemID {
+    /// Whether a backend that compares ids without case takes two for one.
+    func isLike(_ other: ItemID) -> Bool {
+        self == other || text.lowercased().utf8.elementsEqual(other.text.lowercased().utf8)
     }
 }
 

@@ -23,6 +23,8 @@ struct Prover: Sendable {
         var retryAfter: Duration?
         /// It says something about one table, and nothing about the others.
         var isAboutTable = false
+        /// It is a fault of the backend's own (500, say), and not "later".
+        var isFault = false
     }
 
     /// Proves the backend.
@@ -109,7 +111,9 @@ struct Prover: Sendable {
                 : "The backend is not available (\(status))."
             return Failure(state: .degraded, reason: reason, retryAfter: wait)
         case .failed(let status, _):
-            return Failure(state: .degraded, reason: "The backend fails with \(status).")
+            return Failure(
+                state: .degraded, reason: "The backend fails with \(status).",
+                isFault: status != 408)
         case .unusable(let status, .html) where status < 400:
             return Failure(
                 state: .portal,

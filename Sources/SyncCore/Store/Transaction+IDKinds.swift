@@ -6,21 +6,23 @@ extension Transaction {
     ///
     /// 1. Where an item of the backend has any other id, or an insert may have arrived under its own, all
     ///    stays; the next answer asks again.
-    /// 2. Each insert gets a provisional id instead; the one that it had keeps answering.
+    /// 2. Each insert gets a provisional id instead; the one that it had keeps answering, unless an item
+    ///    of the backend has it.
     /// 3. One that was refused meanwhile, for its id, is due again.
     func adoptIntegerIDs(_ table: inout TableRecord) throws {
         guard table.idKind == .string else { return }
         var inserts: [TableOperation] = []
         for (text, row) in try rows(of: table) {
-            if let number = Int64(text), number > 0 { continue }
-            guard let first = try chain(of: row).first else {
+            let isNumber = Int64(text).map { $0 > 0 } ?? false
+            let first = try chain(of: row).first
+            if first?.kind == .insert, let first {
+                guard first.madeID || isNumber, !first.mayHaveReached, !first.mayArriveLate
+                else { return }
+                inserts.append(first)
+            } else if !isNumber {
                 // What is left of an item that has another id now.
-                if row.deleted { continue }
-                return
+                guard row.deleted, first == nil else { return }
             }
-            guard first.kind == .insert, first.madeID, !first.mayHaveReached, !first.mayArriveLate
-            else { return }
-            inserts.append(first)
         }
         table.idKind = .integer
         try save(table)

@@ -15,6 +15,23 @@ extension TableQuery {
         }
     }
 
+    /// Whether a client that syncs asks: in the order of changes, or for what changed since some instant.
+    public var asksForChanges: Bool {
+        if isInOrderOfChange { return true }
+        return switch filter {
+        case .logical(.and, let conditions): conditions.contains(where: Self.isSince)
+        case let condition?: Self.isSince(condition)
+        case nil: false
+        }
+    }
+
+    private static func isSince(_ condition: Expression) -> Bool {
+        guard case .binary(let operation, .column(.system(.updatedAt)), _) = condition else {
+            return false
+        }
+        return operation == .greaterOrEqual || operation == .greaterThan
+    }
+
     private static func changedSince(_ condition: Expression) -> Instant? {
         guard case .binary(.greaterOrEqual, .column(.system(.updatedAt)), let bound) = condition,
             case .literal(.instant(let literal)) = bound

@@ -133,5 +133,53 @@ import Testing
         #expect(await world.engine.backendStatus.state == .online)
         let open = try await world.open()
         #expect(open.map(\.table) == ["secrets"] && open.map(\.state) == [.waiting])
+        // It is tried less and less often, and never given up.
+        for _ in 0..<12 { _ = await world.engine.sync() }
+        let next = try #require(try await world.open().first?.nextAttemptAt)
+        #expect(next > world.clock.now().advanced(by: .seconds(1)))
+        #expect(try await world.open().map(\.state) == [.waiting])
+    }
+
+    @Test
+    func `a row that the backend spells otherwise is changed, and no other answer is a success`()
+        async throws
+    {
+        let world = try World()
+        let row =
+            #"{"id":"abc","text":"theirs","version":"AAE=","updatedAt":"2024-01-01T00:00:00.000Z"}"#
+        world.transport.decide { request, _ in
+            guard request.head.method == .get, request.head.path?.contains("/ABC") == true else {
+                return nil
+            }
+            return .instead(
+                Response(
+                    status: .ok, headerFields: [.contentType: "application/json"],
+                    body: Array(row.utf8)))
+        }
+        let id = try ItemID("ABC")
+        #expect(try await world.engine.fetch(id, of: world.todo, generation: .mobileApps) == nil)
+        guard
+            case .updated(let item) = await world.write(
+                .update(id, Columns(stored: #"{"text":"mine"}"#)))
+        else {
+            Issue.record("no update")
+            return
+        }
+        #expect(item.id.text == "abc" && item.columns.text == #"{"text":"mine"}"#)
+        for body in ["{}", "[]", ""] {
+            world.transport.decide { request, _ in
+                request.head.method == .get
+                    ? .instead(
+                        Response(
+                            status: .ok, headerFields: [.contentType: "application/json"],
+                            body: Array(body.utf8))) : nil
+            }
+            let answer = try await world.engine.fetch(
+                try ItemID("other"), of: world.todo, generation: .mobileApps)
+            guard case .unreachable? = answer else {
+                Issue.record("\(body): \(String(describing: answer))")
+                continue
+            }
+        }
     }
 }

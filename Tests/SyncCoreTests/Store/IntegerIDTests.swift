@@ -106,4 +106,32 @@ import Testing
             #expect(row.columns.text == #"{"text":"x"}"#)
         }
     }
+
+    @Test func `a client's own number keeps no row of the backend away`() async throws {
+        let five = try await fixture.insert("5", #"{"text":"mine"}"#)
+        let todo = fixture.todo
+        // One request for it may have arrived, so that its id stays; the backend has another 5.
+        let operation = try #require(try await fixture.send())
+        try await fixture.settle(
+            operation.seq, .unknown(reason: "lost", until: Instant(milliseconds: 0)))
+        try await store.write { transaction in
+            let theirs = RemoteRow(
+                id: ItemID(5), columns: try Columns(parsing: #"{"text":"theirs"}"#), version: "v5")
+            var table = try transaction.tableForRows(todo, [.row(theirs)])
+            _ = try transaction.take(.row(theirs), to: table, asOf: .max)
+            table.isComplete = true
+            try transaction.save(table)
+        }
+        let again = try #require(try await fixture.send())
+        let seven = RemoteRow(id: ItemID(7), columns: try Columns(parsing: #"{"text":"mine"}"#))
+        try await fixture.settle(again.seq, .applied(row: seven, RowOrigin()))
+        guard case .page(let page) = fixture.list(TableQuery()) else {
+            Issue.record("no page")
+            return
+        }
+        let texts = Dictionary(
+            uniqueKeysWithValues: page.items.map { ($0.id.text, $0.columns.text) })
+        #expect(texts == ["5": #"{"text":"theirs"}"#, "7": #"{"text":"mine"}"#])
+        #expect(five.id.text == "5" && page.items.allSatisfy { $0.id.kind == .integer })
+    }
 }
