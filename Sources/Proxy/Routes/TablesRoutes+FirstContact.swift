@@ -82,7 +82,7 @@ extension TablesRoutes {
             case .page, .invalid, .overBudget, .failed:
                 reply(finished(outcome, scene, scene.answer.render(page:)))
             // What the client wrote here is shown, whatever the backend says.
-            case .partial(let page) where !page.items.isEmpty:
+            case .partial(let page) where !page.items.isEmpty || query.skip > 0:
                 reply(finished(outcome, scene, scene.answer.render(page:)))
             case .partial, .unknownTable:
                 work.start { await answerAfterFailedPull(scene, query, reply) }

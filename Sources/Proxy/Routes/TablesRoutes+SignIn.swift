@@ -3,13 +3,13 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-// Inserts into a table that is not copied yet: whether the backend takes them is not known, nor whether
+// Inserts without a token into a table that is not copied yet: whether the backend takes them is not known, nor whether
 // it assigns the ids. One that it would answer with 401 or 404 would wait here for ever, and its client
 // would not learn why.
 extension TablesRoutes {
     /// Whether the backend has to be asked before an insert, or said before that it wants a sign-in.
     func asksBeforeInsert(_ scene: Scene) -> Bool {
-        guard case .insert = scene.call.verb else { return false }
+        guard case .insert = scene.call.verb, scene.home.signIn == nil else { return false }
         let table = scene.home.store.table(scene.call.table, worker: scene.worker)
         guard table?.isComplete != true else { return false }
         let board = scene.home.board
@@ -43,11 +43,15 @@ extension TablesRoutes {
             let status = response.head.status.code
             // A 404 of an address that never gave a list may be that of a wrong address.
             let isRefusal = status == 401 || status == 404 && homes.backendGeneration != nil
-            if status == 401, scene.home.signIn == nil {
-                board.note(scene.call.table, needsSignIn: true)
-            }
+            if status == 401 { board.note(scene.call.table, needsSignIn: true) }
             return isRefusal ? passed(response, reason, spoken: spoken, scene) : nil
-        case .item, .unreachable, .untranslatable, nil:
+        case nil:
+            // No further insert waits for a backend that takes its time.
+            if board.needsSignIn(scene.call.table) == nil {
+                board.note(scene.call.table, needsSignIn: false)
+            }
+            return board.needsSignIn(scene.call.table) == true ? scene.error(.unauthorized()) : nil
+        case .item, .unreachable, .untranslatable:
             return board.needsSignIn(scene.call.table) == true ? scene.error(.unauthorized()) : nil
         }
     }
