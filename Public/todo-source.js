@@ -2,7 +2,7 @@
 
 import { operator } from "./api.js";
 
-/** What most todo apps of these SDKs have: what holds until somebody chooses otherwise. */
+/** The table and columns that most todo apps of these SDKs have; they hold until a person chooses others. */
 export const standard = { table: "todoitem", text: "text", done: "complete" };
 
 const key = "understudy-todos-source";

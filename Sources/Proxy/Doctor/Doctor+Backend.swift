@@ -116,7 +116,7 @@ extension Doctor {
     }
 
     /// Tables that the backend says it has not, or does not list. Each says nothing about the others, and
-    /// one that nobody has asked for nothing about the backend.
+    /// one that no client has asked for nothing about the backend.
     private func otherTables(
         _ found: BackendExamination.Findings, seen: [TableName]
     ) -> Finding? {
