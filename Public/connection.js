@@ -2,6 +2,7 @@
 
 import { operator } from "./api.js";
 import { announce, coalesce, fill, h, toast } from "./dom.js";
+import { obstacle } from "./obstacle.js";
 import { cancel, follow, progress, sentence, watch } from "./runs.js";
 import { shortNumber, words } from "./words.js";
 
@@ -102,9 +103,9 @@ export function connection(element) {
     fill(detail, parts.flatMap((part, index) => (index ? [" · ", part] : [part])));
     fill(modeButton, byChoice ? words.goOnline : words.goOffline);
     // Loud only when this person's own work is at risk: written here, and cannot leave.
-    const stuck = waiting > 0 && backend.state !== "online" && !byChoice;
+    const stuck = waiting > 0 && obstacle(status);
     loud.hidden = !stuck;
-    if (stuck) fill(loud, words.risk(waiting, backend.reason), " ", h("a", { href: "#/status" }, words.whatToDo));
+    if (stuck) fill(loud, words.risk(waiting, stuck.reason), " ", h("a", { href: "#/status" }, words.whatToDo));
     badge("queue", waiting + queue.quarantined);
     badge("conflicts", queue.conflict);
   }

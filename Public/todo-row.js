@@ -25,7 +25,8 @@ export const titleOf = (row, source) => readable(row.item[source.text]) ?? words
 export function todoRow(first, { source, complete, remove, save, canWrite }) {
   let row = first;
   let editing = false;
-  const box = h("input", { type: "checkbox", disabled: !canWrite, "data-key": "tick", onchange: () => complete(row, box.checked) });
+  let ticking = false;
+  const box = h("input", { type: "checkbox", disabled: !canWrite, "data-key": "tick", onchange: tick });
   const text = h("button", { type: "button", class: "text", "data-open": true, "data-key": "edit", disabled: !canWrite, onclick: () => edit() });
   // An id stays as it is, and so does what is no text.
   const isText = () => source.text !== "id" && typeof (row.item[source.text] ?? "") === "string";
@@ -34,6 +35,12 @@ export function todoRow(first, { source, complete, remove, save, canWrite }) {
   const bin = h("button", { type: "button", class: "quiet", "data-key": "delete", onclick: () => remove(row) }, "×");
   const content = h("div", { class: "content" }, text);
   const element = h("li", { "data-row": true }, source.done && box, content, due, where, canWrite && bin);
+
+  async function tick() {
+    ticking = true;
+    await complete(row, box.checked);
+    ticking = false;
+  }
 
   function edit(started) {
     editing = true;
@@ -71,7 +78,8 @@ export function todoRow(first, { source, complete, remove, save, canWrite }) {
     text.disabled = !canWrite || !isText();
     element.className = done ? "done" : "";
     element.dataset.state = row.state;
-    box.checked = done;
+    // What was clicked stays while it is being saved.
+    if (!ticking) box.checked = done;
     box.setAttribute("aria-label", words.completeTodo(title));
     if (!editing) {
       fill(text, title);

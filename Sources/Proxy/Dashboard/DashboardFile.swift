@@ -25,6 +25,7 @@ struct DashboardFile: Sendable {
         DashboardFile(name: "index.html", bytes: PackageResources.index_html),
         DashboardFile(name: "keys.js", bytes: PackageResources.keys_js),
         DashboardFile(name: "longlist.js", bytes: PackageResources.longlist_js),
+        DashboardFile(name: "obstacle.js", bytes: PackageResources.obstacle_js),
         DashboardFile(name: "operation.js", bytes: PackageResources.operation_js),
         DashboardFile(name: "queue-actions.js", bytes: PackageResources.queue_actions_js),
         DashboardFile(name: "queue-rows.js", bytes: PackageResources.queue_rows_js),
