@@ -31,6 +31,10 @@ struct ColumnRules {
                 throw Refusal(400, "Could not find member '\(column.name)' on the object.")
             }
             guard let type = old?.type ?? Self.type(column.value) else {
+                if profile.flavour == .mobileServices {
+                    throw Refusal(
+                        400, "Unable to insert a null value for new property '\(column.name)'")
+                }
                 if !profile.isNode { kept.append(column) }
                 continue
             }

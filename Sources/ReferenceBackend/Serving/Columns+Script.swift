@@ -2,13 +2,14 @@ import TablesProtocol
 
 extension Columns {
     /// The columns as the first generation's server holds them before it stores them: numbers are
-    /// binary doubles, and texts in the form of a moment are moments, written with milliseconds.
+    /// binary doubles, those beyond a double are left out, and texts in the form of a moment are moments, written with milliseconds.
     var scripted: Columns {
         Columns(
-            all.map { column in
+            all.compactMap { column in
                 switch column.value.value {
                 case .number(let number) where column.name != "id":
-                    Column(column.name, ScriptNumber.text(number))
+                    ScriptNumber.text(number).isNull
+                        ? nil : Column(column.name, ScriptNumber.text(number))
                 case .string(let text) where column.name != "id":
                     Column(column.name, Self.moment(text).map { .string($0.text) } ?? column.value)
                 case .null, .bool, .number, .string, .array, .object: column

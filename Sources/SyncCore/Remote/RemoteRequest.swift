@@ -64,7 +64,10 @@ extension RemoteRequest {
 
     private static func shape(_ operation: TableOperation, _ generation: Generation) -> Shape {
         switch operation.kind {
-        case .insert: return Shape(method: .post, hasID: false, body: whole(operation))
+        case .insert:
+            return Shape(
+                method: .post, hasID: false,
+                body: object(takenNulls(in: columnsWithID(operation), base: nil, generation)))
         case .delete: return Shape(method: .delete)
         case .undelete:
             guard generation == .datasync else { return Shape(method: .post) }
@@ -73,7 +76,10 @@ extension RemoteRequest {
         case .update, .replace:
             // The third generation replaces whole rows, the others merge columns.
             guard generation == .datasync else {
-                return Shape(method: .patch, body: object(changes(operation)))
+                return Shape(
+                    method: .patch,
+                    body: object(
+                        takenNulls(in: changes(operation), base: operation.baseRow, generation)))
             }
             return Shape(method: .put, body: whole(operation))
         }
@@ -87,15 +93,28 @@ extension RemoteRequest {
         return Columns(names.map { Columns.Column($0, payload[$0] ?? .null) })
     }
 
-    /// The whole row with its id; integer ids are the backend's to give, so an insert has none.
+    /// The columns without the nulls that the first generation refuses: it cannot tell the type of a
+    /// column that is new to its table. A column that is left out reads as null there.
+    private static func takenNulls(
+        in columns: Columns, base: Columns?, _ generation: Generation
+    ) -> Columns {
+        guard generation == .mobileServices else { return columns }
+        return Columns(columns.all.filter { $0.value != .null || base?[$0.name] != nil })
+    }
+
     private static func whole(_ operation: TableOperation) -> JSONText? {
+        object(columnsWithID(operation))
+    }
+
+    /// The whole row with its id; integer ids are the backend's to give, so an insert has none.
+    private static func columnsWithID(_ operation: TableOperation) -> Columns {
         var columns = Columns()
         if !operation.isAssigned { columns["id"] = operation.itemID.json }
         if operation.kind != .insert, operation.kind != .replace, let base = operation.baseRow {
             columns.merge(base)
         }
         columns.merge(operation.payload ?? Columns())
-        return object(columns)
+        return columns
     }
 
     private static func object(_ columns: Columns) -> JSONText? {

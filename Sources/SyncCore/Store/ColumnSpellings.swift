@@ -5,6 +5,8 @@ import TablesProtocol
 struct ColumnSpellings: Sendable, Hashable {
     private var byKey: [String: String] = [:]
     private var exact: Set<String> = []
+    /// The columns in the order of their names.
+    private(set) var columns = TableColumns([])
 
     /// Reads what ``text`` gave.
     init(text: String) {
@@ -13,6 +15,7 @@ struct ColumnSpellings: Sendable, Hashable {
             byKey[column.name] = name
             exact.insert(name)
         }
+        columns = TableColumns(exact.sorted())
     }
 
     /// A JSON object of lower-case name to spelling.
@@ -46,6 +49,7 @@ struct ColumnSpellings: Sendable, Hashable {
             }
             kept[name] = column.value
         }
+        self.columns = TableColumns(exact.sorted())
         return kept
     }
 }
