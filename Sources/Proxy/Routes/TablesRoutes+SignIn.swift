@@ -7,6 +7,16 @@ import TablesProtocol
 // it assigns the ids. One that it would answer with 401 or 404 would wait here for ever, and its client
 // would not learn why.
 extension TablesRoutes {
+    /// What is known of an insert before it is taken.
+    enum InsertPermission: Sendable {
+        case taken
+        case refused(Response)
+        /// The table cannot be read without a sign-in, and may take inserts without one, as a table of
+        /// feedback does: the backend is asked the insert itself. The response is the answer where it wants
+        /// a sign-in for that too.
+        case asked(Response)
+    }
+
     /// Whether the backend has to be asked before an insert, or said before that it wants a sign-in.
     func asksBeforeInsert(_ scene: Scene) -> Bool {
         guard case .insert = scene.call.verb, scene.home.signIn == nil else { return false }
@@ -20,40 +30,53 @@ extension TablesRoutes {
         }
     }
 
-    /// The answer to an insert that the backend would not take; nil where it may take it.
+    /// Whether the backend may take an insert.
     ///
     /// 1. The backend is asked for a row of the table; the client waits suspended. One that is, or may
     ///    be, of the first generation is pulled from as well: its ids may be integers, which a client
     ///    must not be given as strings.
-    /// 2. 401 is the client's answer, and 404 where another table gave a list.
+    /// 2. 404 is the client's answer where another table gave a list. So is 401, but after it the
+    ///    backend is asked the insert itself where another table has given a list; with `--sync manual`
+    ///    nothing is sent unasked.
     /// 3. Where the backend is away or takes its time, what it said before counts.
     /// 4. Where it never said anything, the insert is taken: it may be all right.
-    func refusalOfInsert(_ scene: Scene) async -> Response? {
+    func permission(_ scene: Scene) async -> InsertPermission {
         let board = scene.home.board
         let answer = board.mayAsk ? await firstRow(scene) : nil
         switch answer {
         case .page(let page):
             board.note(scene.call.table, needsSignIn: false)
+            board.noteList()
             if page.items.first?.id.kind == .integer {
                 // Where the store cannot be written, the insert says so.
                 try? await scene.home.store.noteIntegerIDs(of: scene.call.table)
             }
-            return nil
+            return .taken
         case .refused(let response, let reason, let spoken):
             let status = response.head.status.code
+            let refusal = passed(response, reason, spoken: spoken, scene)
+            let hasListed = board.hasListed || homes.backendGeneration != nil
+            if status == 401 {
+                board.note(scene.call.table, needsSignIn: true)
+                return hasListed && board.mayPullForRead ? .asked(refusal) : .refused(refusal)
+            }
             // A 404 of an address that never gave a list may be that of a wrong address.
-            let isRefusal = status == 401 || status == 404 && homes.backendGeneration != nil
-            if status == 401 { board.note(scene.call.table, needsSignIn: true) }
-            return isRefusal ? passed(response, reason, spoken: spoken, scene) : nil
+            return status == 404 && hasListed ? .refused(refusal) : .taken
         case nil:
             // No further insert waits for a backend that takes its time.
             if board.needsSignIn(scene.call.table) == nil {
                 board.note(scene.call.table, needsSignIn: false)
             }
-            return board.needsSignIn(scene.call.table) == true ? scene.error(.unauthorized()) : nil
+            return lastPermission(scene)
         case .item, .unreachable, .untranslatable:
-            return board.needsSignIn(scene.call.table) == true ? scene.error(.unauthorized()) : nil
+            return lastPermission(scene)
         }
+    }
+
+    /// What the backend said of the table before.
+    private func lastPermission(_ scene: Scene) -> InsertPermission {
+        scene.home.board.needsSignIn(scene.call.table) == true
+            ? .refused(scene.error(.unauthorized())) : .taken
     }
 
     /// What the backend answers to a list of one row; nil when it takes its time.

@@ -1,0 +1,57 @@
+"""A table that takes inserts from all and is read by few, as one of feedback is."""
+
+
+def unreadable(start, methods, *arguments):
+    """A proxy in front of a backend that answers 401 for these methods of the table feedback."""
+    backend = start.backend("--faults")
+    backend.insert({"id": "a", "text": "one"})
+    rule = {"kind": "status", "status": 401, "methods": methods, "tables": ["feedback"]}
+    assert backend.request("PUT", "/-/faults", json={"rules": [rule]}).status_code == 200
+    proxy = start.proxy(backend.url, *arguments)
+    # Another table shows that the backend is one.
+    assert [row["text"] for row in proxy.list()] == ["one"]
+    return backend, proxy
+
+
+def test_an_insert_that_the_backend_takes_is_taken(start):
+    backend, proxy = unreadable(start, ["GET"])
+    for number in range(2):
+        row = proxy.insert({"id": f"f{number}", "text": "fine", "stars": number}, "feedback")
+        assert (row["text"], row["stars"]) == ("fine", number)
+    proxy.sync()
+    backend.request("PUT", "/-/faults", json={"rules": []})
+    there = {row["id"]: (row["text"], row["stars"]) for row in backend.all("feedback")}
+    assert there == {"f0": ("fine", 0), "f1": ("fine", 1)}
+    assert proxy.operator("GET", "/operations")["total"] == 0
+    assert proxy.status()["ledger"]["balances"]
+
+
+def test_an_insert_that_wants_a_sign_in_is_refused_and_not_kept(start):
+    backend, proxy = unreadable(start, ["GET", "POST"])
+    direct = backend.request("POST", "/tables/feedback", json={"id": "f", "text": "fine"})
+    answer = proxy.request("POST", "/tables/feedback", json={"id": "f", "text": "fine"})
+    assert (answer.status_code, direct.status_code) == (401, 401)
+    assert proxy.operator("GET", "/operations")["total"] == 0
+    assert proxy.status()["ledger"]["balances"]
+    # Other tables go on.
+    proxy.insert({"id": "b", "text": "two"})
+    proxy.sync()
+    assert sorted(row["text"] for row in backend.all()) == ["one", "two"]
+
+
+def test_nothing_is_sent_unasked_with_manual_sync(start):
+    backend, proxy = unreadable(start, ["GET"], "--sync", "manual")
+    answer = proxy.request("POST", "/tables/feedback", json={"id": "f", "text": "fine"})
+    assert answer.status_code == 401
+    backend.request("PUT", "/-/faults", json={"rules": []})
+    assert backend.all("feedback") == []
+
+
+def test_an_empty_list_is_never_an_answer_of_a_table_that_is_not_copied(start):
+    proxy = start.proxy("http://127.0.0.1:9")
+    proxy.insert({"id": "a", "text": "mine"})
+    assert [row["text"] for row in proxy.list()] == ["mine"]
+    other = proxy.request("GET", "/tables/todoitem?$filter=text eq 'theirs'")
+    assert other.status_code == 503 and "Retry-After" in other.headers
+    # A client that pages comes to an end.
+    assert proxy.request("GET", "/tables/todoitem?$skip=1").json() == []
