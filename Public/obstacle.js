@@ -9,7 +9,7 @@ export function obstacle(status) {
   if (mode?.mode === "offline") return null;
   if (backend.state !== "online") return backend;
   // The backend answers, and has none of the tables that are used here: its address may be wrong.
-  const missing = tables.filter((table) => table.pullError && !table.isComplete);
+  const missing = tables.filter((table) => table.pullError?.startsWith("There is no table ") && !table.isComplete);
   if (tables.length === 0 || missing.length < tables.length) return null;
   return { state: "notTables", reason: `The backend answers. ${missing[0].pullError}`, since: missing[0].pullsFailSince, nextTry: null };
 }

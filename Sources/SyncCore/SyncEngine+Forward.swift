@@ -49,11 +49,9 @@ extension SyncEngine {
     /// Asks the backend in a client's stead.
     ///
     /// 1. Offline mode, a missing token and a store that belongs to another backend forbid it.
-    /// 2. Where the backend's generation is not known, a look-up is preceded by a list of the table, as for
-    ///    a proof: one item tells too little, and may be kept.
-    /// 3. Where it is still not known, the backend is asked in the words of the client, then of the others.
-    /// 4. Rows that show another generation are asked for again in its words.
-    /// 5. What the answer shows of the way to the backend is booked at once.
+    /// 2. A backend whose generation is not known is asked for a list of the table first, as for a proof.
+    /// 3. Where that gives none, it is asked in the words of the client, then of the others.
+    /// 4. What the answer shows of the way to the backend is booked at once.
     private func ask(_ read: ForwardedRead) async -> Asked {
         let credential = credential()
         if case .offline = scheduler.mode {
@@ -67,30 +65,14 @@ extension SyncEngine {
         } catch {
             return .none(reason: error.description, retryAfter: nil)
         }
-        if case .item = read.target, knownGeneration == nil,
+        if knownGeneration == nil,
             let failure = await findGeneration(with: read.table, credential)
         {
             if !Task.isCancelled { await bookFailure(failure) }
             return .none(reason: failure.reason, retryAfter: failure.retryAfter)
         }
         let now = clock.now()
-        let others = Generation.allCases.reversed().filter { $0 != read.generation }
-        let generations = knownGeneration.map { [$0] } ?? [read.generation] + others
-        guard var (exchange, spoken) = await sent(read, credential, in: generations) else {
-            return .untranslatable
-        }
-        if knownGeneration == nil, case .rows(let page) = exchange.answer,
-            let shown = Prover.generation(shownBy: page, askedIn: spoken)
-        {
-            // Third generation servers answer the words of the second in its way.
-            if shown != .mobileApps || spoken == .datasync { await noteProof(of: shown) }
-            if shown != spoken {
-                guard let again = await sent(read, credential, in: [shown]) else {
-                    return .untranslatable
-                }
-                (exchange, spoken) = again
-            }
-        }
+        guard let (exchange, spoken) = await sent(read, credential) else { return .untranslatable }
         guard let answer = read.answer(exchange, spoken: spoken, now: now) else {
             let failure = Prover.failure(exchange.answer, read.table)
             // A caller who goes away says nothing of the backend.
@@ -101,15 +83,17 @@ extension SyncEngine {
         return .exchange(exchange, answer)
     }
 
-    /// Sends a read in the words of the first of the generations that the backend does not refuse.
+    /// Sends a read; in the words of each generation, the client's own first, where the backend's is not
+    /// known and it refuses the words.
     /// - Returns: the answer and the generation whose words it answers; nil for what the backend's
     ///   generation cannot be asked.
     private func sent(
-        _ read: ForwardedRead, _ credential: Credential, in generations: [Generation]
+        _ read: ForwardedRead, _ credential: Credential
     ) async -> (Exchange, Generation)? {
+        let others = Generation.allCases.reversed().filter { $0 != read.generation }
         let isList = if case .list = read.target { true } else { false }
         var first: (Exchange, Generation)?
-        for generation in generations {
+        for generation in knownGeneration.map({ [$0] }) ?? [read.generation] + others {
             var remote = remote(credential)
             remote.generation = generation
             guard let request = read.request(for: generation) else { continue }

@@ -179,7 +179,8 @@ extension SyncEngine {
         let known = (try? await store.read { try $0.tables() }) ?? []
         var tables = known.filter(\.isComplete).map(\.name)
         if case .pull(let request) = wish { tables.append(request.table) }
-        for table in known.map(\.name) + settings.tables where !tables.contains(table) {
+        for table in known.map(\.name) + settings.tables + store.wanted.all
+        where !tables.contains(table) {
             tables.append(table)
         }
         return tables

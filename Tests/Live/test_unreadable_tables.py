@@ -33,6 +33,7 @@ def test_an_insert_that_wants_a_sign_in_is_refused_and_not_kept(start):
     assert (answer.status_code, direct.status_code) == (401, 401)
     assert proxy.operator("GET", "/operations")["total"] == 0
     assert proxy.status()["ledger"]["balances"]
+    assert [table["name"] for table in proxy.operator("GET", "/tables")["items"]] == ["todoitem"]
     # Other tables go on.
     proxy.insert({"id": "b", "text": "two"})
     proxy.sync()

@@ -25,7 +25,6 @@ final class BackendBoard: Sendable {
     /// The latest look that is shown.
     private let latest = Mutex(Look())
     private let wanting = Mutex<[TableName: Bool]>([:])
-    private let listed = Atomic<Bool>(false)
 
     /// Begins a look at the engine, which takes turns with others. Whoever looks because something
     /// changed begins behind the change, so that the look that began last has seen it.
@@ -93,12 +92,6 @@ final class BackendBoard: Sendable {
             wanting[table] = needsSignIn
         }
     }
-
-    /// Notes that a table gave a list to a client.
-    func noteList() { listed.store(true, ordering: .relaxed) }
-
-    /// Whether a table gave a list to a client.
-    var hasListed: Bool { listed.load(ordering: .relaxed) }
 
     /// Whether a request may be sent to the backend, as far as is known.
     var mayAsk: Bool { shows(.worthAsking) }

@@ -28,7 +28,6 @@ extension TablesRoutes {
             if isOwn { return slowLane.run { reply(here(scene)) } }
             switch await askBackend(scene, .list(query, rows: most(query))) {
             case .page(let page):
-                board.noteList()
                 pullBehind(scene)
                 reply(signed(scene.answer.render(page: page), scene))
             case .refused(let response, let reason, let spoken):

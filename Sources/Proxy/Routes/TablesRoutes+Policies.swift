@@ -65,13 +65,10 @@ extension TablesRoutes {
     /// 2. Nothing of the item is open any more: the backend has it; the answer shows its row.
     /// 3. It is a conflict, or the backend refuses it, and the operation is this write alone: it is given
     ///    up (see ``Store/withdraw(_:)``), and the client is told what the backend said.
-    /// 4. The backend asks for a sign-in that the client does not have, and `unsigned` is given: the same
-    ///    with that answer.
-    /// 5. Anything else, or no verdict in time: the write is kept and may still be sent, so the answer is
+    /// 4. Anything else, or no verdict in time: the write is kept and may still be sent, so the answer is
     ///    that of a local write, with the item's state.
     func writeThrough(
-        _ scene: Scene, _ outcome: WriteOutcome, _ item: Item, unsigned: Response? = nil,
-        _ reply: Reply
+        _ scene: Scene, _ outcome: WriteOutcome, _ item: Item, _ reply: Reply
     ) {
         // Whoever is first answers: what was acknowledged is not given up any more.
         let once = Once()
@@ -86,12 +83,7 @@ extension TablesRoutes {
                     let run = await scene.home.engine.push(isAsked: false)
                     let standing = try? await scene.home.store.standing(scene.call.table, item.id)
                     guard let standing else { break }
-                    if unsigned != nil, standing.operation == nil {
-                        scene.home.board.note(scene.call.table, needsSignIn: false)
-                    }
-                    if let response = verdict(standing, outcome, scene)
-                        ?? (wantsSignIn(standing) ? unsigned : nil)
-                    {
+                    if let response = verdict(standing, outcome, scene) {
                         if once.isFirst {
                             await withdraw(standing, response, outcome, scene, reply)
                         }
@@ -103,13 +95,6 @@ extension TablesRoutes {
                 group.cancelAll()
             }
         }
-    }
-
-    /// Whether the backend was asked for the write and asks for a sign-in.
-    private func wantsSignIn(_ standing: ItemStanding) -> Bool {
-        guard let operation = standing.operation else { return false }
-        return operation.state == .waiting
-            && operation.lastStatus == HTTPResponse.Status.unauthorized.code
     }
 
     /// Answers with a verdict. What the backend refuses is given up before the client is told so; where

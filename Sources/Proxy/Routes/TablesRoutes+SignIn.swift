@@ -12,9 +12,8 @@ extension TablesRoutes {
         case taken
         case refused(Response)
         /// The table cannot be read without a sign-in, and may take inserts without one, as a table of
-        /// feedback does: the backend is asked the insert itself. The response is the answer where it wants
-        /// a sign-in for that too.
-        case asked(Response)
+        /// feedback does.
+        case unreadable
     }
 
     /// Whether the backend has to be asked before an insert, or said before that it wants a sign-in.
@@ -35,9 +34,9 @@ extension TablesRoutes {
     /// 1. The backend is asked for a row of the table; the client waits suspended. One that is, or may
     ///    be, of the first generation is pulled from as well: its ids may be integers, which a client
     ///    must not be given as strings.
-    /// 2. 404 is the client's answer where another table gave a list. So is 401, but after it the
-    ///    backend is asked the insert itself where another table has given a list; with `--sync manual`
-    ///    nothing is sent unasked.
+    /// 2. 404 is the client's answer where another table gave a list. After 401 the table is unreadable:
+    ///    401 is the client's answer with `--sync manual`, where no write is sent unasked, and where the
+    ///    backend would not understand the client's request.
     /// 3. Where the backend is away or takes its time, what it said before counts.
     /// 4. Where it never said anything, the insert is taken: it may be all right.
     func permission(_ scene: Scene) async -> InsertPermission {
@@ -46,7 +45,6 @@ extension TablesRoutes {
         switch answer {
         case .page(let page):
             board.note(scene.call.table, needsSignIn: false)
-            board.noteList()
             if page.items.first?.id.kind == .integer {
                 // Where the store cannot be written, the insert says so.
                 try? await scene.home.store.noteIntegerIDs(of: scene.call.table)
@@ -55,13 +53,13 @@ extension TablesRoutes {
         case .refused(let response, let reason, let spoken):
             let status = response.head.status.code
             let refusal = passed(response, reason, spoken: spoken, scene)
-            let hasListed = board.hasListed || homes.backendGeneration != nil
             if status == 401 {
                 board.note(scene.call.table, needsSignIn: true)
-                return hasListed && board.mayPullForRead ? .asked(refusal) : .refused(refusal)
+                let isUnderstood = spoken == scene.call.generation
+                return isUnderstood && board.mayPullForRead ? .unreadable : .refused(refusal)
             }
             // A 404 of an address that never gave a list may be that of a wrong address.
-            return status == 404 && hasListed ? .refused(refusal) : .taken
+            return status == 404 && homes.backendGeneration != nil ? .refused(refusal) : .taken
         case nil:
             // No further insert waits for a backend that takes its time.
             if board.needsSignIn(scene.call.table) == nil {
@@ -77,6 +75,19 @@ extension TablesRoutes {
     private func lastPermission(_ scene: Scene) -> InsertPermission {
         scene.home.board.needsSignIn(scene.call.table) == true
             ? .refused(scene.error(.unauthorized())) : .taken
+    }
+
+    /// Sends an insert into an unreadable table to the backend as it came, and answers what it answers:
+    /// nothing is kept here before the backend has said that such inserts need no sign-in. One that it
+    /// takes lets later ones be taken here.
+    func insertThrough(_ scene: Scene, _ request: Request, _ reply: Reply) {
+        passThrough.handle(request).send(
+            Reply { response in
+                if response.head.status.kind == .successful {
+                    scene.home.board.note(scene.call.table, needsSignIn: false)
+                }
+                reply(response)
+            })
     }
 
     /// What the backend answers to a list of one row; nil when it takes its time.

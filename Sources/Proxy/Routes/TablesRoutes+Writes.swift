@@ -21,30 +21,21 @@ extension TablesRoutes {
         return .later { reply in
             guard asksFirst else { return commit(scene, write, waits: waits, reply) }
             work.start {
-                let permission = await permission(scene)
-                let scene = scene.moved(to: slowLane.worker)
-                switch permission {
-                case .taken: commit(scene, write, waits: waits, reply)
+                switch await permission(scene) {
+                case .taken: commit(scene.moved(to: slowLane.worker), write, waits: waits, reply)
                 case .refused(let refusal): reply(refusal)
-                case .asked(let refusal):
-                    commit(scene, write, waits: true, unsigned: refusal, reply)
+                case .unreadable: insertThrough(scene, request, reply)
                 }
             }
         }
     }
 
-    /// - Parameters:
-    ///   - waits: whether the client waits for the backend's verdict.
-    ///   - unsigned: the answer where the backend asks for a sign-in; nil where the write is kept until
-    ///     then.
-    private func commit(
-        _ scene: Scene, _ write: LocalWrite, waits: Bool, unsigned: Response? = nil, _ reply: Reply
-    ) {
+    private func commit(_ scene: Scene, _ write: LocalWrite, waits: Bool, _ reply: Reply) {
         scene.home.store.submit(write) { outcome in
             if case .unknownWhilePartial = outcome, let id = scene.target, scene.home.board.mayAsk {
                 afterFetch(of: id, scene, write, reply)
             } else if let item = outcome.item, waits {
-                writeThrough(scene, outcome, item, unsigned: unsigned, reply)
+                writeThrough(scene, outcome, item, reply)
             } else {
                 reply(finished(outcome, scene))
             }

@@ -1,8 +1,8 @@
 import TablesProtocol
 
 extension Transaction {
-    /// Gives up an operation that the backend refuses, or does not take without a sign-in, while its
-    /// client still waits for the answer: a client that is told the refusal was promised nothing.
+    /// Gives up an operation that the backend refuses while its client still waits for the answer:
+    /// a client that is told the refusal was promised nothing.
     ///
     /// 1. What may have taken effect stays, and what another change follows.
     /// 2. So does an operation in which another write of the item is: its client was promised it.
@@ -11,7 +11,7 @@ extension Transaction {
     /// - Returns: whether it was given up; otherwise a person decides.
     func withdraw(_ id: OperationID) throws -> Bool {
         guard case .operation(var operation, _, var row) = try find(id, revision: nil),
-            operation.isRefused,
+            operation.state == .quarantined || operation.state == .conflict,
             !operation.maybeApplied, !operation.mayArriveLate, operation.successorOf == nil,
             try successor(of: operation.seq) == nil, try writesSince(operation) == 1
         else { return false }
@@ -31,13 +31,6 @@ extension Transaction {
             WHERE at >= ? AND kind = 'write' AND table_id = ? AND item_id = ?
             """, [operation.createdAt.milliseconds, operation.tableID, operation.itemID.text])
         return Int(count ?? 0)
-    }
-}
-
-extension TableOperation {
-    /// Whether the backend said no to it, or asks for a sign-in.
-    fileprivate var isRefused: Bool {
-        state == .quarantined || state == .conflict || state == .waiting && lastStatus == 401
     }
 }
 

@@ -92,17 +92,10 @@ struct Prover: Sendable {
         if isRemembered, generation == remote.generation, page.elements.isEmpty {
             return .proven(generation)
         }
-        if let shown = Self.generation(shownBy: page, askedIn: generation) { return .proven(shown) }
-        return .proven(generation == .mobileServices ? .mobileServices : .mobileApps)
-    }
-
-    /// The generation of the backend that gave a page; nil for an empty one, which looks alike in all.
-    /// - Parameter asked: the generation in whose words it was asked for.
-    static func generation(shownBy page: RemotePage, askedIn asked: Generation) -> Generation? {
-        if page.isDatasync { return .datasync }
-        guard let row = page.rows.first else { return nil }
-        let hasPlainNames = row.columns["updatedAt"] != nil
-        return asked == .mobileServices && !hasPlainNames ? .mobileServices : .mobileApps
+        if page.isDatasync { return .proven(.datasync) }
+        let hasPlainNames = page.rows.first.map { $0.columns["updatedAt"] != nil } ?? false
+        if generation == .mobileServices, !hasPlainNames { return .proven(.mobileServices) }
+        return .proven(.mobileApps)
     }
 
     /// What an answer other than a list says about the backend.

@@ -114,7 +114,9 @@ extension RemoteRequest {
             columns.merge(base)
         }
         columns.merge(operation.payload ?? Columns())
-        return columns
+        guard operation.kind == .replace, let base = operation.baseRow else { return columns }
+        // A client of another generation was shown null for a column that the row does not have.
+        return Columns(columns.all.filter { !$0.value.isNull || base[$0.name] != nil })
     }
 
     private static func object(_ columns: Columns) -> JSONText? {

@@ -17,7 +17,7 @@ public struct TableSettings: Sendable, Hashable {
     /// Whether all identities share the anonymous store's table.
     public var isPublic: Bool
 
-    /// The columns that its rows have or had.
+    /// The columns that rows of the backend have or had.
     public var columns: TableColumns
 
     init(_ record: TableRecord) {

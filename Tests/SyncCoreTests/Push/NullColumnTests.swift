@@ -23,6 +23,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [BackendFlavour.mobileApps, .datasync, .toolkit])
+    func `a replace with null in a column that the row does not have leaves it out`(
+        flavour: BackendFlavour
+    ) async throws {
+        let world = try World(BackendOptions(flavour: flavour))
+        try await world.seed("a", #"{"text":"one"}"#)
+        #expect(await world.engine.pull(world.todo, isAsked: true).state == .complete)
+        let columns = Columns(stored: #"{"text":"two","stars":null}"#)
+        _ = await world.write(.replace(try ItemID("a"), columns))
+        #expect(await world.engine.push().state == .complete)
+        let expected = Columns(stored: #"{"text":"two"}"#)
+        #expect(try await world.remote("a")?.columns == expected)
+    }
+
     @Test func `null in a column that the row has is sent`() async throws {
         let world = try World(BackendOptions(flavour: .mobileServices))
         try await world.insert("a", #"{"text":"milk","rank":1}"#)
