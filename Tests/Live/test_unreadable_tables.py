@@ -54,5 +54,6 @@ def test_an_empty_list_is_never_an_answer_of_a_table_that_is_not_copied(start):
     assert [row["text"] for row in proxy.list()] == ["mine"]
     other = proxy.request("GET", "/tables/todoitem?$filter=text eq 'theirs'")
     assert other.status_code == 503 and "Retry-After" in other.headers
-    # A client that pages comes to an end.
+    # A client that pages comes to an end, by number or by the last id.
+    assert proxy.request("GET", "/tables/todoitem?$filter=id gt 'a'&$orderby=id").json() == []
     assert proxy.request("GET", "/tables/todoitem?$skip=1").json() == []

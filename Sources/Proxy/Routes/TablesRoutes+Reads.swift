@@ -55,7 +55,7 @@ extension TablesRoutes {
     ) -> Response {
         switch outcome {
         case .page(let page): return listed(render(page), scene, isComplete: true)
-        case .partial(let page) where page.isEmpty && isFirstPage(scene): return away(scene, nil)
+        case .partial(let page) where page.isEmpty && !mayGoOn(scene): return away(scene, nil)
         case .partial(let page): return listed(render(page), scene, isComplete: false)
         // An empty list would be an answer that only the backend can give.
         case .unknownTable: return away(scene, nil)
@@ -67,10 +67,10 @@ extension TablesRoutes {
         }
     }
 
-    /// Whether a list begins with the first row that there is.
-    private func isFirstPage(_ scene: Scene) -> Bool {
-        guard case .list(let query) = scene.call.verb else { return true }
-        return query.skip == 0 && query.after == nil
+    /// Whether a list may go on from an earlier page; then an empty one says that there are no more rows.
+    private func mayGoOn(_ scene: Scene) -> Bool {
+        guard case .list(let query) = scene.call.verb else { return false }
+        return query.mayGoOn
     }
 
     private func listed(_ page: Response, _ scene: Scene, isComplete: Bool) -> Response {
