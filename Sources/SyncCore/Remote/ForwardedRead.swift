@@ -99,8 +99,8 @@ extension ForwardedRead {
         case (.row, _), (.rows, _), (.empty, _): return nil
         case (.unavailable, _), (.unreachable, _), (.failed(status: 408, _), _): return nil
         case (.unusable(_, .redirect), _): return nil
-        case (.unusable(let status, .html), _) where status < 400: return nil
-        case (.unusable(let status, .notJSON), _) where status < 400: return nil
+        // A success without rows is something else's answer, whatever it is made of.
+        case (.unusable(let status, _), _) where status < 400: return nil
         case (.conflict, _), (.missing, _), (.unauthorized, _), (.rejected, _), (.failed, _),
             (.unusable, _):
             guard let response = exchange.response else { return nil }

@@ -64,17 +64,15 @@ extension Transaction {
     }
 
     /// Gives columns the names that the table keeps; new names are kept from now on.
-    func respell(
-        _ columns: Columns, in table: TableRecord, of source: ColumnSpellings.Source = .client
-    ) throws -> Columns {
-        if table.spellings.knows(columns.all, of: source) { return columns }
+    func respell(_ columns: Columns, in table: TableRecord) throws -> Columns {
+        if table.spellings.knows(columns.all) { return columns }
         // The record may be older than this transaction; the table itself is not.
         let text: String? = try first(
             "SELECT column_spellings FROM tables WHERE id = ?", [table.id]
         ) { $0[0] }
         let known = ColumnSpellings(text: text ?? "{}")
         var learned = known
-        let respelled = learned.respell(columns, of: source)
+        let respelled = learned.respell(columns)
         if learned != known {
             try run(
                 "UPDATE tables SET column_spellings = ? WHERE id = ?", [learned.text, table.id])

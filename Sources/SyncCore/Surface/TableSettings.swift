@@ -17,9 +17,6 @@ public struct TableSettings: Sendable, Hashable {
     /// Whether all identities share the anonymous store's table.
     public var isPublic: Bool
 
-    /// The columns that rows of the backend have or had.
-    public var columns: TableColumns
-
     init(_ record: TableRecord) {
         name = record.name
         idKind = record.idKind
@@ -28,6 +25,5 @@ public struct TableSettings: Sendable, Hashable {
         readPolicy = record.readPolicy
         writePolicy = record.writePolicy
         isPublic = record.isPublic
-        columns = record.spellings.columns
     }
 }

@@ -39,8 +39,7 @@ extension TablesAnswer {
 
     /// Answers a refused write with the item as it is, all system properties shown.
     func render(conflicting item: Item, status: HTTPResponse.Status) -> Response {
-        var all = ItemWriter(generation: generation, properties: Set(SystemProperty.allCases))
-        all.columns = writer.columns
+        let all = ItemWriter(generation: generation, properties: Set(SystemProperty.allCases))
         return respond(with: item, status, all)
     }
 
