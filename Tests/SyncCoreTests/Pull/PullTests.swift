@@ -177,7 +177,8 @@ import Testing
         first.open()
         #expect(try await write.value == .success, "no page was asked for while one was applied")
         #expect(await end.report.error == nil)
-        #expect(applied.withLock { $0 } == [50, 200])
+        // The fourth page comes before or after the other two are taken.
+        #expect([[50, 200], [50, 150, 200]].contains(applied.withLock { $0 }))
         #expect(try await world.itemCount() == 200)
     }
 
