@@ -3,9 +3,9 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-// Inserts without a token into a table that is not copied yet: whether the backend takes them is not known, nor whether
-// it assigns the ids. One that it would answer with 401 or 404 would wait here for ever, and its client
-// would not learn why.
+// Inserts without a token into a table that is not copied yet: whether the backend takes them is not
+// known, nor whether it assigns the ids. One that it would answer with 401 or 404 would wait here for
+// ever, and its client would not learn why.
 extension TablesRoutes {
     /// What is known of an insert before it is taken.
     enum InsertPermission: Sendable {

@@ -2,7 +2,8 @@ import TablesProtocol
 
 extension Columns {
     /// The columns as the first generation's server holds them before it stores them: numbers are
-    /// binary doubles, those beyond a double are left out, and texts in the form of a moment are moments, written with milliseconds.
+    /// binary doubles, those beyond a double are left out, and texts in the form of a moment are
+    /// moments, written with milliseconds.
     var scripted: Columns {
         Columns(
             all.compactMap { column in

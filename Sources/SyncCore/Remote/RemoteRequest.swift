@@ -67,7 +67,7 @@ extension RemoteRequest {
         case .insert:
             return Shape(
                 method: .post, hasID: false,
-                body: object(takenNulls(in: columnsWithID(operation), base: nil, generation)))
+                body: object(withoutRefusedNulls(columnsWithID(operation), base: nil, generation)))
         case .delete: return Shape(method: .delete)
         case .undelete:
             guard generation == .datasync else { return Shape(method: .post) }
@@ -79,7 +79,8 @@ extension RemoteRequest {
                 return Shape(
                     method: .patch,
                     body: object(
-                        takenNulls(in: changes(operation), base: operation.baseRow, generation)))
+                        withoutRefusedNulls(changes(operation), base: operation.baseRow, generation)
+                    ))
             }
             return Shape(method: .put, body: whole(operation))
         }
@@ -95,8 +96,8 @@ extension RemoteRequest {
 
     /// The columns without the nulls that the first generation refuses: it cannot tell the type of a
     /// column that is new to its table. A column that is left out reads as null there.
-    private static func takenNulls(
-        in columns: Columns, base: Columns?, _ generation: Generation
+    private static func withoutRefusedNulls(
+        _ columns: Columns, base: Columns?, _ generation: Generation
     ) -> Columns {
         guard generation == .mobileServices else { return columns }
         return Columns(columns.all.filter { $0.value != .null || base?[$0.name] != nil })
@@ -115,7 +116,7 @@ extension RemoteRequest {
         }
         columns.merge(operation.payload ?? Columns())
         guard operation.kind == .replace, let base = operation.baseRow else { return columns }
-        // A client of another generation was shown null for a column that the row does not have.
+        // Null changes nothing in a column that the row does not have.
         return Columns(columns.all.filter { !$0.value.isNull || base[$0.name] != nil })
     }
 
