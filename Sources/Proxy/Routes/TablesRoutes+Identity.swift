@@ -44,8 +44,10 @@ extension TablesRoutes {
         do throws(StartProblem) {
             let home = try await homes.vouched(for: token)
             slowLane.run {
+                let table = home.store.table(call.table, worker: slowLane.worker)
                 let scene = Scene(
-                    call: call, answer: TablesAnswer(to: call), home: home, actor: actor,
+                    call: call, answer: TablesAnswer(to: call).showing(table?.columns),
+                    home: home, actor: actor,
                     headers: forwardedHeaders.pick(from: request.head.headerFields),
                     worker: slowLane.worker)
                 answer(scene, request).send(reply)

@@ -77,7 +77,9 @@ struct TablesRoutes: Sendable {
         case .home(let home):
             return answer(
                 Scene(
-                    call: call, answer: form, home: home, actor: actor,
+                    call: call,
+                    answer: form.showing(home.store.table(call.table, worker: worker)?.columns),
+                    home: home, actor: actor,
                     headers: forwardedHeaders.pick(from: request.head.headerFields),
                     worker: worker),
                 request)
@@ -98,7 +100,8 @@ struct TablesRoutes: Sendable {
                 call.table, id, includeDeleted: call.includeDeleted, worker: worker)
         else { return nil }
         return signed(
-            asked.answer.render(item: item), home, lastPull: table.lastPull, state: state)
+            asked.answer.showing(table.columns).render(item: item), home, lastPull: table.lastPull,
+            state: state)
     }
 
     /// Takes the application key that a first generation client sends, for the backend that asks for

@@ -101,7 +101,10 @@ extension Transaction {
 
     /// The backend's side as a row says it, in the table's spelling.
     func side(_ remote: RemoteRow?, in table: TableRecord) throws -> ServerSide {
-        ServerSide(remote, columns: try remote.map { try respell($0.columns, in: table) })
+        let columns = try remote.map {
+            try respell($0.columns, in: table, shared: $0.sharesColumns)
+        }
+        return ServerSide(remote, columns: columns)
     }
 
     /// Counts a committed push outcome, so that a page asked for earlier does not undo it.

@@ -14,7 +14,8 @@ struct AnswerReader {
         guard (200..<300).contains(status) else { return refusal(response) }
         let body = response.bytes ?? []
         if body.allSatisfy(Self.isSpace) { return .empty }
-        guard let row = row(response) else { return unusable(response) }
+        guard var row = row(response) else { return unusable(response) }
+        row.sharesColumns = response.sharesColumns
         return .row(row)
     }
 
@@ -22,9 +23,9 @@ struct AnswerReader {
     func list(_ response: Response) -> RemoteAnswer {
         let status = response.head.status.code
         guard (200..<300).contains(status) else { return refusal(response) }
-        guard let page = ListBody.parse(response.bytes ?? [], generation: generation) else {
-            return unusable(response)
-        }
+        let page = ListBody.parse(
+            response.bytes ?? [], generation: generation, sharesColumns: response.sharesColumns)
+        guard let page else { return unusable(response) }
         var whole = page
         whole.hasNext = page.hasNext || response.head.headerFields.linksToNext
         return .rows(whole)
@@ -96,6 +97,15 @@ struct AnswerReader {
 
     private static func isSpace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+    }
+}
+
+extension Response {
+    /// Whether the rows of the server that sent it have all columns of their table: the servers in
+    /// JavaScript, which say so, make a column when a write first names it.
+    fileprivate var sharesColumns: Bool {
+        guard let name = HTTPField.Name("x-zumo-server-version") else { return false }
+        return head.headerFields[name]?.hasPrefix("node") == true
     }
 }
 

@@ -6,10 +6,12 @@ enum ListElement: Sendable, Hashable {
     case odd(OddRow)
 
     /// Takes the bytes of an element.
-    init(_ bytes: ArraySlice<UInt8>, generation: Generation) {
+    /// - Parameter sharesColumns: see ``RemoteRow/sharesColumns``.
+    init(_ bytes: ArraySlice<UInt8>, generation: Generation, sharesColumns: Bool = false) {
         do throws(JSONError) {
             let object = try Columns(parsing: Array(bytes))
-            if let row = RemoteRow(object, generation: generation) {
+            if var row = RemoteRow(object, generation: generation) {
+                row.sharesColumns = sharesColumns
                 self = .row(row)
             } else {
                 self = .odd(OddRow(bytes, generation, reason: Self.refusal(of: object["id"])))

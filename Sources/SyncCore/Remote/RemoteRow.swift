@@ -11,6 +11,9 @@ struct RemoteRow: Sendable, Hashable {
     var version: String?
     /// Nil where the backend does not say: the table deletes hard.
     var deleted: Bool?
+    /// Whether each of its columns is in every row of its table, null where none was written: the server
+    /// keeps the table's rows in an SQL table whose columns come with the writes.
+    var sharesColumns = false
 
     var isDeleted: Bool { deleted == true }
 

@@ -47,7 +47,10 @@ extension Transaction {
         try set(Self.addressKey, address.description)
         try remove(Self.provenKey)
         try remove(Self.generationKey)
-        for table in try tables() { try removeTokens(of: table, queryID: nil) }
+        for table in try tables() {
+            try removeTokens(of: table, queryID: nil)
+            try forgetSharedColumns(of: table)
+        }
         try forgetTimes()
     }
 

@@ -1,24 +1,35 @@
 import TablesProtocol
 
-/// The names of a table's columns as they were first spelled. Names that differ in case only are
-/// one column, as in the SQL databases behind the real servers.
+/// A column's name is kept in the spelling in which it was first seen: SQL backends know no case, so
+/// `Text` and `text` are one column.
 struct ColumnSpellings: Sendable, Hashable {
     private var byKey: [String: String] = [:]
     private var exact: Set<String> = []
+    /// The names that every row of the backend has, null where none was written.
+    private var shared: Set<String> = []
+    /// The columns that every row has, in the order of their names.
+    private(set) var columns = TableColumns([])
 
     /// Reads what ``text`` gave.
     init(text: String) {
         for column in Columns(stored: text).all {
-            guard let name = column.value.string else { continue }
+            var sharedName: String?
+            if case .array(let names) = column.value.value { sharedName = names.first?.string }
+            guard let name = column.value.string ?? sharedName else { continue }
             byKey[column.name] = name
             exact.insert(name)
+            if sharedName != nil { shared.insert(name) }
         }
+        columns = TableColumns(shared.sorted())
     }
 
-    /// A JSON object of lower-case name to spelling.
+    /// A JSON object of lower-case name to spelling, which stands in an array where every row has the
+    /// column.
     var text: String {
-        Columns(byKey.sorted { $0.key < $1.key }.map { Columns.Column($0.key, .string($0.value)) })
-            .text
+        let members = byKey.sorted { $0.key < $1.key }.map { key, name in
+            JSONValue.Member(key, shared.contains(name) ? .array([.string(name)]) : .string(name))
+        }
+        return JSONValue.object(members).text
     }
 
     /// The spelling under which a column is kept; the name itself when it is new.
@@ -27,15 +38,18 @@ struct ColumnSpellings: Sendable, Hashable {
     }
 
     /// Whether every name is kept exactly as it is spelled here.
-    func knows(_ columns: [Columns.Column]) -> Bool {
-        columns.allSatisfy { exact.contains($0.name) }
+    /// - Parameter shared: whether every row has the columns; that is to be known as well then.
+    func knows(_ columns: [Columns.Column], shared isShared: Bool) -> Bool {
+        columns.allSatisfy {
+            exact.contains($0.name) && (!isShared || shared.contains($0.name))
+        }
     }
 
     /// Gives columns their kept names and learns the new ones; of two columns that are one, the
     /// later value stays.
-    mutating func respell(_ columns: Columns) -> Columns {
+    mutating func respell(_ columns: Columns, shared isShared: Bool) -> Columns {
         let all = columns.all
-        if knows(all) { return columns }
+        if knows(all, shared: isShared) { return columns }
         var kept = Columns()
         for column in all {
             let key = column.name.lowercased()
@@ -44,8 +58,16 @@ struct ColumnSpellings: Sendable, Hashable {
                 byKey[key] = name
                 exact.insert(name)
             }
+            if isShared { shared.insert(name) }
             kept[name] = column.value
         }
+        self.columns = TableColumns(shared.sorted())
         return kept
+    }
+
+    /// Forgets which columns every row has: another backend may have others.
+    mutating func forgetShared() {
+        shared = []
+        columns = TableColumns([])
     }
 }

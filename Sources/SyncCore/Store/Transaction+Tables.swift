@@ -64,21 +64,35 @@ extension Transaction {
     }
 
     /// Gives columns the names that the table keeps; new names are kept from now on.
-    func respell(_ columns: Columns, in table: TableRecord) throws -> Columns {
-        if table.spellings.knows(columns.all) { return columns }
+    /// - Parameter shared: whether every row has the columns; see ``RemoteRow/sharesColumns``.
+    func respell(
+        _ columns: Columns, in table: TableRecord, shared: Bool = false
+    ) throws -> Columns {
+        if table.spellings.knows(columns.all, shared: shared) { return columns }
+        return try learn(of: table) { $0.respell(columns, shared: shared) }
+    }
+
+    /// Forgets which columns every row of the table has.
+    func forgetSharedColumns(of table: TableRecord) throws {
+        try learn(of: table) { $0.forgetShared() }
+    }
+
+    private func learn<Value>(
+        of table: TableRecord, _ change: (inout ColumnSpellings) -> Value
+    ) throws -> Value {
         // The record may be older than this transaction; the table itself is not.
         let text: String? = try first(
             "SELECT column_spellings FROM tables WHERE id = ?", [table.id]
         ) { $0[0] }
         let known = ColumnSpellings(text: text ?? "{}")
         var learned = known
-        let respelled = learned.respell(columns)
+        let value = change(&learned)
         if learned != known {
             try run(
                 "UPDATE tables SET column_spellings = ? WHERE id = ?", [learned.text, table.id])
             effects.changedTables = true
         }
-        return respelled
+        return value
     }
 
     /// The table's next stamp: now, and later than every stamp before.

@@ -17,6 +17,9 @@ public struct TableSettings: Sendable, Hashable {
     /// Whether all identities share the anonymous store's table.
     public var isPublic: Bool
 
+    /// The columns that every row has on the backend, null where none was written.
+    public var columns: TableColumns
+
     init(_ record: TableRecord) {
         name = record.name
         idKind = record.idKind
@@ -25,5 +28,6 @@ public struct TableSettings: Sendable, Hashable {
         readPolicy = record.readPolicy
         writePolicy = record.writePolicy
         isPublic = record.isPublic
+        columns = record.spellings.columns
     }
 }

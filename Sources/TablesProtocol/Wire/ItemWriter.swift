@@ -3,6 +3,8 @@ struct ItemWriter {
     private let generation: Generation
     private let names: Names
     private let selection: Selection?
+    /// The columns that a whole item has, null where it was written without; nil for its own alone.
+    var columns: TableColumns?
 
     /// - Parameters:
     ///   - properties: the system properties that are shown; besides those in the select they
@@ -49,7 +51,9 @@ struct ItemWriter {
         if isText { bytes.append(UInt8(ascii: "\"")) }
         item.appendID(to: &bytes)
         if isText { bytes.append(UInt8(ascii: "\"")) }
+        let start = bytes.count
         Columns.appendMembers(ofStored: item.appendColumns, to: &bytes)
+        columns?.appendAbsent(after: start, to: &bytes)
         if let name = names.createdAt {
             bytes += name
             write(item.createdAt ?? item.updatedAt, to: &bytes)
@@ -83,7 +87,9 @@ struct ItemWriter {
         // name of one, readers that keep the last of two take the server's.
         bytes += "{\"id\":".utf8
         write(item.id, to: &bytes)
+        let start = bytes.count
         item.columns.appendMembers(to: &bytes)
+        columns?.appendAbsent(after: start, to: &bytes)
         if let name = names.createdAt {
             bytes += name
             write(.createdAt, of: item, to: &bytes)

@@ -39,7 +39,8 @@ extension TablesAnswer {
 
     /// Answers a refused write with the item as it is, all system properties shown.
     func render(conflicting item: Item, status: HTTPResponse.Status) -> Response {
-        let all = ItemWriter(generation: generation, properties: Set(SystemProperty.allCases))
+        var all = ItemWriter(generation: generation, properties: Set(SystemProperty.allCases))
+        all.columns = writer.columns
         return respond(with: item, status, all)
     }
 

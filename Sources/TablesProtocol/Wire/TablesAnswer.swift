@@ -6,7 +6,7 @@ public struct TablesAnswer: Sendable {
     /// The SDK that is answered.
     public let client: ClientFamily
     let call: TableCall?
-    let writer: ItemWriter
+    private(set) var writer: ItemWriter
 
     /// Answers a call that was understood.
     public init(to call: TableCall) {
@@ -30,6 +30,25 @@ public struct TablesAnswer: Sendable {
         self.client = client
         call = nil
         writer = ItemWriter(generation: client.generation, properties: [])
+    }
+
+    /// The same answer with all of `columns` in each whole item: null where a row was written before the
+    /// column came, as the servers in JavaScript answer. To a write the first generation answers with
+    /// what was written. The third generation's rows show what they have: its clients may have no place
+    /// for a null.
+    public func showing(_ columns: TableColumns?) -> TablesAnswer {
+        switch (generation, call?.verb) {
+        case (.datasync, _), (.mobileServices, .insert?), (.mobileServices, .update?),
+            (.mobileServices, .replace?), (.mobileServices, .delete?),
+            (.mobileServices, .undelete?):
+            return self
+        case (.mobileServices, .list?), (.mobileServices, .get?), (.mobileServices, nil),
+            (.mobileApps, _):
+            break
+        }
+        var answer = self
+        answer.writer.columns = columns
+        return answer
     }
 
     var generation: Generation { client.generation }
