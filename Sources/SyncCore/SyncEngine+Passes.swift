@@ -301,6 +301,7 @@ extension SyncEngine {
 
     /// Books that the backend answered: what waited for it is due, and the store is bound to it.
     func reached() async {
+        let wasOnline = scheduler.backend.state == .online
         let wasAway = scheduler.reached(now: clock.uptime(), wall: clock.now())
         let generation = generation
         do {
@@ -311,7 +312,7 @@ extension SyncEngine {
         } catch {
             log.warning("backend not noted", metadata: ["error": "\(error)"])
         }
-        if wasAway { await announceStatus() }
+        if !wasOnline { await announceStatus() }
     }
 }
 

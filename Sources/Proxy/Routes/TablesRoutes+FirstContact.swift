@@ -10,7 +10,8 @@ extension TablesRoutes {
     /// 1. With the backend out of reach: what is here, marked as incomplete; 503 where nothing is.
     /// 2. Changes of the client's own are missing in the backend's answer: such a list waits for the pull.
     /// 3. A list in the order of changes is one of a client that syncs. It is answered from the store
-    ///    while the pull fills it, so that the client goes on from the store's times.
+    ///    while the pull fills it, so that the client goes on from the store's times. A count is the
+    ///    backend's: the store has only a part of the rows.
     /// 4. Any other is what the backend answers, while the pull runs behind.
     func listOfIncomplete(
         _ scene: Scene, _ query: TableQuery, here: @escaping @Sendable (Scene) -> Response
@@ -22,18 +23,23 @@ extension TablesRoutes {
         }
         return later(scene) { scene, reply in
             let isOwn = await hasOpenChanges(scene)
-            if board.mayPullForRead, isOwn || query.asksForChanges {
-                return listWhileFilling(scene, query, reply)
+            if board.mayPullForRead, isOwn || query.isInOrderOfChange {
+                let count = query.count ? await backendCount(scene, query) : nil
+                return listWhileFilling(scene, query, count: count, reply)
             }
             if isOwn { return slowLane.run { reply(here(scene)) } }
             switch await askBackend(scene, .list(query, rows: most(query))) {
+            // A backend that does not count: the store can, when the pull is over.
+            case .page(let page)
+            where query.count && page.count == nil && board.mayPullForRead:
+                listWhileFilling(scene, query, count: nil, reply)
             case .page(let page):
                 pullBehind(scene)
                 reply(signed(scene.answer.render(page: page), scene))
             case .refused(let response, let reason, let spoken):
                 reply(passed(response, reason, spoken: spoken, scene))
             case .untranslatable where board.mayPullForRead:
-                listWhileFilling(scene, query, reply)
+                listWhileFilling(scene, query, count: nil, reply)
             case .item, .unreachable, .untranslatable:
                 scene.home.store.want(scene.call.table)
                 slowLane.run { reply(here(scene)) }
@@ -69,12 +75,17 @@ extension TablesRoutes {
     ///    come later have later times.
     /// 2. After some seconds a page of that order that is not empty is answered as it is, and says that
     ///    more follow; any other client is told to come again. The pull goes on.
-    private func listWhileFilling(_ scene: Scene, _ query: TableQuery, _ reply: Reply) {
+    /// - Parameter count: how many items the backend counts; a list that asks for a count has none to
+    ///   show without it before the pull is over.
+    private func listWhileFilling(
+        _ scene: Scene, _ query: TableQuery, count: Int?, _ reply: Reply
+    ) {
         let once = Once()
         pull(scene) { run in
             guard once.isFirst else { return }
             if run == nil {
-                return reply(pageSoFar(scene, query, orShort: true) ?? stillPulling(scene))
+                return reply(
+                    pageSoFar(scene, query, count: count, orShort: true) ?? stillPulling(scene))
             }
             let outcome = scene.home.store.listUnhurried(
                 scene.call.table, query, generation: scene.call.generation)
@@ -93,10 +104,8 @@ extension TablesRoutes {
             let pause = Duration.milliseconds(Limits.fillingPauseMilliseconds)
             while !once.isSpent, (try? await Task.sleep(for: pause)) != nil {
                 slowLane.run {
-                    guard !once.isSpent, let page = pageSoFar(scene, query, orShort: false),
-                        once.isFirst
-                    else { return }
-                    reply(page)
+                    let page = pageSoFar(scene, query, count: count, orShort: false)
+                    if let page, once.isFirst { reply(page) }
                 }
             }
         }
@@ -114,16 +123,28 @@ extension TablesRoutes {
         }
     }
 
-    /// A page of a table that is being filled, which more rows can only follow; nil where it is not full,
-    /// or empty.
-    private func pageSoFar(_ scene: Scene, _ query: TableQuery, orShort: Bool) -> Response? {
+    /// How many items of a query the backend counts; nil where it does not say.
+    private func backendCount(_ scene: Scene, _ query: TableQuery) async -> Int? {
+        var counting = query
+        (counting.top, counting.skip) = (1, 0)
+        guard case .page(let page) = await askBackend(scene, .list(counting, rows: 1)) else {
+            return nil
+        }
+        return page.count
+    }
+
+    /// A page of a table that is being filled, in the order in which it is filled, so that more rows can
+    /// only follow; nil for any other list, and where the page is not full, or empty.
+    private func pageSoFar(
+        _ scene: Scene, _ query: TableQuery, count: Int?, orShort: Bool
+    ) -> Response? {
+        guard query.isInOrderOfChange, !query.count || count != nil else { return nil }
         let outcome = scene.home.store.listUnhurried(
             scene.call.table, query, generation: scene.call.generation)
         guard case .partial(var page) = outcome else { return nil }
         let isFull = page.hasMore || page.items.count == query.top
-        guard isFull || orShort && !page.items.isEmpty && query.isInOrderOfChange else {
-            return nil
-        }
+        guard isFull || orShort && !page.items.isEmpty else { return nil }
+        page.count = query.count ? count : nil
         page.hasMore = page.hasMore || page.items.count < query.top ?? .max
         return signed(scene.answer.render(page: page), scene)
     }

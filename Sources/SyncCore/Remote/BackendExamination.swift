@@ -95,12 +95,12 @@ public struct BackendExamination: Sendable {
         var found = Findings(state: .notTables, reason: "There is no table to ask for.")
         var failures: [Prover.Failure] = []
         for table in tables.prefix(SyncLimits.examinedTables) {
-            if case .proven(let generation) = await prover.prove([table]) {
+            let (answer, spoken) = await prover.ask(table)
+            if case .proven(let generation) = prover.outcome(answer, table, in: spoken) {
                 prover.remote.generation = generation
                 prover.isGenerationOpen = false
                 found.generation = generation
             }
-            let answer = await prover.remote.list(table, .any)
             switch answer {
             case .rows: found.tables.append(table)
             case .missing, .unusable(status: 404, .html): found.missing.append(table)

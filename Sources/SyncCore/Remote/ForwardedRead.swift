@@ -85,7 +85,6 @@ extension ForwardedRead {
     func answer(_ exchange: Exchange, spoken: Generation, now: Instant) -> ForwardedAnswer? {
         switch (exchange.answer, target) {
         case (.rows(let page), .list(let query, let rows)):
-            if query.count, page.total == nil { return .untranslatable }
             let most = rows ?? SyncLimits.pullPageRows
             let items = page.rows.prefix(most).map { $0.item(asOf: now) }
             let isFull = page.elements.count > most || page.elements.count == rows

@@ -36,7 +36,8 @@ struct Prover: Sendable {
     func prove(_ tables: [TableName]) async -> Outcome {
         var first: Failure?
         for table in tables.prefix(SyncLimits.proofTables) {
-            switch await ask(table) {
+            let (answer, generation) = await ask(table)
+            switch outcome(answer, table, in: generation) {
             case .proven(let generation): return .proven(generation)
             case .failed(let failure):
                 first = first ?? failure
@@ -49,19 +50,18 @@ struct Prover: Sendable {
     /// Asks one table; where the generation is open and the backend refuses the dialect, as each
     /// generation refuses the marker of another, in the other dialects too. The first answer that
     /// is about the table counts, and rather one that asks to sign in than none.
-    private func ask(_ table: TableName) async -> Outcome {
+    /// - Returns: the answer, and the generation whose dialect it answers.
+    func ask(_ table: TableName) async -> (RemoteAnswer, Generation) {
         let first = await answer(table, in: remote.generation)
-        guard isGenerationOpen, mayBeDialect(first) else {
-            return outcome(first, table, in: remote.generation)
-        }
+        guard isGenerationOpen, mayBeDialect(first) else { return (first, remote.generation) }
         var refusals = [first]
         for generation in Generation.allCases.reversed() where generation != remote.generation {
             let other = await answer(table, in: generation)
-            guard mayBeDialect(other) else { return outcome(other, table, in: generation) }
+            guard mayBeDialect(other) else { return (other, generation) }
             refusals.append(other)
         }
         let worst = refusals.first { $0 == .unauthorized } ?? first
-        return outcome(worst, table, in: remote.generation)
+        return (worst, remote.generation)
     }
 
     /// Whether the answer may be another one in another dialect: a token is looked for in other
@@ -78,7 +78,7 @@ struct Prover: Sendable {
     }
 
     /// What an answer shows; rows tell the generation better than the dialect that was taken.
-    private func outcome(
+    func outcome(
         _ answer: RemoteAnswer, _ table: TableName, in generation: Generation
     ) -> Outcome {
         guard case .rows(let page) = answer else {

@@ -1,0 +1,154 @@
+"""A table while it is pulled for the first time, and what ends a pull."""
+
+import json
+import threading
+import urllib.parse
+
+import pytest
+from hostile import HTTPBackend
+
+ROWS = 2000
+
+
+def stamp(number, digits=7):
+    """The server keeps 100 ns; two rows share each shown millisecond."""
+    return f"2024-01-01T00:00:{number // 500:02}.{number % 500 * 2 * 10000 + number % 2 * 5000 % 10000:07}"[
+        : 20 + digits
+    ]
+
+
+def row(number):
+    return {
+        "id": f"r{number:05}",
+        "n": number,
+        "updatedAt": stamp(number, 3) + "Z",
+        "createdAt": "2024-01-01T00:00:00.000Z",
+        "version": "AAAAAAAAB9E=",
+        "deleted": False,
+    }
+
+
+class Server:
+    """Rows with more digits than it shows, in cut pages, with a count and without links."""
+
+    def __init__(self, cut, free=10**9, counts=None):
+        self.rows = [row(number) for number in range(ROWS)]
+        self.cut, self.free, self.counts = cut, free, counts
+        self.gate = threading.Event()
+
+    def behave(self, handler, body):
+        path, _, query = handler.path.partition("?")
+        if path != "/tables/big":
+            return handler.answer(404, json.dumps({"error": "no such table"}).encode())
+        if handler.command == "POST":
+            return handler.answer(201, json.dumps({**row(0), **json.loads(body)}).encode())
+        asked = dict(urllib.parse.parse_qsl(query))
+        rows, filter_text = self.rows, asked.get("$filter", "")
+        for word, keeps in (("gt", lambda a, b: a > b), ("ge", lambda a, b: a >= b)):
+            mark = f"updatedAt {word} datetimeoffset'"
+            if mark in filter_text:
+                after = filter_text.split(mark)[1].split("'")[0].rstrip("Z")
+                rows = [one for one in rows if keeps(stamp(one["n"]), after)]
+                break
+        if asked.get("$orderby", "").startswith("n desc"):
+            rows = rows[::-1]
+        top, skip = int(asked.get("$top", self.cut)), int(asked.get("$skip", 0))
+        # The pages of a pull are held back behind the first ones.
+        if top >= 50:
+            self.free -= 1
+            if self.free < 0:
+                self.gate.wait(60)
+        page = rows[skip : skip + min(top, self.cut)]
+        if asked.get("$inlinecount") == "allpages":
+            count = len(rows) if self.counts is None else self.counts
+            return handler.answer(200, json.dumps({"results": page, "count": count}).encode())
+        handler.answer(200, json.dumps(page).encode())
+
+
+@pytest.fixture
+def serve():
+    started = []
+
+    def make(*arguments, **options):
+        server = Server(*arguments, **options)
+        started.append((server, HTTPBackend(server.behave)))
+        return server, started[-1][1].url
+
+    yield make
+    for server, backend in started:
+        server.gate.set()
+        backend.shutdown()
+
+
+@pytest.mark.parametrize("counts", [None, 50, 0, 1990])
+def test_a_count_ends_no_pull_and_a_comparison_removes_no_row_that_is_there(start, serve, counts):
+    _, url = serve(cut=50, counts=counts)
+    proxy = start.proxy(url, "--sync", "manual")
+    run = proxy.operator("POST", "/tables/big/pull?wait=60", json={})
+    assert run["state"] == "complete", run
+    assert {one["n"] for one in proxy.all("big")} == set(range(ROWS))
+    run = proxy.operator("POST", "/tables/big/pull?wait=60", json={"reconcile": True})
+    assert run["pull"][0]["deleted"] == 0, run
+    assert {one["n"] for one in proxy.all("big")} == set(range(ROWS))
+
+
+SINCE = "$filter=updatedAt gt datetimeoffset'2024-01-01T00:00:00.500Z'"
+
+
+def test_a_list_in_another_order_is_the_backends_while_the_table_is_pulled(start, serve):
+    server, url = serve(cut=100, free=4)
+    proxy = start.proxy(url)
+    direct = [one["n"] for one in server.rows[::-1][:5]]
+    for query in ("$orderby=n desc&$top=5", f"{SINCE}&$orderby=n desc&$top=5"):
+        answer = proxy.request("GET", f"/tables/big?{query}")
+        assert [one["n"] for one in answer.json()] == direct, query
+    # A client that syncs begins so. It gets the store's times, and the backend's count.
+    changes = "$filter=updatedAt ge datetimeoffset'1970-01-01T00:00:00.000Z'&$orderby=updatedAt&$top=5"
+    counted = proxy.request("GET", f"/tables/big?{changes}&$inlinecount=allpages").json()
+    assert counted["count"] == ROWS
+    assert [one["n"] for one in counted["results"]] == [0, 1, 2, 3, 4]
+
+
+def test_a_list_that_lacks_rows_is_no_answer_to_a_client_that_wrote(start, serve):
+    server, url = serve(cut=100, free=4)
+    proxy = start.proxy(url)
+    proxy.request("GET", "/tables/big?$top=1")
+    proxy.insert({"id": "mine", "n": -5}, table="big")
+    for query in ("$orderby=n desc&$top=5", "$filter=n ge 100&$top=5", "$top=3&$inlinecount=allpages"):
+        answer = proxy.request("GET", f"/tables/big?{query}")
+        assert answer.status_code == 503, (query, answer.text)
+        assert "Retry-After" in answer.headers
+    server.gate.set()
+
+
+def test_a_backend_that_counts_nothing_is_passed_on_where_no_pull_runs(start, serve):
+    def behave(handler, _):
+        handler.answer(200, json.dumps([row(0), row(1)]).encode())
+
+    backend = HTTPBackend(behave)
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    answer = proxy.request("GET", "/tables/big?$top=2&$inlinecount=allpages")
+    assert [one["n"] for one in answer.json()] == [0, 1]
+    backend.shutdown()
+
+
+def test_the_first_answer_of_the_backend_shows_with_manual_sync(start, serve):
+    _, url = serve(cut=50)
+    proxy = start.proxy(url, "--sync", "manual")
+    assert proxy.request("GET", "/tables/big?$top=1").status_code == 200
+    again = proxy.request("GET", "/tables/big?$top=1")
+    assert again.headers["Understudy-Backend"] == "online"
+    assert proxy.request("POST", "/tables/nothing", json={"id": "a"}).status_code == 404
+
+
+def test_doctor_finds_a_server_that_takes_its_own_version_alone(start):
+    def behave(handler, _):
+        if handler.headers.get("ZUMO-API-VERSION", "").startswith("3"):
+            return handler.answer(400, b'{"error":"zumo-api-version 3.0.0 is not supported"}')
+        handler.answer(404, b"<!DOCTYPE html><pre>Cannot GET</pre>", {"Content-Type": "text/html"})
+
+    backend = HTTPBackend(behave)
+    proxy = start.proxy(backend.url)
+    found = proxy.command("doctor")
+    assert "has no table todoitem. Tables seen so far: none" in found.stdout, found.stdout
+    backend.shutdown()
