@@ -46,3 +46,14 @@ def test_nothing_is_sent_unasked_with_manual_sync(start):
     assert answer.status_code == 401
     backend.request("PUT", "/-/faults", json={"rules": []})
     assert backend.all("feedback") == []
+
+
+def test_an_empty_list_is_never_an_answer_of_a_table_that_is_not_copied(start):
+    proxy = start.proxy("http://127.0.0.1:9")
+    proxy.insert({"id": "a", "text": "mine"})
+    assert [row["text"] for row in proxy.list()] == ["mine"]
+    other = proxy.request("GET", "/tables/todoitem?$filter=text eq 'theirs'")
+    assert other.status_code == 503 and "Retry-After" in other.headers
+    # A client that pages comes to an end, by number or by the last id.
+    assert proxy.request("GET", "/tables/todoitem?$filter=id gt 'a'&$orderby=id").json() == []
+    assert proxy.request("GET", "/tables/todoitem?$skip=1").json() == []

@@ -19,7 +19,7 @@ extension TablesRoutes {
             scene, query, scene.answer.render(page:))
     }
 
-    private func answered<Page: Sendable>(
+    private func answered<Page: ListedPage>(
         _ outcome: ListAnswer<Page>, _ scene: Scene, _ query: TableQuery,
         _ render: @escaping @Sendable (Page) -> Response
     ) -> Answer {
@@ -48,12 +48,14 @@ extension TablesRoutes {
             scene.answer.render(page:))
     }
 
-    /// The answer that an outcome becomes. What is incomplete while the backend is away says so.
-    func finished<Page: Sendable>(
+    /// The answer that an outcome becomes. What is incomplete while the backend is away says so, and is no
+    /// answer where it is empty: only the backend can say that there are no such rows.
+    func finished<Page: ListedPage>(
         _ outcome: ListAnswer<Page>, _ scene: Scene, _ render: (Page) -> Response
     ) -> Response {
         switch outcome {
         case .page(let page): return listed(render(page), scene, isComplete: true)
+        case .partial(let page) where page.isEmpty && !mayGoOn(scene): return away(scene, nil)
         case .partial(let page): return listed(render(page), scene, isComplete: false)
         // An empty list would be an answer that only the backend can give.
         case .unknownTable: return away(scene, nil)
@@ -63,6 +65,12 @@ extension TablesRoutes {
                 .badRequest("This query needs more work than a list may take; narrow it down."))
         case .failed(let sentence): return scene.error(.failed(sentence))
         }
+    }
+
+    /// Whether a list may go on from an earlier page; then an empty one says that there are no more rows.
+    private func mayGoOn(_ scene: Scene) -> Bool {
+        guard case .list(let query) = scene.call.verb else { return false }
+        return query.mayGoOn
     }
 
     private func listed(_ page: Response, _ scene: Scene, isComplete: Bool) -> Response {

@@ -1,3 +1,9 @@
+/// A page of a list, as items or as text.
+public protocol ListedPage: Sendable {
+    /// Whether it has no rows.
+    var isEmpty: Bool { get }
+}
+
 /// One answer to a list: some items, the count where asked for, and whether more follow.
 public struct ItemPage: Sendable, Hashable {
     /// The items in the order asked for.
@@ -18,4 +24,9 @@ public struct ItemPage: Sendable, Hashable {
         self.hasMore = hasMore
         self.hasOwnStamps = hasOwnStamps
     }
+}
+
+extension ItemPage: ListedPage {
+    /// Whether it has no items.
+    public var isEmpty: Bool { items.isEmpty }
 }

@@ -25,6 +25,21 @@ extension TableQuery {
         }
     }
 
+    /// Whether the list may go on from an earlier page: it skips rows, or asks for those behind a value.
+    public var mayGoOn: Bool {
+        if skip > 0 || after != nil { return true }
+        return switch filter {
+        case .logical(.and, let conditions): conditions.contains(where: Self.isBehindValue)
+        case let condition?: Self.isBehindValue(condition)
+        case nil: false
+        }
+    }
+
+    private static func isBehindValue(_ condition: Expression) -> Bool {
+        guard case .binary(let operation, .column, _) = condition else { return false }
+        return [.greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual].contains(operation)
+    }
+
     private static func isSince(_ condition: Expression) -> Bool {
         guard case .binary(let operation, .column(.system(.updatedAt)), _) = condition else {
             return false

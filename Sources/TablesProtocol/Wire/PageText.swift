@@ -1,11 +1,13 @@
 /// The items of one answer to a list as JSON text, written one by one.
-public struct PageText: Sendable {
+public struct PageText: ListedPage {
     /// How many items match the filter regardless of skip and top; nil when not asked for.
     public var count: Int?
     /// True when more items match within the client's own top.
     public var hasMore = false
     /// How many items are on the page.
     private(set) var rows = 0
+    /// Whether it has no items.
+    public var isEmpty: Bool { rows == 0 }
     /// When the last of them last changed, by the store's own stamp.
     private(set) var lastChange: Instant?
     private let writer: ItemWriter

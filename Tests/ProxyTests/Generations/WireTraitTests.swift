@@ -47,7 +47,7 @@ import Testing
         ("/tables/todoitem?$filter=%28text%20eq%20%27O%27%27Neil%27%29", ["c d%&#é"]),
         // A second question mark instead of an ampersand.
         ("/tables/todoitem?$filter=id%20eq%20'a'?__includeDeleted=true", ["a"]),
-        ("/tables/todoitem?$filter=text%20eq%20'a%3Fb'", []),
+        ("/tables/todoitem?$filter=text%20eq%20'a%3Fb'%20or%20id%20eq%20'a'", ["a"]),
         // Names that are not known, an empty query.
         ("/tables/todoitem?$filter=id%20eq%20'a'&audience=x&&", ["a"]),
         ("/tables/todoitem?$skip=1&$top=1&$orderby=id", ["b"]),
