@@ -6,6 +6,7 @@ import urllib.parse
 
 import pytest
 from hostile import HTTPBackend
+from programs import wait_until
 
 ROWS = 2000
 
@@ -33,14 +34,17 @@ class Server:
 
     def __init__(self, cut, free=10**9, counts=None):
         self.rows = [row(number) for number in range(ROWS)]
-        self.cut, self.free, self.counts = cut, free, counts
-        self.gate = threading.Event()
+        self.cut, self.counts = cut, counts
+        # The pages that a pull may have.
+        self.pages = threading.Semaphore(free)
+        self.inserted = threading.Event()
 
     def behave(self, handler, body):
         path, _, query = handler.path.partition("?")
         if path != "/tables/big":
             return handler.answer(404, json.dumps({"error": "no such table"}).encode())
         if handler.command == "POST":
+            self.inserted.set()
             return handler.answer(201, json.dumps({**row(0), **json.loads(body)}).encode())
         asked = dict(urllib.parse.parse_qsl(query))
         rows, filter_text = self.rows, asked.get("$filter", "")
@@ -53,11 +57,8 @@ class Server:
         if asked.get("$orderby", "").startswith("n desc"):
             rows = rows[::-1]
         top, skip = int(asked.get("$top", self.cut)), int(asked.get("$skip", 0))
-        # The pages of a pull are held back behind the first ones.
         if top >= 50:
-            self.free -= 1
-            if self.free < 0:
-                self.gate.wait(60)
+            self.pages.acquire(timeout=60)
         page = rows[skip : skip + min(top, self.cut)]
         if asked.get("$inlinecount") == "allpages":
             count = len(rows) if self.counts is None else self.counts
@@ -76,7 +77,7 @@ def serve():
 
     yield make
     for server, backend in started:
-        server.gate.set()
+        server.pages.release(1000)
         backend.shutdown()
 
 
@@ -110,7 +111,7 @@ def test_a_list_in_another_order_is_the_backends_while_the_table_is_pulled(start
 
 
 def test_a_list_that_lacks_rows_is_no_answer_to_a_client_that_wrote(start, serve):
-    server, url = serve(cut=100, free=4)
+    server, url = serve(cut=100, free=0)
     proxy = start.proxy(url)
     proxy.request("GET", "/tables/big?$top=1")
     proxy.insert({"id": "mine", "n": -5}, table="big")
@@ -118,7 +119,23 @@ def test_a_list_that_lacks_rows_is_no_answer_to_a_client_that_wrote(start, serve
         answer = proxy.request("GET", f"/tables/big?{query}")
         assert answer.status_code == 503, (query, answer.text)
         assert "Retry-After" in answer.headers
-    server.gate.set()
+
+
+def test_a_write_is_sent_between_two_pages_and_lists_are_the_backends_then(start, serve):
+    server, url = serve(cut=100, free=4)
+    proxy = start.proxy(url)
+    proxy.request("GET", "/tables/big?$top=1")
+    proxy.insert({"id": "mine", "n": -5}, table="big")
+    for _ in range(10):
+        if server.inserted.wait(2):
+            break
+        server.pages.release()
+    assert server.inserted.is_set()
+    answer = proxy.request("GET", "/tables/big?$orderby=n desc&$top=5")
+    assert [one["n"] for one in answer.json()] == [one["n"] for one in server.rows[::-1][:5]]
+    server.pages.release(1000)
+    wait_until(lambda: proxy.operator("GET", "/tables")["items"][0]["isComplete"], 60)
+    assert {one["n"] for one in proxy.all("big")} == set(range(ROWS)) | {-5}
 
 
 def test_a_backend_that_counts_nothing_is_passed_on_where_no_pull_runs(start, serve):

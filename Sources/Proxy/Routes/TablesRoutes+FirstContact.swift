@@ -75,6 +75,7 @@ extension TablesRoutes {
     ///    come later have later times.
     /// 2. After some seconds a page of that order that is not empty is answered as it is, and says that
     ///    more follow; any other client is told to come again. The pull goes on.
+    /// 3. Any other list is the backend's as soon as the client's own changes are there.
     /// - Parameter count: how many items the backend counts; a list that asks for a count has none to
     ///   show without it before the pull is over.
     private func listWhileFilling(
@@ -96,13 +97,17 @@ extension TablesRoutes {
             case .partial(let page) where !page.items.isEmpty || query.skip > 0:
                 reply(finished(outcome, scene, scene.answer.render(page:)))
             case .partial, .unknownTable:
-                work.start { await answerAfterFailedPull(scene, query, reply) }
+                work.start { await answerFromBackend(scene, query, reply) }
             }
         }
-        guard query.isInOrderOfChange else { return }
         work.start {
             let pause = Duration.milliseconds(Limits.fillingPauseMilliseconds)
             while !once.isSpent, (try? await Task.sleep(for: pause)) != nil {
+                guard query.isInOrderOfChange else {
+                    if await hasOpenChanges(scene) { continue }
+                    if once.isFirst { await answerFromBackend(scene, query, reply) }
+                    return
+                }
                 slowLane.run {
                     let page = pageSoFar(scene, query, count: count, orShort: false)
                     if let page, once.isFirst { reply(page) }
@@ -111,14 +116,18 @@ extension TablesRoutes {
         }
     }
 
-    /// Answers with what the backend says instead of rows.
-    private func answerAfterFailedPull(
+    /// Answers with what the backend says, where the store has no whole answer.
+    private func answerFromBackend(
         _ scene: Scene, _ query: TableQuery, _ reply: Reply
     ) async {
         switch await askBackend(scene, .list(query, rows: most(query))) {
         case .refused(let response, let reason, let spoken):
             reply(passed(response, reason, spoken: spoken, scene))
         case .unreachable(_, let wait): reply(away(scene, wait))
+        // The times of a list in the order of changes are always the store's.
+        case .page(let page)
+        where !query.isInOrderOfChange && (page.count != nil || !query.count):
+            reply(signed(scene.answer.render(page: page), scene))
         case .page, .item, .untranslatable: reply(stillPulling(scene))
         }
     }
