@@ -75,7 +75,8 @@ extension TablesRoutes {
     ///    come later have later times.
     /// 2. After some seconds a page of that order that is not empty is answered as it is, and says that
     ///    more follow; any other client is told to come again. The pull goes on.
-    /// 3. Any other list is the backend's as soon as the client's own changes are there.
+    /// 3. Any other list that waits for changes of the client's own is the backend's as soon as they are
+    ///    there.
     /// - Parameter count: how many items the backend counts; a list that asks for a count has none to
     ///   show without it before the pull is over.
     private func listWhileFilling(
@@ -97,15 +98,20 @@ extension TablesRoutes {
             case .partial(let page) where !page.items.isEmpty || query.skip > 0:
                 reply(finished(outcome, scene, scene.answer.render(page:)))
             case .partial, .unknownTable:
-                work.start { await answerFromBackend(scene, query, reply) }
+                work.start {
+                    reply(await backendAnswer(scene, query) ?? stillPulling(scene))
+                }
             }
         }
         work.start {
+            let isOwn = await hasOpenChanges(scene)
             let pause = Duration.milliseconds(Limits.fillingPauseMilliseconds)
             while !once.isSpent, (try? await Task.sleep(for: pause)) != nil {
                 guard query.isInOrderOfChange else {
+                    guard isOwn else { return }
                     if await hasOpenChanges(scene) { continue }
-                    if once.isFirst { await answerFromBackend(scene, query, reply) }
+                    let answer = await backendAnswer(scene, query)
+                    if let answer, once.isFirst { reply(answer) }
                     return
                 }
                 slowLane.run {
@@ -116,19 +122,18 @@ extension TablesRoutes {
         }
     }
 
-    /// Answers with what the backend says, where the store has no whole answer.
-    private func answerFromBackend(
-        _ scene: Scene, _ query: TableQuery, _ reply: Reply
-    ) async {
+    /// What the backend says, where the store has no whole answer; nil where that is none to the client:
+    /// a list without the count that it asks for, and rows in the order of changes, whose times are always
+    /// the store's.
+    private func backendAnswer(_ scene: Scene, _ query: TableQuery) async -> Response? {
         switch await askBackend(scene, .list(query, rows: most(query))) {
         case .refused(let response, let reason, let spoken):
-            reply(passed(response, reason, spoken: spoken, scene))
-        case .unreachable(_, let wait): reply(away(scene, wait))
-        // The times of a list in the order of changes are always the store's.
+            passed(response, reason, spoken: spoken, scene)
+        case .unreachable(_, let wait): away(scene, wait)
         case .page(let page)
         where !query.isInOrderOfChange && (page.count != nil || !query.count):
-            reply(signed(scene.answer.render(page: page), scene))
-        case .page, .item, .untranslatable: reply(stillPulling(scene))
+            signed(scene.answer.render(page: page), scene)
+        case .page, .item, .untranslatable: nil
         }
     }
 
