@@ -12,7 +12,7 @@ struct AnswerReader {
     func write(_ response: Response) -> RemoteAnswer {
         let status = response.head.status.code
         guard (200..<300).contains(status) else { return refusal(response) }
-        let body = response.bytes ?? []
+        let body = response.jsonBytes
         if body.allSatisfy(Self.isSpace) { return .empty }
         guard var row = row(response) else { return unusable(response) }
         row.sharesColumns = response.sharesColumns
@@ -24,7 +24,7 @@ struct AnswerReader {
         let status = response.head.status.code
         guard (200..<300).contains(status) else { return refusal(response) }
         let page = ListBody.parse(
-            response.bytes ?? [], generation: generation, sharesColumns: response.sharesColumns)
+            response.jsonBytes, generation: generation, sharesColumns: response.sharesColumns)
         guard let page else { return unusable(response) }
         var whole = page
         whole.hasNext = page.hasNext || response.head.headerFields.linksToNext
@@ -64,19 +64,19 @@ struct AnswerReader {
     private func unusable(_ response: Response) -> RemoteAnswer {
         let status = response.head.status.code
         if looksLikePage(response) { return .unusable(status: status, .html) }
-        let isJSON = (try? JSONText(validating: response.bytes ?? [])) != nil
+        let isJSON = (try? JSONText(validating: response.jsonBytes)) != nil
         return .unusable(status: status, isJSON ? .unexpectedShape : .notJSON)
     }
 
     private func row(_ response: Response) -> RemoteRow? {
-        guard let object = try? Columns(parsing: response.bytes ?? []) else { return nil }
+        guard let object = try? Columns(parsing: response.jsonBytes) else { return nil }
         let etag = response.head.headerFields[.eTag].flatMap { ETag.unquote($0) }
         return RemoteRow(object, generation: generation, etag: etag)
     }
 
     /// The backend's own words: the `error` or `message` of its object, else the body's beginning.
     private func text(_ response: Response) -> String {
-        let bytes = response.bytes ?? []
+        let bytes = response.jsonBytes
         if let object = try? Columns(parsing: bytes) {
             for name in ["error", "message", "detail", "title", "description"] {
                 if let text = object[name]?.string { return Self.cut(text) }
@@ -90,7 +90,7 @@ struct AnswerReader {
         if response.head.headerFields[.contentType]?.lowercased().contains("html") == true {
             return true
         }
-        return (response.bytes ?? []).first { !Self.isSpace($0) } == UInt8(ascii: "<")
+        return response.jsonBytes.first { !Self.isSpace($0) } == UInt8(ascii: "<")
     }
 
     private static func cut(_ text: String) -> String { String(text.prefix(300)) }
@@ -101,6 +101,13 @@ struct AnswerReader {
 }
 
 extension Response {
+    /// The body without the byte order mark that some servers write before JSON; a reader may pass over it
+    /// (RFC 8259, section 8.1).
+    fileprivate var jsonBytes: [UInt8] {
+        let bytes = bytes ?? []
+        return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+    }
+
     /// Whether the rows of the server that sent it have all columns of their table: the servers in
     /// JavaScript, which say so, make a column when a write first names it.
     fileprivate var sharesColumns: Bool {

@@ -55,8 +55,9 @@ extension ForwardedRead {
     /// The request to a backend of a generation; nil for what the generation cannot be asked, and for what
     /// its rule for null would give other rows for.
     ///
-    /// `$select` is left out: the answer is rendered from whole items. First generation backends show
-    /// system properties only where they are asked for.
+    /// `$select` is left out: the answer is rendered from whole items. An order ends with the id, as the
+    /// store's does: the next page may be the store's. First generation backends show system properties
+    /// only where they are asked for.
     func request(for spoken: Generation) -> RemoteRequest? {
         var path = "/tables/\(table)"
         var pairs: [String] = []
@@ -65,6 +66,12 @@ extension ForwardedRead {
             guard var query = wanted.translated(for: spoken) else { return nil }
             query.select = nil
             query.top = rows
+            let id = Ordering(.column(.id))
+            if !query.orderBy.isEmpty,
+                !query.orderBy.contains(where: { $0.expression == id.expression })
+            {
+                query.orderBy.append(id)
+            }
             guard let text = try? query.text(for: spoken) else { return nil }
             if !text.isEmpty { pairs.append(text) }
         case .item(let id, let includeDeleted):

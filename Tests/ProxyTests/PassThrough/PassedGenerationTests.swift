@@ -149,7 +149,7 @@ import Testing
     func `the application key of a first generation backend comes from its clients or a file`(
         isConfigured: Bool
     ) async throws {
-        let file = "/tmp/understudy-tests/key-\(ThisProcess.secret())"
+        let file = "/tmp/understudy-key-\(ThisProcess.secret())"
         try Files.write(file, Array("key\n".utf8))
         defer { try? Files.removeFolder(file) }
         let options = try Self.options(.mobileServices, key: "key")

@@ -32,6 +32,20 @@ import Testing
         #expect(row.deleted == false)
     }
 
+    @Test func `a byte order mark before JSON is passed over`() {
+        guard case .row(let row) = reader.write(response(200, "\u{FEFF}{\"id\":\"x\"}")),
+            case .rows(let page) = reader.list(response(200, "\u{FEFF}[{\"id\":\"y\"}]"))
+        else {
+            Issue.record("no row")
+            return
+        }
+        #expect(row.id.text == "x")
+        #expect(page.rows.map(\.id.text) == ["y"])
+        #expect(
+            reader.list(response(400, "\u{FEFF}{\"error\":\"no\"}"))
+                == .rejected(status: 400, text: "no"))
+    }
+
     @Test func `the tag stands in for a version that the body lacks`() {
         let answer = reader.write(response(200, #"{"id":"x"}"#, fields: [.eTag: #""a\"b""#]))
         guard case .row(let row) = answer else {

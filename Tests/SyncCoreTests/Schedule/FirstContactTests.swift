@@ -76,6 +76,20 @@ import Testing
         #expect(await world.engine.backendStatus.state == .online)
     }
 
+    @Test(arguments: [
+        ("title desc", "$orderby=title desc,id"), ("id desc,title", "$orderby=id desc,title"),
+        ("", ""),
+    ])
+    func `an order ends with the id, as that of the store's next page does`(
+        order: String, sent: String
+    ) throws {
+        let table = try #require(TableName("movies"))
+        let query = TableQuery(orderBy: try Ordering.parse(order, generation: .mobileApps))
+        let asked = try #require(read(table, query).request(for: .mobileApps)).target
+        let text = try #require(PercentCoding.decode(Substring(asked))?.split(separator: "?").last)
+        #expect(text.split(separator: "&").filter { $0 != "$top=50" }.joined() == sent)
+    }
+
     @Test func `a table that was asked for while the backend was away shows its generation`()
         async throws
     {
