@@ -90,7 +90,7 @@ extension SyncEngine {
         }
     }
 
-    private func outlook() async -> Scheduler.Outlook {
+    func outlook() async -> Scheduler.Outlook {
         let found = try? await store.read { transaction in
             (
                 try transaction.hasQueued(), try transaction.hasSending(),

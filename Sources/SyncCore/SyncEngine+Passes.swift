@@ -74,6 +74,18 @@ extension SyncEngine {
             isRemembered: isGenerationRemembered && !store.has(.strayListRebinds))
     }
 
+    /// Pushes what is due before the next page of a pull is asked for: the first pull of a large table
+    /// takes its time, and a write made meanwhile does not wait for its end.
+    private func pushBetweenPages(_ running: CurrentRun, _ credential: Credential) async {
+        guard scheduler.takesPush(now: clock.uptime(), outlook: await outlook()) else { return }
+        do throws(StoreError) {
+            // What stops the push stops the next page as well, which says so.
+            _ = try await pushed(running, credential)
+        } catch {
+            log.warning("not pushed during a pull", metadata: ["error": "\(error)"])
+        }
+    }
+
     private func pushPass(
         _ running: CurrentRun, _ credential: Credential
     ) async throws(StoreError) -> PushStop? {
@@ -82,6 +94,12 @@ extension SyncEngine {
         if current?.isAsked == true, !leavesWaiting {
             try await store.write { try $0.makeAllDue() }
         }
+        return try await pushed(running, credential)
+    }
+
+    private func pushed(
+        _ running: CurrentRun, _ credential: Credential
+    ) async throws(StoreError) -> PushStop? {
         let earlier = current?.run.push
         // The generation must be known before a pass can speak it.
         if !isProven, let stop = await prove(credential, for: running.wish) { return stop }
@@ -195,8 +213,9 @@ extension SyncEngine {
             let before = current?.run.pull ?? []
             let pass = PullPass(
                 store: store, remote: remote, request: request, pageRows: settings.pageRows,
-                cancel: running.cancel, log: log
-            ) { report in await self.note(report, after: before) }
+                cancel: running.cancel, log: log,
+                progress: { report in await self.note(report, after: before) },
+                beforePage: { await self.pushBetweenPages(running, credential) })
             let end = await pass.run()
             current?.run.pull = before + [end.report]
             if let stop = end.stop {

@@ -6,6 +6,7 @@ import urllib.parse
 
 import pytest
 from hostile import HTTPBackend
+from programs import wait_until
 
 ROWS = 2000
 
@@ -31,17 +32,19 @@ def row(number):
 class Server:
     """Rows with more digits than it shows, in cut pages, with a count and without links."""
 
-    def __init__(self, cut, free=10**9):
+    def __init__(self, cut, free=10**9, counts=None):
         self.rows = [row(number) for number in range(ROWS)]
-        self.cut = cut
+        self.cut, self.counts = cut, counts
         # The pages that a pull may have.
         self.pages = threading.Semaphore(free)
+        self.inserted = threading.Event()
 
     def behave(self, handler, body):
         path, _, query = handler.path.partition("?")
         if path != "/tables/big":
             return handler.answer(404, json.dumps({"error": "no such table"}).encode())
         if handler.command == "POST":
+            self.inserted.set()
             return handler.answer(201, json.dumps({**row(0), **json.loads(body)}).encode())
         asked = dict(urllib.parse.parse_qsl(query))
         rows, filter_text = self.rows, asked.get("$filter", "")
@@ -58,7 +61,8 @@ class Server:
             self.pages.acquire(timeout=60)
         page = rows[skip : skip + min(top, self.cut)]
         if asked.get("$inlinecount") == "allpages":
-            return handler.answer(200, json.dumps({"results": page, "count": len(rows)}).encode())
+            count = len(rows) if self.counts is None else self.counts
+            return handler.answer(200, json.dumps({"results": page, "count": count}).encode())
         handler.answer(200, json.dumps(page).encode())
 
 
@@ -77,8 +81,9 @@ def serve():
         backend.shutdown()
 
 
-def test_rows_that_come_twice_count_once_and_a_comparison_removes_no_row_that_is_there(start, serve):
-    _, url = serve(cut=50)
+@pytest.mark.parametrize("counts", [None, 50, 0, 1990])
+def test_a_count_ends_no_pull_and_a_comparison_removes_no_row_that_is_there(start, serve, counts):
+    _, url = serve(cut=50, counts=counts)
     proxy = start.proxy(url, "--sync", "manual")
     run = proxy.operator("POST", "/tables/big/pull?wait=60", json={})
     assert run["state"] == "complete", run
@@ -114,6 +119,23 @@ def test_a_list_that_lacks_rows_is_no_answer_to_a_client_that_wrote(start, serve
         answer = proxy.request("GET", f"/tables/big?{query}")
         assert answer.status_code == 503, (query, answer.text)
         assert "Retry-After" in answer.headers
+
+
+def test_a_write_is_sent_between_two_pages_and_lists_are_the_backends_then(start, serve):
+    server, url = serve(cut=100, free=4)
+    proxy = start.proxy(url)
+    proxy.request("GET", "/tables/big?$top=1")
+    proxy.insert({"id": "mine", "n": -5}, table="big")
+    for _ in range(10):
+        if server.inserted.wait(2):
+            break
+        server.pages.release()
+    assert server.inserted.is_set()
+    answer = proxy.request("GET", "/tables/big?$orderby=n desc&$top=5")
+    assert [one["n"] for one in answer.json()] == [one["n"] for one in server.rows[::-1][:5]]
+    server.pages.release(1000)
+    wait_until(lambda: proxy.operator("GET", "/tables")["items"][0]["isComplete"], 60)
+    assert {one["n"] for one in proxy.all("big")} == set(range(ROWS)) | {-5}
 
 
 @pytest.mark.parametrize("sync", ["auto", "manual"])

@@ -15,7 +15,7 @@ extension SharedRows {
     func decide(_ proxy: SharedRowsProxy) async throws {
         let open = try await proxy.store.conflicts(after: nil, limit: 50).items
         guard var detail = open.isEmpty ? nil : random.pick(open) else { return }
-        if random.happens(0.3) {
+        if random.happens(plan.decidesLater) {
             // Looks at it, and decides later.
             return seenBefore.append((proxy.number, detail))
         }

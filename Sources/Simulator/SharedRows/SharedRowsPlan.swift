@@ -10,6 +10,8 @@ package struct SharedRowsPlan: Sendable {
     package var unconditionalPolicy: ConflictPolicy
     package var preservesHistory: Bool
     package var deletesSoftly: Bool
+    /// How often the person who looks at a conflict decides later, on what it showed then.
+    package var decidesLater = 0.3
 
     /// The run of a seed: every flavour and policy, one or two proxies.
     /// - Parameter bug: a bug that only some settings can show has these settings.
@@ -26,7 +28,7 @@ package struct SharedRowsPlan: Sendable {
         switch bug {
         case .foldOrphansSuccessor: preservesHistory = true
         case .mergeSendsTwice: conflictPolicy = .merge
-        case .staleDecisionIsTaken: conflictPolicy = .ask
+        case .staleDecisionIsTaken: (conflictPolicy, decidesLater) = (.ask, 0.6)
         default: break
         }
     }

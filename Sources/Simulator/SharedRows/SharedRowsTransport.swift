@@ -99,7 +99,9 @@ final class SharedRowsTransport: HTTPTransport {
                 + (path.contains("__systemproperties") ? "&__systemproperties=*" : "")
         }
         let response = try await pass(request)
-        guard mood.hasOddRow, path.contains("$orderby"), let bytes = response.bytes,
+        // An old row, which comes where a list begins with the oldest.
+        let isBeginning = !path.contains("$skip") && !path.contains("pdatedAt%20g")
+        guard mood.hasOddRow, path.contains("$orderby"), isBeginning, let bytes = response.bytes,
             let bracket = bytes.firstIndex(of: UInt8(ascii: "["))
         else { return response }
         let odd = #"{"id":"a/b","updatedAt":"2020-01-01T00:00:00.000Z","version":"v"}"#

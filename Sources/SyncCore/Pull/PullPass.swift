@@ -23,6 +23,9 @@ struct PullPass: Sendable {
     let log: Logger
     /// Told after each transaction.
     let progress: @Sendable (PullReport) async -> Void
+    /// Done before each page is asked for. Not where everything is compared: what is sent meanwhile may
+    /// belong to a page that came already.
+    var beforePage: @Sendable () async -> Void = {}
 
     /// How a pull ended.
     struct End: Sendable {
@@ -109,8 +112,11 @@ struct PullPass: Sendable {
                 let room = isInUse ? 1 : SyncLimits.rowsAhead
                 if !isAsking, failure == nil, ahead.rows < room, goesOn(&state) {
                     isAsking = true
-                    let query = state.query
-                    group.addTask { await ask(query) }
+                    let (query, isComparison) = (state.query, state.plan.collectsIDs)
+                    group.addTask {
+                        if !isComparison { await beforePage() }
+                        return await ask(query)
+                    }
                 }
                 // 2. Apply what waits, as much as one transaction may take; clients wait for less.
                 if !isApplying, failure == nil, !ahead.isEmpty {

@@ -45,10 +45,6 @@ struct PullPlan: Sendable {
     private(set) var isInCircles = false
     /// How many rows the last page had.
     private var lastRows: Int?
-    /// How many rows there are to come, as the backend said with the first page.
-    private var total: Int?
-    /// How many of them came.
-    private var taken = 0
     /// A row came without `updatedAt`: no position can be kept.
     private(set) var hasUntimedRows = false
 
@@ -140,8 +136,8 @@ struct PullPlan: Sendable {
     /// Takes a page in; gives the elements that count: none where the page has to come again.
     ///
     /// 1. A page by `$skip` that does not begin with a row that came is not taken.
-    /// 2. The end is an empty page, or the last of as many rows as the backend counted. A short page is
-    ///    none: servers cut pages as they like.
+    /// 2. The end is an empty page. A short page is none, since servers cut pages as they like, and a
+    ///    count proves nothing: it may be that of the page, and rows may come twice.
     /// 3. The same page once more: the backend does not page as it was asked.
     /// 4. Rows without a readable `updatedAt` cannot be paged by it: the whole pull becomes one by `$skip`.
     /// 5. A keyset page without a row unseen at the cursor's instant makes no progress: from here on
@@ -159,10 +155,7 @@ struct PullPlan: Sendable {
         isSizeInQuestion = false
         let rows = page.elements.dropFirst(overlap)
         noteCut(page, rows.isEmpty)
-        total = page.total ?? total
-        // A server that keeps more digits of a time than it shows gives the rows of the last one again.
-        taken += places.dropFirst(overlap).count { !seen.contains($0) }
-        isAtEnd = page.elements.isEmpty || !page.hasNext && total.map { taken >= $0 } ?? false
+        isAtEnd = page.elements.isEmpty
         guard let last = rows.last else {
             position.advance(by: 0, isNew: false)
             return rows
@@ -276,7 +269,7 @@ struct PullPlan: Sendable {
         cursor = nil
         position = SkipPosition()
         (seen, ids, lastPage) = ([], [], [])
-        (total, taken, lastRows) = (nil, 0, nil)
+        lastRows = nil
         isAtEnd = false
     }
 

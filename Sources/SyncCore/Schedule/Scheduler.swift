@@ -98,15 +98,21 @@ struct Scheduler: Sendable {
     private mutating func pushStep(now: Duration, outlook: Outlook) -> Step {
         let isDue = outlook.hasDue && settings.triggers.contains(.afterWrites)
         if !isDue { lastProgress = now }
-        if isDue, pushAt.map({ now >= $0 }) ?? true {
-            pushAt = nil
-            quietSince = nil
-            return .run(.push)
-        }
+        if takesPush(now: now, outlook: outlook) { return .run(.push) }
         if !outlook.hasDue { pushAt = nil }
         let later = settings.triggers.contains(.afterWrites) ? outlook.untilNext : nil
         let times = [isDue ? pushAt : nil, syncAt, later.map { now + $0 }]
         return .wait(until: times.compactMap(\.self).min())
+    }
+
+    /// Whether what waits is to be pushed now; then it counts as taken up.
+    mutating func takesPush(now: Duration, outlook: Outlook) -> Bool {
+        guard isAutomatic, settings.triggers.contains(.afterWrites), outlook.hasDue,
+            pushAt.map({ now >= $0 }) ?? true
+        else { return false }
+        pushAt = nil
+        quietSince = nil
+        return true
     }
 
     /// Whether the loop stands still: a run makes no progress for longer than any request may take,

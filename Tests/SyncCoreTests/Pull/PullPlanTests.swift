@@ -73,7 +73,7 @@ import Testing
         #expect(sent.contains("updatedAt gt cast(\(time(1)),Edm.DateTimeOffset)"))
     }
 
-    @Test func `the end is an empty page or the backend's count, and no short page`() throws {
+    @Test func `the end is an empty page, and no short page or count`() throws {
         var plan = try plan(rows: 50)
         plan.take(page([("a", time(1))]))
         #expect(!plan.isAtEnd)
@@ -82,7 +82,10 @@ import Testing
         var counted = try self.plan(rows: 50)
         counted.take(page([("a", time(1))], total: 3))
         #expect(!counted.isAtEnd)
-        counted.take(page([("b", time(2)), ("c", time(3))]))
+        // A count may be the page's, and rows may come twice.
+        counted.take(page([("b", time(2)), ("c", time(3))], total: 3))
+        #expect(!counted.isAtEnd)
+        counted.take(page([]))
         #expect(counted.isAtEnd)
         var linked = try self.plan(rows: 50)
         linked.take(page([("a", time(1))], hasNext: true, total: 1))
