@@ -145,6 +145,11 @@ extension SharedRows {
         }
         guard plan.conflictPolicy != .server, plan.proxies == 1 else { return }
         for (id, columns) in promised where !open.contains(id) && !givenUp.contains(id) {
+            if columns[ValueHistory.deleted] == "true" {
+                let isThere = remote[id].map { !$0.deleted } ?? false
+                if isThere { fault("\(id) was deleted here and is there", id) }
+                continue
+            }
             for (name, value) in columns where value != ValueHistory.null {
                 if !history.wasThere(value, name, of: id) {
                     fault("\(id).\(name) = \(value) was accepted and is nowhere", id)

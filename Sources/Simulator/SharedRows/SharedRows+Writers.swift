@@ -11,7 +11,7 @@ extension SharedRows {
         let fresh = ids.isEmpty || random.happens(0.15)
         // What was written last is written again more often.
         let known = random.happens(0.5) ? ids.suffix(3) : ids[...]
-        let id = fresh ? "i\(value().filter(\.isNumber))" : random.pick(Array(known))
+        let id = fresh ? "\(Self.madeHere)\(value().filter(\.isNumber))" : random.pick(Array(known))
         for _ in 0..<random.pick([1, 1, 1, 2, 4]) { try await write(id, at: proxy) }
     }
 
@@ -76,10 +76,14 @@ extension SharedRows {
         history.show(row, of: id, to: proxy.number, columns: Self.columns)
         history.mean(meant, of: id, by: proxy.number)
         let said = verb == "undelete" ? ValueHistory.row(try await proxy.rows()[id]) : meant
+        promised[id, default: [:]][ValueHistory.deleted] = nil
         for (name, value) in said where name != ValueHistory.deleted {
             promised[id, default: [:]][name] = value
         }
-        if meant[ValueHistory.deleted] == "true" { promised[id] = nil }
+        if meant[ValueHistory.deleted] == "true" {
+            // A row that others made may be one that the client never saw.
+            promised[id] = id.hasPrefix(Self.madeHere) ? [ValueHistory.deleted: "true"] : nil
+        }
     }
 
     private func columns(_ row: ValueHistory.Row, withNull: Bool = false) -> Columns {

@@ -30,7 +30,8 @@ package actor SharedRows {
     var ids: [String] = []
     /// Items whose end a person or a policy has decided.
     var givenUp: Set<String> = []
-    /// The last value that clients were promised, for each item and column.
+    /// The last value that clients were promised, for each item and column; that it is gone, where they
+    /// deleted it.
     var promised: [String: [String: String]] = [:]
     /// Conflicts as a person saw them some time ago.
     var seenBefore: [(proxy: Int, detail: ConflictDetail)] = []
@@ -41,6 +42,8 @@ package actor SharedRows {
     var isInterfering = false
 
     static let columns = ["a", "b", "c", "o"]
+    /// How ids begin that clients of the proxies make.
+    static let madeHere = "i"
 
     package init(_ plan: SharedRowsPlan) throws {
         self.plan = plan
@@ -81,7 +84,8 @@ package actor SharedRows {
 
     private func proxy(_ number: Int, _ bug: ProductBug?) async throws -> SharedRowsProxy {
         let transport = SharedRowsTransport(
-            InProcessTransport(backend), random: SeededRandom(plan.seed &+ 10 &+ UInt64(number))
+            InProcessTransport(backend), random: SeededRandom(plan.seed &+ 10 &+ UInt64(number)),
+            faults: plan.faults
         ) { [weak self] request, send throws(TransportError) in
             guard let self else { return try await send() }
             return try await self.around(request, of: number, send)
@@ -161,6 +165,7 @@ package actor SharedRows {
 
     /// What another writer has replaced is no longer promised.
     private func givenUpByOthers(_ id: String, _ old: ValueHistory.Row, _ new: ValueHistory.Row) {
+        promised[id]?[ValueHistory.deleted] = nil
         for name in Self.columns where old[name] != new[name] { promised[id]?[name] = nil }
         if new[ValueHistory.deleted] == "true" { promised[id] = nil }
     }

@@ -12,6 +12,8 @@ package struct SharedRowsPlan: Sendable {
     package var deletesSoftly: Bool
     /// How often the person who looks at a conflict decides later, on what it showed then.
     package var decidesLater = 0.3
+    /// What goes wrong with requests.
+    var faults = SharedRowsTransport.Fault.allCases
 
     /// The run of a seed: every flavour and policy, one or two proxies.
     /// - Parameter bug: a bug that only some settings can show has these settings.
@@ -29,6 +31,7 @@ package struct SharedRowsPlan: Sendable {
         case .foldOrphansSuccessor: preservesHistory = true
         case .mergeSendsTwice: conflictPolicy = .merge
         case .staleDecisionIsTaken: (conflictPolicy, decidesLater) = (.ask, 0.6)
+        case .signInForgetsRequest: faults = [.failsAfter, .wantsSignIn]
         default: break
         }
     }

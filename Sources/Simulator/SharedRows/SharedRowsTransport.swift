@@ -7,7 +7,7 @@ import Synchronization
 final class SharedRowsTransport: HTTPTransport {
     /// What goes wrong with one request.
     enum Fault: CaseIterable {
-        case notSent, answerLost, failsAfter, busy, fails
+        case notSent, answerLost, failsAfter, busy, fails, wantsSignIn
     }
 
     /// What may be wrong with the backend for a while.
@@ -29,6 +29,7 @@ final class SharedRowsTransport: HTTPTransport {
 
     private let base: any HTTPTransport
     private let random: SeededRandom
+    private let faults: [Fault]
     private let state = Mutex(Mood())
     /// Called around each request, while it is under way.
     let around:
@@ -36,12 +37,12 @@ final class SharedRowsTransport: HTTPTransport {
             async throws(TransportError) -> Response
 
     init(
-        _ base: any HTTPTransport, random: SeededRandom,
+        _ base: any HTTPTransport, random: SeededRandom, faults: [Fault],
         around:
             @escaping @Sendable (Request, @Sendable () async throws(TransportError) -> Response)
             async throws(TransportError) -> Response
     ) {
-        (self.base, self.random, self.around) = (base, random, around)
+        (self.base, self.random, self.faults, self.around) = (base, random, faults, around)
     }
 
     var mood: Mood {
@@ -64,12 +65,13 @@ final class SharedRowsTransport: HTTPTransport {
             state.withLock { $0.strayLists -= 1 }
             return Self.answer(200, random.happens(0.5) ? "[]" : #"{"items":[]}"#)
         }
-        let fault = random.happens(mood.faultRate) ? random.pick(Fault.allCases) : nil
+        let fault = random.happens(mood.faultRate) ? random.pick(faults) : nil
         switch fault {
         case .notSent:
             throw TransportError(reach: .notSent, cause: .connect, message: "Connection refused")
         case .busy: return Self.answer(503, "{}")
         case .fails: return Self.answer(500, "{}")
+        case .wantsSignIn: return Self.answer(401, "{}")
         case .answerLost, .failsAfter, nil: break
         }
         if isList { return try await list(request, mood) }

@@ -20,7 +20,9 @@ enum PushDecision: Sendable, Hashable {
     /// No verdict: later again.
     case later(Later)
     /// The identity must sign in; nothing of it is sent until then.
-    case signIn
+    /// - maybeApplied: the request may have reached the backend: it failed before the proof after it was
+    ///   answered 401.
+    case signIn(maybeApplied: Bool)
 
     /// Whether the operation itself failed, without a verdict.
     var isOwnFailure: Bool {

@@ -55,7 +55,7 @@ extension PushPass {
             }
         }
         // Without a token a table may want a sign-in that the others do not want.
-        if decision == .signIn, remote.credential == .none {
+        if decision == .signIn(maybeApplied: false), remote.credential == .none {
             decision = .later(
                 Later(
                     cause: .wantsSignIn, maybeApplied: false,
@@ -148,7 +148,8 @@ extension PushPass {
                 return nil
             }
             guard failure.state != .signedOut else {
-                decision = .signIn
+                decision = .signIn(
+                    maybeApplied: later.maybeApplied && !store.has(.signInForgetsRequest))
                 return nil
             }
             later.cause = .busy(retryAfter: failure.retryAfter)

@@ -30,7 +30,8 @@ struct Settlement {
         case .conflict(let row, let reason, let policy): return conflict(row, reason, policy)
         case .quarantine(let reason):
             return .quarantined(reason: reason, maybeApplied: subject.maybeApplied)
-        case .signIn: return wait("Waits for somebody to sign in.", until: now, maybeApplied: false)
+        case .signIn(let maybeApplied):
+            return wait("Waits for a sign-in.", until: now, maybeApplied: maybeApplied)
         case .later(let later): return self.later(later)
         }
     }

@@ -19,7 +19,7 @@ enum Verdict {
         case .conflict(_, let row): return collision(subject, row)
         case .missing(let status):
             return subject.kind == .insert ? noTable(subject, status) : .readBack
-        case .unauthorized: return .signIn
+        case .unauthorized: return .signIn(maybeApplied: false)
         case .rejected(let status, let text):
             return .quarantine(reason: "The backend refused it with \(status)\(said(text))")
         case .failed, .unavailable, .unusable, .unreachable: return noVerdict(answer)
@@ -50,7 +50,7 @@ enum Verdict {
             return .later(
                 Later(
                     cause: cause, maybeApplied: error.reach == .maybeSent, reason: error.message))
-        case .unauthorized: return .signIn
+        case .unauthorized: return .signIn(maybeApplied: false)
         case .missing(let status), .conflict(let status, _):
             return .quarantine(reason: "The backend answered \(status) to a list.")
         case .rejected(let status, let text):

@@ -37,6 +37,8 @@ package enum ProductBug: String, CaseIterable, Sendable {
     case missingTableRefuses
     /// A push that the backend took as it was changes version and stamp.
     case pushIsVisible
+    /// A request that failed is taken for one that was never sent, when the proof after it is answered 401.
+    case signInForgetsRequest
     /// A pulled row is laid over local changes.
     case pullOverwrites
 }

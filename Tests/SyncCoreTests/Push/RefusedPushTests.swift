@@ -84,6 +84,25 @@ import Testing
         #expect(again.push?.applied == 2, "\(again)")
     }
 
+    @Test func `a failure before an expired sign-in may have taken effect, and is read back`()
+        async throws
+    {
+        let token = Credential.token(HTTPField(name: .authorization, value: "Bearer t"))
+        let world = try World(credential: { token })
+        try await world.insert("a")
+        // The proof, the insert, the proof after it.
+        world.transport.decide { _, number in
+            [nil, .answered(Self.answer(500)), .instead(Self.answer(401))][min(number, 2)]
+        }
+        #expect(await world.engine.push().state == .signIn)
+        #expect(try await world.open().map(\.state) == [.unknown])
+        try await world.delete("a")
+        world.transport.decide { _, _ in nil }
+        #expect(await world.engine.push().state == .complete)
+        #expect(try await world.open().isEmpty)
+        #expect(try await world.remote("a")?.deleted != false)
+    }
+
     @Test func `a queue without its identity's token waits for sign-in`() async throws {
         let world = try World(credential: { .missing })
         try await world.insert("a")

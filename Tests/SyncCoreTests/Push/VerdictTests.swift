@@ -26,7 +26,8 @@ struct VerdictCase: Sendable, CustomTestStringConvertible {
     func check(_ decision: PushDecision) -> Bool {
         switch (expected, decision) {
         case (.applied(let row), .applied(let found)): row == found
-        case (.readBack, .readBack), (.sendAgain, .sendAgain), (.signIn, .signIn),
+        case (.readBack, .readBack), (.sendAgain, .sendAgain),
+            (.signIn, .signIn(maybeApplied: false)),
             (.quarantine, .quarantine), (.insertAgain, .insertAgain):
             true
         case (.merge(let rest), .merge(let columns, onto: _)): rest == columns.text
