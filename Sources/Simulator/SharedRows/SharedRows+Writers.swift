@@ -66,7 +66,8 @@ extension SharedRows {
         // A change of a row says as well that it is to be there.
         meant[ValueHistory.deleted] = meant[ValueHistory.deleted] ?? "false"
         let condition: IfMatch =
-            random.happens(0.3) ? rows[id].map { .versions([$0.version]) } ?? .absent : .absent
+            random.happens(0.3) || isBesideRead
+            ? rows[id].map { .versions([$0.version]) } ?? .absent : .absent
         clock.advance(by: .milliseconds(5))
         let outcome = await proxy.store.submit(
             LocalWrite(table: table, action: action, conditions: Conditions(ifMatch: condition)))

@@ -40,6 +40,9 @@ package actor SharedRows {
     var hasAnsweredWrongly = false
     /// Somebody acts while a request is under way; at the end nobody does any more.
     var isInterfering = false
+    /// It acts while a page is asked for, and the one before may be applied at the same moment: between
+    /// what a client reads and what it writes the row may become another one.
+    var isBesideRead = false
 
     static let columns = ["a", "b", "c", "o"]
     /// How ids begin that clients of the proxies make.
@@ -114,10 +117,11 @@ package actor SharedRows {
         _ request: Request, of proxy: Int,
         _ send: @Sendable () async throws(TransportError) -> Response
     ) async throws(TransportError) -> Response {
-        await interfere()
-        guard request.head.method != .get else {
+        let isRead = request.head.method == .get
+        await interfere(besideRead: isRead)
+        guard !isRead else {
             let response = try await send()
-            await interfere()
+            await interfere(besideRead: true)
             return response
         }
         let before = remote()
@@ -129,14 +133,14 @@ package actor SharedRows {
         book(
             from: before, by: proxy,
             what: "\(request.head.method.rawValue) \(request.head.path ?? "")")
-        await interfere()
+        await interfere(besideRead: false)
         return response
     }
 
-    private func interfere() async {
+    private func interfere(besideRead: Bool) async {
         guard !isInterfering, random.happens(0.25), faults.isEmpty else { return }
-        isInterfering = true
-        defer { isInterfering = false }
+        (isInterfering, isBesideRead) = (true, besideRead)
+        defer { (isInterfering, isBesideRead) = (false, false) }
         do {
             switch random.next(below: 8) {
             case 0..<4: writeElsewhere()
