@@ -1,10 +1,16 @@
 """What a person at a terminal sees that a program does not: bars, questions, no colours."""
 
+import json
 import os
 import pty
 import select
 import subprocess
 import time
+import unicodedata
+
+import pytest
+import requests
+from hostile import HTTPBackend, honest
 
 
 class Terminal:
@@ -79,3 +85,159 @@ def test_there_are_no_colours_with_or_without_no_color(world):
         terminal = Terminal(world.person, "status", **environment)
         _, output = terminal.finish()
         assert "Backend" in output and "\x1b[" not in output + terminal.said
+
+
+# What a terminal obeys or a reader cannot see, each by its name.
+HOSTILE = {
+    "ESC": "\x1b[2J\x1b[31m",
+    "OSC": "\x1b]52;c;cm0gLXJm\x07\x1b]8;;http://evil.example\x1b\\",
+    "C1": "\x9b31m\x9d0;title\x9c",
+    "BEL": "\x07",
+    "BS": "\x08\x08",
+    "DEL": "\x7f",
+    "CR LF": "\r\nok       store: sound",
+    "tab": "\t",
+    "bidirectional": "\u202egnp.exe\u2066\u2069\u200f",
+    "separators": "\u2028\u2029",
+}
+VISIBLE = {
+    "ESC": "\\u{1B}[2J\\u{1B}[31m",
+    "OSC": "\\u{1B}]52;c;cm0gLXJm\\u{07}\\u{1B}]8;;http://evil.example\\u{1B}\\",
+    "C1": "\\u{9B}31m\\u{9D}0;title\\u{9C}",
+    "BEL": "\\u{07}",
+    "BS": "\\u{08}\\u{08}",
+    "DEL": "\\u{7F}",
+    "CR LF": "\\r\\nok       store: sound",
+    "tab": "\\t",
+    "bidirectional": "\\u{202E}gnp.exe\\u{2066}\\u{2069}\\u{200F}",
+    "separators": "\\u{2028}\\u{2029}",
+}
+
+
+def hidden(text):
+    """The characters of an output that are not to be seen, but for the ends of its lines."""
+    return {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") and c not in "\n\u200c\u200d"}
+
+
+@pytest.fixture
+def hostile_world(world):
+    """Rows, ids, reasons, agents and hosts that are made to move a cursor."""
+    said = " ".join(HOSTILE.values())
+
+    def behaviour(handler, body):
+        if handler.command == "POST":
+            return handler.answer(400, json.dumps({"error": said, "message": said}).encode())
+        return honest(handler, body)
+
+    backend = HTTPBackend(behaviour)
+    world.configure(
+        f"backend = {backend.url}\nlisten = 127.0.0.1:{world.port}\nsync = manual\ntable = todoitem\n"
+        "log-format = text\nlog-level = debug\n"
+    )
+    world.start_proxy()
+    for name, text in HOSTILE.items():
+        world.insert({"id": f"{name}\u202e\u2066", "text": f"<{text}>", text: text})
+    world.person.run("sync", expect=None)
+    agent = "agent \u009b31m \u202e".encode()
+    home = world.person.home / ".local/share/understudy"
+    bearer = {"Authorization": f"Bearer {(home / 'operator.token').read_text().strip()}"}
+    link = requests.post(f"{world.url}/-/api/v1/links", json={}, headers=bearer, timeout=10).json()["url"]
+    signed = requests.post(
+        f"{world.url}/-/api/v1/session", json={"link": link.split("#link=")[1]},
+        headers={"User-Agent": agent}, timeout=10,
+    )
+    assert signed.status_code == 201
+    requests.get(f"{world.url}/tables/todoitem", headers={"Origin": "http://\u009b31m\u202e".encode()}, timeout=10)
+    yield world
+    backend.shutdown()
+
+
+LOOKS = (
+    ["status"], ["queue"], ["queue", "groups"], ["conflicts"], ["history"], ["tables"], ["runs"],
+    ["rejections"], ["sessions"], ["access"], ["indexes"], ["doctor"], ["config", "show"], ["settings"],
+)
+
+
+def test_no_command_shows_what_a_terminal_obeys_in_a_pipe(hostile_world):
+    person = hostile_world.person
+    seen = ""
+    for words in LOOKS:
+        done = person.run(*words, expect=None)
+        assert not hidden(done.stdout + done.stderr), (words, hidden(done.stdout + done.stderr))
+        seen += done.stdout
+    for operation in person.json("queue")["items"]:
+        shown = person.run("queue", "show", operation["id"]).stdout
+        assert not hidden(shown)
+    # The row, the id, the agent and the host are there, to be seen.
+    assert "agent \\u{9B}31m \\u{202E}" in seen and "http://\\u{9B}31m\\u{202E}" in seen
+    assert "tab\\u{202E}\\u{2066}" in seen
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_row_is_shown_as_what_it_is(hostile_world, name):
+    queue = hostile_world.person.run("queue", expect=None).stdout
+    (line,) = [line for line in queue.splitlines() if f"/{name}\\u{{202E}}" in line]
+    assert f"<{VISIBLE[name]}>" in line
+    # The reason of the backend's refusal stands in the same line.
+    assert " ".join(VISIBLE.values())[:40] in line
+
+
+def test_on_a_terminal_it_is_the_same(hostile_world):
+    for words in (["queue"], ["history"], ["rejections"], ["sessions"]):
+        near, far = pty.openpty()
+        options = hostile_world.person._options({"TERM": "xterm"})
+        process = subprocess.Popen(
+            [hostile_world.person.program, *words], stdout=far, stderr=far, **options
+        )
+        os.close(far)
+        said = b""
+        while True:
+            try:
+                piece = os.read(near, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            said += piece
+        process.wait(20)
+        os.close(near)
+        text = said.decode().replace("\r\n", "\n")
+        assert text and not hidden(text), (words, hidden(text))
+        assert text == hostile_world.person.run(*words, expect=None).stdout
+
+
+def test_json_is_json_with_nothing_that_a_terminal_obeys(hostile_world):
+    person = hostile_world.person
+    for words in LOOKS:
+        done = person.run(*words, "--json", expect=None)
+        assert not hidden(done.stdout), (words, hidden(done.stdout))
+        json.loads(done.stdout)
+    titles = [one["title"] for one in person.json("queue", "--limit", "100")["items"]]
+    assert {f"<{text}>" for text in HOSTILE.values()} <= set(titles)
+    lines = person.run("export").stdout
+    assert not hidden(lines)
+    items = [json.loads(line) for line in lines.splitlines()]
+    texts = [one["item"]["text"] for one in items if one["type"] == "item"]
+    assert {f"<{text}>" for text in HOSTILE.values()} <= set(texts)
+    assert not hidden(person.run("support").stdout)
+
+
+def test_what_is_said_about_a_wrong_word_is_visible(hostile_world):
+    person = hostile_world.person
+    for words in (
+        ["pull", "x\x1b[2J"], ["queue", "show", "\x1b]0;x\x07"], ["indexes", "build", "a\x9b\u202e", "--yes"],
+        ["restore", "\x1b[31m", "--yes"], ["import", "\x08\x7f"], ["--\x1b[2J"], ["backup", ""],
+    ):
+        done = person.run(*words, expect=None)
+        assert done.returncode and done.stderr and not hidden(done.stdout + done.stderr), (words, done)
+    terminal = Terminal(person, "indexes", "build", "a\x1b[31m\u202e")
+    terminal.read(until="[y/N] ")
+    terminal.type("n\n")
+    terminal.finish()
+    question = terminal.said.split("[y/N]")[0]
+    assert "a\\u{1B}[31m\\u{202E}" in question and not hidden(question)
+
+
+def test_the_log_is_visible(hostile_world):
+    log = hostile_world.proxy.said()
+    assert "request" in log and not hidden(log), hidden(log)

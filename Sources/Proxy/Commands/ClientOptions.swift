@@ -128,7 +128,7 @@ struct ClientOptions: ParsableArguments {
     /// Prints an answer: as it is, or in words.
     func show(_ answer: JSONValue, _ words: (JSONValue) -> [String]) {
         if json {
-            ThisProcess.print(answer.text)
+            ThisProcess.print(json: answer.text)
         } else {
             for line in words(answer) { ThisProcess.print(line) }
         }

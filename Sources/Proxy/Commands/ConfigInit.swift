@@ -12,7 +12,7 @@ struct ConfigInit: AsyncParsableCommand {
     var stdout = false
 
     func run() async throws {
-        if stdout { return ThisProcess.print(Self.text) }
+        if stdout { return ThisProcess.print(own: Self.text) }
         guard
             let path = config ?? ThisProcess.environment("UNDERSTUDY_CONFIG")
                 ?? ConfigurationFile.standardPath(ThisProcess.environment)

@@ -72,7 +72,7 @@ struct Demo: AsyncParsableCommand {
 
     private func welcome(_ proxy: RunningProxy, _ backend: RunningBackend) {
         let link = proxy.makeLink()
-        ThisProcess.say(
+        ThisProcess.sayLines(
             """
 
               Understudy \(Version.text) demo

@@ -159,7 +159,7 @@ struct Exporter {
 
     private func write(_ members: [(String, JSONValue)]) throws {
         let line = JSONValue.object(members.map { .init($0.0, $0.1) }).text
-        guard let file else { return ThisProcess.print(line) }
+        guard let file else { return ThisProcess.print(json: line) }
         do {
             try file.print(line)
         } catch {

@@ -49,7 +49,7 @@ struct Selftest: AsyncParsableCommand {
             report, from: seedFrom, count: seeds,
             seconds: Int((SystemClock().uptime() - began).components.seconds))
         if json {
-            ThisProcess.print(answer.json.text)
+            ThisProcess.print(json: answer.json.text)
         } else {
             for line in answer.lines { ThisProcess.print(line) }
         }

@@ -32,7 +32,7 @@ struct Support: AsyncParsableCommand {
         let identities = try options.folder().identities.map(\.key)
         let text = Redaction(identities: identities, home: ThisProcess.environment("HOME"))
             .text(JSONValue.object(members))
-        guard let output else { return ThisProcess.print(text) }
+        guard let output else { return ThisProcess.print(json: text) }
         do {
             let file = try OutputFile(output)
             try file.print(text)

@@ -50,10 +50,10 @@ struct Understudy: AsyncParsableCommand {
         } catch {
             let text = fullMessage(for: error)
             if exitCode(for: error).isSuccess {
-                ThisProcess.print(text)
+                ThisProcess.print(own: text)
                 ThisProcess.end(ExitStatus.ok.rawValue)
             }
-            ThisProcess.say(text)
+            ThisProcess.sayLines(text)
             ThisProcess.end(ExitStatus.usage.rawValue)
         }
     }

@@ -48,7 +48,7 @@ final class ProcessLog: Sendable {
     /// A logger that writes here.
     var logger: Logger { Logger(label: "understudy") { _ in Handler(log: self) } }
 
-    /// One line.
+    /// One line, made visible.
     func line(_ event: LogEvent, metadata: Logger.Metadata, at time: Instant) -> String {
         let sorted = metadata.sorted { $0.key < $1.key }
         if choice.isJSON {
@@ -56,12 +56,13 @@ final class ProcessLog: Sendable {
                 .init("time", .string(time.text)), .init("level", .string(event.level.rawValue)),
                 .init("message", .string("\(event.message)")),
             ]
-            return JSONValue.object(
-                members + sorted.map { .init($0.key, .string("\($0.value)")) }
-            ).text
+            return VisibleText.json(
+                JSONValue.object(
+                    members + sorted.map { .init($0.key, .string("\($0.value)")) }
+                ).text)
         }
         let pairs = sorted.map { " \($0.key)=\($0.value)" }.joined()
-        return "\(time.text) \(event.level.rawValue) \(event.message)\(pairs)"
+        return VisibleText.line("\(time.text) \(event.level.rawValue) \(event.message)\(pairs)")
     }
 
     private struct Handler: LogHandler {

@@ -48,18 +48,31 @@ enum ThisProcess {
 
     /// Asks a person on standard error; the answer in lower case without blanks around it.
     static func ask(_ question: String) -> String {
-        write(question, to: STDERR_FILENO)
+        write(VisibleText.line(question), to: STDERR_FILENO)
         return (readLine() ?? "").lowercased().filter { !$0.isWhitespace }
     }
 
     /// Writes over the last line that ``showProgress(_:)`` wrote on standard error.
-    static func showProgress(_ line: String) { write("\r\u{1B}[K\(line)", to: STDERR_FILENO) }
+    static func showProgress(_ line: String) {
+        write("\r\u{1B}[K\(VisibleText.line(line))", to: STDERR_FILENO)
+    }
 
-    /// Writes a line to standard error.
-    static func say(_ line: String) { write("\(line)\n", to: STDERR_FILENO) }
+    /// Writes a line to standard error, made visible.
+    static func say(_ line: String) { write("\(VisibleText.line(line))\n", to: STDERR_FILENO) }
 
-    /// Writes a line to standard output.
-    static func print(_ line: String) { write("\(line)\n", to: STDOUT_FILENO) }
+    /// Writes lines of the program's own to standard error, each made visible.
+    static func sayLines(_ text: String) {
+        write("\(VisibleText.lines(text))\n", to: STDERR_FILENO)
+    }
+
+    /// Writes a line to standard output, made visible.
+    static func print(_ line: String) { write("\(VisibleText.line(line))\n", to: STDOUT_FILENO) }
+
+    /// Writes JSON to standard output. A terminal obeys nothing in it.
+    static func print(json text: String) { write("\(VisibleText.json(text))\n", to: STDOUT_FILENO) }
+
+    /// Writes a text to standard output that is the program's own to the last byte, such as its help.
+    static func print(own text: String) { write("\(text)\n", to: STDOUT_FILENO) }
 
     /// Ends the process at once.
     static func end(_ code: CInt) -> Never { exit(code) }
