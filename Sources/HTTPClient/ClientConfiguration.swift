@@ -21,6 +21,9 @@ public struct ClientConfiguration: Sendable, Hashable {
     /// The proxy to go through, for example `http://10.0.0.1:3128`. Nil means none: the variables
     /// `http_proxy`, `https_proxy` and `all_proxy` of the environment are never followed.
     public var proxy: String?
+    /// The Unix socket to send every request to, whatever its authority names; nil for the network.
+    /// At most 107 bytes.
+    public var unixSocket: String?
     /// Sent as `User-Agent` where the request has none.
     public var userAgent: String
 
@@ -35,6 +38,7 @@ public struct ClientConfiguration: Sendable, Hashable {
         clientCertificateFile: String? = nil,
         clientKeyFile: String? = nil,
         proxy: String? = nil,
+        unixSocket: String? = nil,
         userAgent: String = "understudy"
     ) {
         self.connectTimeout = connectTimeout
@@ -46,6 +50,7 @@ public struct ClientConfiguration: Sendable, Hashable {
         self.clientCertificateFile = clientCertificateFile
         self.clientKeyFile = clientKeyFile
         self.proxy = proxy
+        self.unixSocket = unixSocket
         self.userAgent = userAgent
     }
 }

@@ -15,6 +15,7 @@ extension Transfer {
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         // An empty name means no proxy, and keeps libcurl from reading the environment.
         try set(CURLOPT_PROXY, configuration.proxy ?? "")
+        if let path = configuration.unixSocket { try set(CURLOPT_UNIX_SOCKET_PATH, path) }
         try set(CURLOPT_USERAGENT, configuration.userAgent)
     }
 

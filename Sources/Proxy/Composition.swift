@@ -30,13 +30,22 @@ struct Composition {
         let house = try await assemble(
             transport, passing: passing, workers: ServerConfiguration.cores,
             remembered: openSignIns())
+        let own: SocketPlace
+        do {
+            own = try configuration.folder.socketPlace()
+        } catch {
+            throw StartProblem("\(error)")
+        }
         let server = Server(
             ServerConfiguration(
-                addresses: addresses, unixSockets: configuration.socket.map { [$0] } ?? [],
+                addresses: addresses,
+                unixSockets: [own.path] + (configuration.socket.map { [$0] } ?? []),
                 openSockets: sockets, workers: ServerConfiguration.cores),
             handler: house.routes, observer: RequestLog(log: log),
             onRefusal: { house.routes.rejections.count($0) })
         let bound = try await listen(server)
+        // The links of an earlier process are good no more.
+        SignInPage.removeAll(configuration.folder)
         do {
             try configuration.folder.writeAddress("http://\(bound)")
         } catch {
@@ -45,7 +54,7 @@ struct Composition {
         }
         return RunningProxy(
             address: "\(bound)", house: house, folder: configuration.folder, lock: lock,
-            server: server, transports: [transport, passing])
+            server: server, socket: own, transports: [transport, passing])
     }
 
     /// Builds everything that needs no socket.
@@ -125,10 +134,12 @@ struct Composition {
     }
 
     private func makeAccess() throws(StartProblem) -> OperatorAccess {
-        let kept = KeptSessions(file: "\(configuration.folder.path)/sessions")
+        let folder = configuration.folder
+        let kept = KeptSessions(file: "\(folder.path)/sessions")
         return OperatorAccess(
-            token: try configuration.folder.operatorToken(secret: ThisProcess.secret),
-            sessions: kept.load(), now: clock.now, secret: ThisProcess.secret, persist: kept.save)
+            token: try folder.operatorToken(secret: ThisProcess.secret),
+            sessions: kept.load(), now: clock.now, secret: ThisProcess.secret, persist: kept.save,
+            linkGone: { SignInPage.remove(folder, link: $0) })
     }
 
     private func makeCapabilities() -> Capabilities {

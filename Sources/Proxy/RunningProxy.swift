@@ -12,6 +12,8 @@ struct RunningProxy: Sendable {
     let folder: DataFolder
     let lock: FolderLock
     let server: Server
+    /// Where the commands reach it.
+    let socket: SocketPlace
     let transports: [CurlTransport]
 
     /// A link that signs a browser in, once.
@@ -33,6 +35,8 @@ struct RunningProxy: Sendable {
         for transport in transports { await transport.stop() }
         for home in house.homes.all { try? home.store.close() }
         folder.removeAddress()
+        SignInPage.removeAll(folder)
+        socket.close()
         lock.release()
     }
 }

@@ -1,5 +1,7 @@
+import Foundation
 import HTTPClient
 import HTTPMessage
+import HTTPServer
 import HTTPTypes
 import Testing
 
@@ -38,6 +40,40 @@ import Testing
             }
             #expect((1...8).contains(server.connections))
             #expect(server.requests.count == 50)
+        }
+    }
+
+    @Test func `with a Unix socket every request goes there, whatever its authority names`()
+        async throws
+    {
+        let path = "/tmp/understudy-\(UUID().uuidString).socket"
+        let network = try ScriptedServer(answering: { _ in ok("network") })
+        let server = Server(
+            ServerConfiguration(addresses: [], unixSockets: [path], workers: 1),
+            handler: Echo())
+        _ = try server.start()
+        let client = try CurlTransport(ClientConfiguration(unixSocket: path))
+        let answer = try await client.send(network.request(.get, "/a"))
+        #expect(answer.text == "127.0.0.1:\(network.port) unix")
+        await server.stop()
+        // When no process listens there, the network is no way out.
+        await #expect(throws: TransportError.self) {
+            try await client.send(network.request(.get, "/a"))
+        }
+        #expect(network.connections == 0)
+        await client.stop()
+    }
+
+    /// Says which host was asked, and on which end.
+    private struct Echo: HTTPHandler {
+        func admit(_ request: Request) -> Admission { .accept(bodyLimitBytes: 0) }
+
+        func handle(_ request: Request) -> Answer {
+            .now(
+                Response(
+                    status: .ok,
+                    body: Array(
+                        "\(request.head.authority ?? "") \(request.connection.localAddress)".utf8)))
         }
     }
 

@@ -10,6 +10,7 @@ final class OperatorAccessTests: Sendable {
     private let clock = Mutex<Int64>(0)
     private let serial = Mutex(0)
     private let kept = Mutex<[OperatorAccess.Session]>([])
+    private let gone = Mutex<[String]>([])
 
     private func nextSecret() -> String {
         serial.withLock { serial in
@@ -23,7 +24,8 @@ final class OperatorAccessTests: Sendable {
             token: "secret", sessions: sessions,
             now: { Instant(milliseconds: self.clock.withLock { $0 } * 1000) },
             secret: { self.nextSecret() },
-            persist: { sessions in self.kept.withLock { $0 = sessions } })
+            persist: { sessions in self.kept.withLock { $0 = sessions } },
+            linkGone: { link in self.gone.withLock { $0.append(link) } })
     }
 
     private func request(cookie: String, value: String?) -> Request {
@@ -38,6 +40,22 @@ final class OperatorAccessTests: Sendable {
         _ = try #require(access.signIn(link: link.value))
         #expect(access.signIn(link: link.value) == nil)
         #expect(access.signIn(link: "") == nil)
+    }
+
+    @Test func `a link that is good no more is told, once`() throws {
+        let access = access()
+        let (used, old) = (access.makeLink().value, access.makeLink().value)
+        #expect(access.signIn(link: "wrong") == nil && gone.withLock { $0 } == [])
+        _ = try #require(access.signIn(link: used))
+        #expect(gone.withLock { $0 } == [used])
+        clock.withLock { $0 = 30 * 60 }
+        #expect(access.signIn(link: old) == nil)
+        #expect(gone.withLock { $0 } == [used, old])
+        let many = (0...Limits.links).map { _ in access.makeLink().value }
+        #expect(gone.withLock { $0 } == [used, old, many[0]])
+        clock.withLock { $0 = 60 * 60 }
+        _ = access.makeLink()
+        #expect(gone.withLock { $0 } == [used, old] + many)
     }
 
     @Test func `a link is good for half an hour`() {

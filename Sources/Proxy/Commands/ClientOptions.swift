@@ -72,21 +72,30 @@ struct ClientOptions: ParsableArguments {
     }
 
     /// Talks to the running Understudy; nil when none runs.
+    ///
+    /// The way is the folder's socket, never a port: a port is free for any user of this machine
+    /// after a crash, and what listens there would be handed the token.
     private func withRunning<Value: Sendable>(
         _ folder: DataFolder, _ body: (OperatorClient) async throws -> Value
     ) async throws -> Value? {
+        guard folder.hasSocket else { return nil }
+        try folder.refuseForeignSocket()
         let address: String?
         let token: String?
+        let place: SocketPlace
         do {
             (address, token) = (try folder.address(), try folder.token())
+            place = try folder.socketPlace()
         } catch {
             throw StartProblem("\(error)", .error)
         }
+        defer { place.close() }
         guard let address, let token else { return nil }
         let transport: CurlTransport
         do {
             transport = try CurlTransport(
-                ClientConfiguration(requestTimeout: .seconds(Limits.commandSeconds)))
+                ClientConfiguration(
+                    requestTimeout: .seconds(Limits.commandSeconds), unixSocket: place.path))
         } catch {
             throw StartProblem(error.message, .error)
         }
@@ -112,7 +121,7 @@ struct ClientOptions: ParsableArguments {
         try await withRunning(try folder()) { _ in true } ?? false
     }
 
-    /// Whether anybody answers at the address that the last start wrote down.
+    /// Whether a process answers at the folder's socket; a file that a crash left refuses.
     private static func answers(_ transport: CurlTransport, _ authority: String) async -> Bool {
         let head = HTTPRequest(
             method: .get, scheme: "http", authority: authority, path: "/-/livez")
@@ -120,7 +129,7 @@ struct ClientOptions: ParsableArguments {
             _ = try await transport.send(Request(head: head))
             return true
         } catch {
-            // Somebody who takes the request but not in time is there.
+            // A server that takes the request but does not answer in time is there.
             return error.reach == .maybeSent
         }
     }

@@ -89,7 +89,7 @@ struct Demo: AsyncParsableCommand {
               Ctrl-C stops it and loses nothing.
 
             """)
-        if !noOpen, Browser.hasDisplay, !Browser.open(link) {
+        if !noOpen, Browser.hasDisplay, !Browser.open(SignInPage(proxy.folder, url: link)) {
             ThisProcess.say("No browser could be opened; use the link above.")
         }
     }

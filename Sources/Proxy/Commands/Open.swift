@@ -15,8 +15,11 @@ struct Open: AsyncParsableCommand {
     func run() async throws {
         let link = try await options.withOperator { try await $0.post("/links") }
         options.show(link) { [$0["url"]?.string ?? ""] }
-        if !printOnly, !options.json, Browser.hasDisplay, let url = link["url"]?.string {
-            _ = Browser.open(url)
+        guard !printOnly, !options.json, Browser.hasDisplay, let url = link["url"]?.string else {
+            return
+        }
+        if !Browser.open(SignInPage(try options.folder(), url: url)) {
+            ThisProcess.say("No browser could be opened; use the link above.")
         }
     }
 }

@@ -35,7 +35,7 @@ final class OperatorAccess: Sendable {
         var startedAt: Instant { expiresAt.adding(seconds: -Limits.sessionSeconds) }
     }
 
-    private struct Link {
+    private struct Link: Hashable {
         let value: String
         let expiresAt: Instant
     }
@@ -43,6 +43,17 @@ final class OperatorAccess: Sendable {
     private struct State {
         var links: [Link] = []
         var sessions: [Session]
+
+        /// Does what changes the links.
+        /// - Returns: what it returned, and the values of the links that are good no more.
+        mutating func changingLinks<Value>(
+            _ change: (inout State) -> Value
+        ) -> (Value, gone: [String]) {
+            let before = links
+            let value = change(&self)
+            let left = Set(links)
+            return (value, before.filter { !left.contains($0) }.map(\.value))
+        }
     }
 
     private let token: String
@@ -50,6 +61,7 @@ final class OperatorAccess: Sendable {
     private let now: @Sendable () -> Instant
     private let secret: @Sendable () -> String
     private let persist: @Sendable ([Session]) -> Void
+    private let linkGone: @Sendable (String) -> Void
 
     /// Makes an access list.
     /// - Parameters:
@@ -57,16 +69,19 @@ final class OperatorAccess: Sendable {
     ///   - sessions: those kept from an earlier run.
     ///   - secret: makes unguessable text.
     ///   - persist: keeps the sessions for the next run.
+    ///   - linkGone: is told the value of each link that is good no more.
     init(
         token: String, sessions: [Session] = [], now: @escaping @Sendable () -> Instant,
         secret: @escaping @Sendable () -> String,
-        persist: @escaping @Sendable ([Session]) -> Void = { _ in }
+        persist: @escaping @Sendable ([Session]) -> Void = { _ in },
+        linkGone: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         precondition(!token.isEmpty, "an empty token would let everybody in")
         self.token = token
         self.now = now
         self.secret = secret
         self.persist = persist
+        self.linkGone = linkGone
         state = Mutex(State(sessions: sessions))
     }
 
@@ -92,11 +107,15 @@ final class OperatorAccess: Sendable {
 
     /// Makes a one-time link's value.
     func makeLink() -> (value: String, expiresAt: Instant) {
-        let link = Link(value: secret(), expiresAt: now().adding(seconds: Limits.linkSeconds))
-        state.withLock { state in
-            state.links.append(link)
-            state.links = state.links.suffix(Limits.links)
+        let now = now()
+        let link = Link(value: secret(), expiresAt: now.adding(seconds: Limits.linkSeconds))
+        let (_, gone) = state.withLock { state in
+            state.changingLinks { state in
+                state.links.removeAll { $0.expiresAt <= now }
+                state.links = state.links.suffix(Limits.links - 1) + [link]
+            }
         }
+        for value in gone { linkGone(value) }
         return (link.value, link.expiresAt)
     }
 
@@ -108,16 +127,18 @@ final class OperatorAccess: Sendable {
             cookie: secret(), value: secret(),
             expiresAt: now.adding(seconds: Limits.sessionSeconds),
             browser: String(browser.prefix(Limits.browserNameCharacters)))
-        let sessions: [Session]? = state.withLock { state in
-            state.links.removeAll { $0.expiresAt <= now }
-            guard let index = state.links.firstIndex(where: { Self.isSame($0.value, link) }) else {
-                return nil
+        let (sessions, gone) = state.withLock { state in
+            state.changingLinks { state -> [Session]? in
+                state.links.removeAll { $0.expiresAt <= now }
+                let found = state.links.firstIndex { Self.isSame($0.value, link) }
+                guard let found else { return nil }
+                state.links.remove(at: found)
+                state.sessions.removeAll { $0.expiresAt <= now }
+                state.sessions = state.sessions.suffix(Limits.sessions - 1) + [session]
+                return state.sessions
             }
-            state.links.remove(at: index)
-            state.sessions.removeAll { $0.expiresAt <= now }
-            state.sessions = state.sessions.suffix(Limits.sessions - 1) + [session]
-            return state.sessions
         }
+        for value in gone { linkGone(value) }
         guard let sessions else { return nil }
         persist(sessions)
         return session

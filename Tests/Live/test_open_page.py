@@ -1,0 +1,127 @@
+"""The one-time link reaches the browser by a page that only this user can read, never by an argument."""
+
+import os
+import pathlib
+import re
+import signal
+
+import pytest
+import requests
+from installed import make_home, remove
+from programs import free_port, wait_until
+
+LINK = re.compile(r"http://127\.0\.0\.1:\d+/-/#link=([A-Za-z0-9_-]{43})")
+
+
+@pytest.fixture
+def desktop(tmp_path):
+    """A display with an opener that notes what every user of the machine can read of it."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    noted = tmp_path / "noted"
+    noted.mkdir()
+    opener = tools / "xdg-open"
+    # Written beside and renamed, so that a test never reads half of it.
+    opener.write_text(
+        "#!/bin/sh\n"
+        f"tr '\\0' '\\n' </proc/$$/cmdline >{noted}/arguments.new\n"
+        f"stat -c '%a %F' \"$1\" >{noted}/page\n"
+        f"stat -c '%a %F' \"$(dirname \"$1\")\" >{noted}/folder\n"
+        f"cp \"$1\" {noted}/text\n"
+        f"mv {noted}/arguments.new {noted}/arguments\n"
+    )
+    opener.chmod(0o755)
+
+    class Desktop:
+        environment = {"DISPLAY": ":99", "PATH": f"{tools}:{os.environ['PATH']}"}
+
+        def noted(self, name):
+            wait_until(lambda: (noted / "arguments").exists(), 10, "the call of xdg-open")
+            return (noted / name).read_text()
+
+    return Desktop()
+
+
+def opened(start, desktop, *words):
+    """Runs `understudy open` as on a desktop; returns the link that it printed."""
+    program = start.program(*words, environment=desktop.environment)
+    assert program.process.wait(20) == 0
+    program.stop()
+    (link,) = re.findall(LINK, program.output)
+    return link
+
+
+def sign_in(url, link):
+    return requests.post(f"{url}/-/api/v1/session", json={"link": link}, timeout=10).status_code
+
+
+def pages(folder):
+    return sorted(path.name for path in pathlib.Path(folder).glob("open-*"))
+
+
+def test_the_link_is_no_argument_and_stands_in_a_page_of_this_user_alone(start, desktop):
+    proxy = start.proxy(start.backend().url)
+    link = opened(start, desktop, "open", "--data", proxy.folder)
+    arguments = desktop.noted("arguments")
+    assert link not in arguments and "#link" not in arguments
+    (page,) = pages(proxy.folder)
+    assert arguments.split()[-1] == str(proxy.folder / page)
+    # Nor is any part of the link in the page's name.
+    assert not any(link[place:place + 6] in page for place in range(len(link) - 5))
+    assert desktop.noted("page") == "600 regular file\n"
+    assert desktop.noted("folder") == "700 directory\n"
+    text = desktop.noted("text")
+    assert f'http-equiv="refresh" content="0;url={proxy.url}/-/#link={link}"' in text
+    assert 'name="referrer" content="no-referrer"' in text
+
+
+def test_the_page_goes_when_its_link_is_used_and_no_other_page_with_it(start, desktop):
+    proxy = start.proxy(start.backend().url)
+    first = opened(start, desktop, "open", "--data", proxy.folder)
+    second = opened(start, desktop, "open", "--data", proxy.folder)
+    assert len(pages(proxy.folder)) == 2
+    assert sign_in(proxy.url, "A" * 43) == 401 and len(pages(proxy.folder)) == 2
+    assert sign_in(proxy.url, first) == 201
+    (left,) = pages(proxy.folder)
+    assert second in (proxy.folder / left).read_text()
+    assert sign_in(proxy.url, second) == 201
+    assert pages(proxy.folder) == []
+
+
+def test_the_page_goes_when_the_process_ends_and_with_the_next_start_after_a_crash(start, desktop):
+    proxy = start.proxy(start.backend().url)
+    opened(start, desktop, "open", "--data", proxy.folder)
+    proxy.program.stop(signal.SIGKILL)
+    assert len(pages(proxy.folder)) == 1
+    proxy.start()
+    assert pages(proxy.folder) == []
+    opened(start, desktop, "open", "--data", proxy.folder)
+    proxy.stop()
+    assert pages(proxy.folder) == []
+
+
+def test_with_print_only_there_is_no_page(start, desktop):
+    proxy = start.proxy(start.backend().url)
+    opened(start, desktop, "open", "--print-only", "--data", proxy.folder)
+    assert pages(proxy.folder) == []
+
+
+def test_the_demo_opens_its_dashboard_by_such_a_page(start, desktop):
+    home = make_home()
+    port, backend = free_port(), free_port()
+    try:
+        program = start.program(
+            "demo", "--listen", f"127.0.0.1:{port}", "--backend-listen", f"127.0.0.1:{backend}",
+            "--data", f"{home}/data", environment=desktop.environment,
+        )
+        arguments = desktop.noted("arguments")
+        wait_until(lambda: re.search(LINK, program.output), 10, "the printed link")
+        link = re.search(LINK, program.output).group(1)
+        assert link not in arguments and link in desktop.noted("text")
+        (page,) = pages(f"{home}/data")
+        assert arguments.split()[-1] == f"{home}/data/{page}"
+        assert sign_in(f"http://127.0.0.1:{port}", link) == 201
+        assert pages(f"{home}/data") == []
+    finally:
+        program.stop()
+        remove(home)
