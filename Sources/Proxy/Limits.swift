@@ -88,6 +88,16 @@ enum Limits {
     static let importedOperations = 500
     /// Bytes of one such request, unless a single element is larger.
     static let importedBytes = 1 << 20
+    /// Bytes of one line of a file that is imported: a row as large as the largest answer of a backend.
+    static let importedLineBytes = 64 << 20
+    /// Bytes of a file that is imported. All that is wanted of it is held in memory.
+    static let importedFileBytes = 1 << 30
+    /// Bytes of a configuration file.
+    static let configurationBytes = 1 << 20
+    /// Bytes of the manifest of a backup: 10,000 identities take one of its sixteen million.
+    static let manifestBytes = 16 << 20
+    /// The longest key of an identity, in bytes: 40 of its name, a dash and 24 digits.
+    static let identityKeyBytes = 65
     /// Clocks that differ by more seconds than this are worth a warning.
     static let clockSkewSeconds: Int64 = 60
     /// Free bytes of the disk under which there is a warning.

@@ -10,18 +10,12 @@ struct ExportFile: Sendable {
     /// Reads the file to its end; one that breaks off is refused.
     /// - Throws: ``StartProblem`` with the sentence that says why.
     init(reading file: String, rows: Bool) throws(StartProblem) {
-        let bytes: [UInt8]?
-        do {
-            bytes = try Files.read(file)
-        } catch {
-            throw StartProblem("\(error)", .error)
-        }
-        guard let bytes else { throw StartProblem("There is no file \(file).", .error) }
         var operations: [JSONValue] = []
         var isWhole = false
-        for (index, line) in bytes.split(separator: UInt8(ascii: "\n")).enumerated() {
-            guard let value = try? JSONValue(parsing: Array(line)) else {
-                throw StartProblem("\(file):\(index + 1) is no JSON; nothing was imported.", .error)
+        try Self.eachLine(of: file) { line throws(StartProblem) in
+            guard let value = try? JSONValue(parsing: line.bytes) else {
+                throw StartProblem(
+                    "\(file):\(line.number) is no JSON; nothing was imported.", .error)
             }
             switch value["type"]?.string {
             case "item" where rows: changes.append(Self.insert(value))
@@ -37,6 +31,41 @@ struct ExportFile: Sendable {
                 .error)
         }
         changes += operations
+    }
+
+    /// Reads a file line by line, as far as the bounds.
+    private static func eachLine(
+        of path: String, _ body: (BoundedLines.Line) throws(StartProblem) -> Void
+    ) throws(StartProblem) {
+        var lines = BoundedLines(
+            lineBytes: Limits.importedLineBytes, totalBytes: Limits.importedFileBytes)
+        do {
+            guard let file = try InputFile(path) else {
+                throw StartProblem("There is no file \(path).", .error)
+            }
+            while let piece = try file.next() {
+                for line in try lines.take(piece) { try body(line) }
+            }
+            if let line = lines.end() { try body(line) }
+        } catch let excess as BoundedLines.Excess {
+            throw StartProblem(sentence(excess, path), .error)
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("\(error)", .error)
+        }
+    }
+
+    /// What is too large, and what to do.
+    private static func sentence(_ excess: BoundedLines.Excess, _ path: String) -> String {
+        switch excess {
+        case .line(let number):
+            "\(path):\(number) has more than \(Limits.importedLineBytes >> 20) MiB in one line, so it "
+                + "is no export of Understudy. Nothing was imported."
+        case .total:
+            "\(path) has more than \(Limits.importedFileBytes >> 20) MiB, which is more than an import "
+                + "takes. Move so much with backup and restore. Nothing was imported."
+        }
     }
 
     private static func insert(_ line: JSONValue) -> JSONValue {

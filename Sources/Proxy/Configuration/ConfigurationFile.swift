@@ -61,11 +61,19 @@ struct ConfigurationFile: Sendable, Hashable {
         let named = flag ?? environment("UNDERSTUDY_CONFIG").flatMap { $0.isEmpty ? nil : $0 }
         guard let path = named ?? standardPath(environment) else { return .none }
         do {
-            guard let bytes = try Files.read(path) else {
+            guard let file = try InputFile(path) else {
                 if named == nil { return .none }
                 throw StartProblem(
                     "There is no configuration file \(path). Write one with: understudy config "
                         + "init --config '\(path)'")
+            }
+            if let fault = fault(file.status, user: ThisProcess.user, path: path) {
+                throw StartProblem(fault)
+            }
+            guard let bytes = try file.bytes(atMost: Limits.configurationBytes) else {
+                throw StartProblem(
+                    "\(path) has more than \(Limits.configurationBytes >> 20) MiB, so it is no "
+                        + "configuration file.")
             }
             return try ConfigurationFile(path: path, text: String(decoding: bytes, as: UTF8.self))
         } catch let problem as ConfigurationProblem {
@@ -75,6 +83,21 @@ struct ConfigurationFile: Sendable, Hashable {
         } catch {
             throw StartProblem("\(error)")
         }
+    }
+
+    /// Why a configuration file is not obeyed; nil when it is. It says where the rows and the tokens
+    /// of clients go, so only this user and root may have written it.
+    static func fault(_ status: Files.Status, user: UInt32, path: String) -> String? {
+        if status.owner != user && status.owner != 0 {
+            return "The configuration file \(path) belongs to another user. Read it, then take it "
+                + "over: sudo chown $(id -u) '\(path)'"
+        }
+        if status.permissions & 0o022 != 0 {
+            return
+                "The configuration file \(path) can be changed by other users. Read it, then close "
+                + "it with: chmod go-w '\(path)'"
+        }
+        return nil
     }
 
     /// Where the file is looked for when nobody names one, by the XDG rules; nil without a home.

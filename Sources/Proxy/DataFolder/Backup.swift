@@ -15,43 +15,61 @@ struct Backup: Sendable {
         let openOperations: Int
     }
 
-    /// Copies every store, also while a process works on them, checks each copy, then writes the
-    /// manifest: a folder without one is no backup.
+    /// Copies every store, also while a process works on them, and checks each copy.
+    ///
+    /// 1. The copies grow in a fresh folder beside `path`, which this process made for this user alone:
+    ///    no link can be planted in it.
+    /// 2. The manifest is written last: a folder without one is no backup.
+    /// 3. The folder gets its name, which takes the place of nothing, or of an empty folder.
     static func make(of folder: DataFolder, at path: String) throws(StartProblem) -> [Entry] {
         guard folder.hasStore else {
             throw StartProblem("There is nothing to back up at \(folder.path).", .error)
         }
-        guard Files.names(in: path).isEmpty else {
-            throw StartProblem("\(path) is not empty; name a new folder.", .error)
-        }
-        let backup = Backup(path: path)
-        var entries: [Entry] = []
-        for identity in [Homes.anonymous] + folder.identities.map(\.key) {
-            let copy = backup.storeFile(identity)
-            do {
-                try Files.makeFolder("\(path)/stores/\(identity)")
-                let contents = try Store.backup(of: try folder.storeFile(identity), to: copy)
-                entries.append(backup.entry(identity, contents))
-            } catch {
-                throw StartProblem("\(error)", .error)
+        var target = path
+        while target.count > 1, target.hasSuffix("/") { target.removeLast() }
+        if Files.exists(target) {
+            guard Files.isFolder(target) else {
+                throw StartProblem(
+                    "\(target) is no folder, or a link to one; name a new one.", .error)
+            }
+            guard Files.names(in: target).isEmpty else {
+                throw StartProblem("\(target) is not empty; name a new folder.", .error)
             }
         }
+        let backup = Backup(path: "\(target).part-\(ThisProcess.secret().prefix(12))")
         do {
-            if let tokens = try Files.read(folder.tokensFile) {
-                try Files.write("\(path)/tokens", tokens)
+            if let slash = target.lastIndex(of: "/"), slash != target.startIndex {
+                try Files.makeFolder(String(target[..<slash]))
             }
-            try Files.write(backup.manifest, Array(Self.text(entries).utf8))
+            try Files.makeNewFolder(backup.path)
         } catch {
             throw StartProblem("\(error)", .error)
         }
-        return entries
+        do {
+            let entries = try backup.copies(of: folder)
+            try Files.write(backup.manifest, Array(Self.text(entries).utf8))
+            try Files.rename(backup.path, to: target)
+            return entries
+        } catch {
+            try? Files.removeFolder(backup.path)
+            throw (error as? StartProblem) ?? StartProblem("\(error)", .error)
+        }
+    }
+
+    private func copies(of folder: DataFolder) throws -> [Entry] {
+        try ([Homes.anonymous] + folder.identities.map(\.key)).map { identity in
+            try Files.makeFolder("\(path)/stores/\(identity)")
+            let contents = try Store.backup(
+                of: try folder.storeFile(identity), to: storeFile(identity))
+            return entry(identity, contents)
+        }
     }
 
     /// What the manifest says, after every store was found to be so.
     func verified() throws(StartProblem) -> [Entry] {
         let bytes: [UInt8]?
         do {
-            bytes = try Files.read(manifest)
+            bytes = try InputFile(manifest)?.bytes(atMost: Limits.manifestBytes)
         } catch {
             throw StartProblem("\(error)", .error)
         }
@@ -60,9 +78,9 @@ struct Backup: Sendable {
         else { throw StartProblem("\(path) is no whole backup: it has no manifest.", .error) }
         var entries: [Entry] = []
         for store in stores {
-            guard let identity = store["identity"]?.string,
-                !identity.isEmpty, !identity.contains("/"), identity != ".", identity != ".."
-            else { throw StartProblem("\(manifest) cannot be understood.", .error) }
+            guard let identity = store["identity"]?.string, Identity.isKey(identity) else {
+                throw StartProblem("\(manifest) cannot be understood.", .error)
+            }
             let entry = try entry(identity)
             guard Self.json(entry) == store else {
                 throw StartProblem(
@@ -75,6 +93,8 @@ struct Backup: Sendable {
     }
 
     /// Puts the stores into a data folder whose lock is held. Stores that are there are kept aside.
+    /// Which token is whose is never taken from a backup: a fingerprint in it would open the rows of
+    /// another user to its owner. Users whose tokens this folder does not know sign in again.
     /// - Returns: where they are kept; nil when there were none.
     func restore(
         _ entries: [Entry], to folder: DataFolder
@@ -96,9 +116,6 @@ struct Backup: Sendable {
                 try Files.rename(stores, to: aside ?? "")
             }
             try Files.rename(incoming, to: stores)
-            if let tokens = try Files.read("\(path)/tokens") {
-                try Files.write(folder.tokensFile, tokens)
-            }
             return aside
         } catch {
             throw (error as? StartProblem) ?? StartProblem("\(error)", .error)

@@ -25,6 +25,19 @@ struct Identity: Sendable, Hashable {
     /// A key as it was kept.
     init(key: String) { self.key = key }
 
+    /// Whether a text can be a key, and so the name of a folder: small letters, digits and dashes.
+    static func isKey(_ text: String) -> Bool {
+        (1...Limits.identityKeyBytes).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                    UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+
     /// A readable beginning, then what tells it from all others.
     private init(issuer: String, kind: String, subject: String) {
         let words = subject.lowercased().unicodeScalars.map { scalar -> Character in

@@ -23,6 +23,12 @@ enum Files {
         try syncParent(of: path)
     }
 
+    /// Makes a folder, 0700, that was not there: neither a folder nor a link of another user.
+    static func makeNewFolder(_ path: String) throws(FileFailure) {
+        guard unsafe mkdir(path, 0o700) == 0 else { throw FileFailure("create the folder \(path)") }
+        try syncParent(of: path)
+    }
+
     /// Waits until the name of what is at `path` is on disk, which its own sync does not see to.
     private static func syncParent(of path: String) throws(FileFailure) {
         let slash = path.lastIndex(of: "/")
@@ -46,6 +52,14 @@ enum Files {
         var status = stat()
         // stat fills the struct that it is given, which lives until the call returns.
         guard unsafe stat(path, &status) == 0 else { return nil }
+        return Status(owner: status.st_uid, permissions: status.st_mode & 0o777)
+    }
+
+    /// Owner and permissions of what a descriptor leads to.
+    static func status(_ descriptor: CInt) -> Status? {
+        var status = stat()
+        // fstat fills the struct that it is given, which lives until the call returns.
+        guard unsafe fstat(descriptor, &status) == 0 else { return nil }
         return Status(owner: status.st_uid, permissions: status.st_mode & 0o777)
     }
 
@@ -86,10 +100,12 @@ enum Files {
         }
     }
 
-    /// Replaces a file: a new one beside it (0600) is written, synced and renamed over it.
+    /// Replaces a file: a new one beside it (0600) is written, synced and renamed over it. A link that
+    /// stands there is removed, never followed.
     static func write(_ path: String, _ bytes: [UInt8]) throws(FileFailure) {
         let beside = "\(path).new"
-        let descriptor = unsafe open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        remove(beside)
+        let descriptor = unsafe open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFailure("write \(path)") }
         // write reads at most as many bytes as the array has.
         let written = unsafe Glibc.write(descriptor, bytes, bytes.count)
@@ -101,11 +117,13 @@ enum Files {
         try syncParent(of: path)
     }
 
-    /// Gives a file or folder another name on the same disk.
+    /// Gives a file or folder another name on the same disk. A folder takes the place of nothing, or
+    /// of an empty folder.
     static func rename(_ path: String, to other: String) throws(FileFailure) {
         guard unsafe Glibc.rename(path, other) == 0 else {
             throw FileFailure("rename \(path) to \(other)")
         }
+        try syncParent(of: other)
     }
 
     /// The size of a file in bytes; nil when there is none.

@@ -26,6 +26,21 @@ enum Migration {
         try migrator.migrate(writer)
     }
 
+    /// Makes the tables of an earlier version in an empty file.
+    static func run(on writer: DatabaseQueue, upTo version: Int) throws {
+        guard migrator.migrations.contains(String(version)) else {
+            throw StoreError.damaged("There never was a version \(version) of the store.")
+        }
+        try migrator.migrate(writer, upTo: String(version))
+    }
+
+    /// The names of the tables of a version.
+    static func tables(of version: Int) throws -> [String] {
+        let empty = try DatabaseQueue()
+        try run(on: empty, upTo: version)
+        return try empty.read(StoreRebuild.ownTables)
+    }
+
     /// The version of a file's tables; nil for a file that is no store.
     /// - Throws: ``StoreError/newerVersion(_:)`` for a file that a newer version wrote.
     static func version(of db: Database) throws -> Int? {

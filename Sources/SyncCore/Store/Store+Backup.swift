@@ -70,7 +70,8 @@ extension Store {
     /// Puts a backup into a store's place. No process may have the store open.
     ///
     /// 1. A backup that is damaged or of a newer version is refused, and nothing is changed.
-    /// 2. A copy of it is migrated, and told what a restored store has to know (see
+    /// 2. Its rows go into a fresh file (see ``StoreRebuild``), which is migrated, gets its learned
+    ///    indexes again, and is told what a restored store has to know (see
     ///    ``Transaction/noteRestored()``).
     /// 3. The store that was there is kept beside as `….before-restore`.
     /// 4. The copy takes its place in one transaction.
@@ -105,13 +106,14 @@ extension Store {
     ) throws -> DatabaseQueue {
         let source = try Connection.reader(backup, budget: nil)
         let copy = try Connection.writer(part)
-        try source.backup(to: copy)
+        try StoreRebuild.copy(source, to: copy)
         try source.close()
         try Migration.run(on: copy)
         try copy.write { db in
             let transaction = Transaction(
                 db: db, identity: "", now: clock.now(), ids: SystemIDSource(),
                 effects: TransactionEffects())
+            try transaction.makeIndexesAgain()
             try transaction.recover()
             try transaction.recoverRuns()
             try transaction.noteRestored()

@@ -41,6 +41,7 @@ extension Store {
                 guard let version = try Migration.version(of: db) else {
                     throw StoreError.damaged("The file \(path) is no store of Understudy.")
                 }
+                try StoreRebuild.refuseFalseTables(db, version: version)
                 return try Transaction(lookingInto: db).contents(version: version)
             }
             try file.close()

@@ -157,6 +157,78 @@ import Testing
         #expect(try await store.read { try $0.table(todo) } != nil)
     }
 
+    @Test func `a restore takes rows alone, into the tables, triggers and views of a new store`()
+        async throws
+    {
+        for id in ["a", "b"] { try await fixture.insert(id, #"{"text":"\#(id)"}"#) }
+        try await fixture.update("a", #"{"text":"changed"}"#)
+        try await fixture.store.backup(to: backup)
+        try fixture.store.close()
+        let own = try schema(fixture.path)
+        let rows = try contents(backup)
+        try await DatabaseQueue(path: backup).write { db in
+            try db.execute(
+                sql: """
+                    CREATE TRIGGER planted AFTER INSERT ON items BEGIN DELETE FROM operations; END;
+                    CREATE VIEW planted_view AS SELECT * FROM items;
+                    CREATE TABLE planted_table(x);
+                    CREATE INDEX planted_index ON items(columns);
+                    DROP VIEW MS_TableConfig; CREATE VIEW MS_TableConfig AS SELECT 1 AS id;
+                    DROP TRIGGER item_made; DROP INDEX items_by_stamp;
+                    INSERT INTO sqlite_sequence VALUES ('planted_table', 7);
+                    """)
+        }
+        try restore { #expect($0.faults.isEmpty && $0.items == 2) }
+        #expect(try schema(fixture.path) == own)
+        let copied = fixture.folder + "/copied.sqlite"
+        try copyRows(of: backup, to: copied)
+        #expect(try contents(copied) == rows)
+    }
+
+    @Test func `a restore makes the learned indexes anew`() async throws {
+        try await fixture.insert("a", #"{"text":"x"}"#)
+        try await fixture.store.backup(to: backup)
+        try fixture.store.close()
+        try await DatabaseQueue(path: backup).write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO learned_indexes(id, table_id, shape, seen_at, built_at)
+                      SELECT 5, id, '["=text"]', 1, 1 FROM tables;
+                    UPDATE tables SET indexes = '[["5","=text"]]';
+                    """)
+        }
+        try restore { #expect($0.faults.isEmpty) }
+        #expect(try schema(fixture.path)["index learned_5"] != nil)
+        let index = try await fixture.reopened().tables().first?.indexes.first
+        #expect(index?.id == 5 && index?.columns == ["text"] && index?.builtAt != nil)
+    }
+
+    private func copyRows(of file: String, to path: String) throws {
+        let (source, copy) = (try Connection.reader(file, budget: nil), try Connection.writer(path))
+        try StoreRebuild.copy(source, to: copy)
+        try source.close()
+        try copy.close()
+    }
+
+    private func schema(_ path: String) throws -> [String: String?] {
+        try DatabaseQueue(path: path).read { db in
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT type || ' ' || name, sql FROM sqlite_schema")
+            return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+        }
+    }
+
+    /// Every row of every table.
+    private func contents(_ path: String) throws -> [String: [String]] {
+        try DatabaseQueue(path: path).read { db in
+            let tables = try StoreRebuild.ownTables(db) + ["sqlite_sequence"]
+            return try Dictionary(
+                uniqueKeysWithValues: tables.map { table in
+                    (table, try Row.fetchAll(db, sql: "SELECT * FROM \(table)").map(\.description))
+                })
+        }
+    }
+
     // Restoring blocks, so it is done where nothing else waits for the thread.
 
     private func restore(_ check: (StoreContents) -> Void) throws { check(try restored(backup)) }

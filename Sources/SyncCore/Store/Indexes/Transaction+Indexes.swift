@@ -100,6 +100,17 @@ extension Transaction {
         return .made
     }
 
+    /// Makes the indexes anew that a file is said to have.
+    func makeIndexesAgain() throws {
+        let built = try all("SELECT id FROM learned_indexes WHERE built_at IS NOT NULL ORDER BY id")
+        {
+            $0[0] as Int64
+        }
+        try run("UPDATE learned_indexes SET built_at = NULL")
+        try run("UPDATE tables SET indexes = '[]'")
+        for id in built { _ = try makeIndex(id) }
+    }
+
     /// Drops an index with all that was counted of it; false when there is none.
     func dropIndex(_ id: Int64) throws -> Bool {
         let table = try integer("SELECT table_id FROM learned_indexes WHERE id = ?", [id])

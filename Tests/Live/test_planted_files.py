@@ -1,0 +1,285 @@
+"""Files that another hand may have prepared: targets of backups, backups, configurations, imports."""
+
+import json
+import os
+import sqlite3
+
+import pytest
+import requests
+from programs import ZUMO, sign_in
+
+
+@pytest.fixture
+def proxy(start):
+    proxy = start.proxy(start.backend().url, "--sync", "manual")
+    proxy.insert({"id": "mine", "text": "mine"})
+    return proxy
+
+
+# What a backup writes to.
+
+
+def test_a_backup_is_a_new_folder_for_this_user_alone(proxy, tmp_path):
+    for target in ("new", "deep/er/new", "slash/"):
+        assert proxy.command("backup", tmp_path / target if target[-1] != "/" else f"{tmp_path}/{target}").returncode == 0
+        folder = tmp_path / target
+        assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "stores"]
+        for path in [folder, *folder.rglob("*")]:
+            assert path.lstat().st_mode & 0o077 == 0, path
+    (tmp_path / "empty").mkdir()
+    assert proxy.command("backup", tmp_path / "empty").returncode == 0
+    assert (tmp_path / "empty").stat().st_mode & 0o777 == 0o700
+    assert not [path for path in tmp_path.rglob("*.part*")]
+
+
+@pytest.mark.parametrize("victim", ["there", "not-there"])
+def test_a_backup_does_not_follow_a_link_in_the_place_of_its_folder(proxy, tmp_path, victim):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "copy").symlink_to(tmp_path / victim)
+    for name in ("copy", "copy/"):
+        done = proxy.command("backup", f"{tmp_path}/{name}")
+        assert done.returncode == 1 and "link" in done.stderr, done
+    assert list((tmp_path / "there").iterdir()) == [] and not (tmp_path / "not-there").exists()
+    assert os.readlink(tmp_path / "copy") == str(tmp_path / victim)
+
+
+def test_a_backup_writes_nothing_into_a_folder_that_holds_a_planted_link(proxy, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / "manifest.json.new").symlink_to(victim)
+    done = proxy.command("backup", copy)
+    assert done.returncode == 1 and "not empty" in done.stderr
+    assert victim.read_text() == "precious" and [path.name for path in copy.iterdir()] == ["manifest.json.new"]
+
+
+def test_a_backup_carries_no_token_fingerprints(start, tmp_path):
+    backend = start.backend("--sign-in", "todoitem")
+    proxy = start.proxy(backend.url)
+    ana = sign_in(proxy, "ana")
+    ana.insert({"text": "x"})
+    assert (proxy.folder / "tokens").exists()
+    assert proxy.command("backup", tmp_path / "copy").returncode == 0
+    assert not (tmp_path / "copy/tokens").exists()
+
+
+# What a restore takes.
+
+
+def tampered(proxy, tmp_path, *statements):
+    """A backup whose store was changed by another hand, with a manifest that says the same."""
+    copy = tmp_path / "copy"
+    assert proxy.command("backup", copy).returncode == 0
+    proxy.stop()
+    store = copy / "stores/anonymous/store.sqlite"
+    with sqlite3.connect(store) as database:
+        for statement in statements:
+            database.execute(statement)
+    database.close()
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest["stores"][0]["bytes"] = store.stat().st_size
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    return copy
+
+
+def schema(store, kind):
+    with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as database:
+        return {row[0] for row in database.execute("SELECT name FROM sqlite_schema WHERE type = ?", [kind])}
+
+
+def restored(proxy, copy):
+    done = proxy.command("restore", copy, "--yes")
+    assert done.returncode == 0, done
+    return proxy.folder / "stores/anonymous/store.sqlite"
+
+
+def test_a_restore_gives_back_every_row_operation_and_entry_of_history(proxy, tmp_path):
+    proxy.sync()
+    proxy.update("mine", {"text": "changed"})
+    proxy.insert({"id": "second", "text": "two"})
+    before = proxy.all()
+    history = proxy.operator("GET", "/history")["items"]
+    last = proxy.operator("GET", "/operations?state=all")["items"]
+    copy = tampered(proxy, tmp_path)
+    store = proxy.folder / "stores/anonymous/store.sqlite"
+    kinds = {kind: schema(store, kind) for kind in ("table", "index", "trigger", "view")}
+    restored(proxy, copy)
+    assert {kind: schema(store, kind) for kind in kinds} == kinds
+    proxy.start()
+    strip = lambda rows: [{**row, "updatedAt": None} for row in rows]
+    assert strip(proxy.all()) == strip(before)
+    assert proxy.operator("GET", "/history")["items"] == history
+    after = proxy.operator("GET", "/operations?state=all")["items"]
+    assert [one["id"] for one in after] == [one["id"] for one in last]
+    assert proxy.sync()["state"] == "complete"
+    assert proxy.status()["ledger"]["balances"]
+
+
+def test_a_restore_leaves_a_foreign_trigger_behind(proxy, tmp_path):
+    copy = tampered(
+        proxy, tmp_path,
+        "CREATE TRIGGER planted AFTER INSERT ON items BEGIN "
+        "UPDATE items SET columns = '{\"text\":\"stolen\"}' WHERE rowid = new.rowid; END",
+    )
+    store = restored(proxy, copy)
+    assert "planted" not in schema(store, "trigger") and "item_made" in schema(store, "trigger")
+    proxy.start()
+    proxy.insert({"id": "next", "text": "next"})
+    assert proxy.get("next").json()["text"] == "next"
+
+
+def test_a_restore_leaves_foreign_views_tables_and_indexes_behind(proxy, tmp_path):
+    copy = tampered(
+        proxy, tmp_path,
+        "CREATE VIEW planted_view AS SELECT columns FROM items",
+        "CREATE TABLE planted_table(x)",
+        "CREATE INDEX planted_index ON items(columns)",
+        "DROP VIEW MS_TableConfig",
+        "CREATE VIEW MS_TableConfig AS SELECT 'planted' AS id",
+    )
+    store = restored(proxy, copy)
+    for kind in ("view", "table", "index"):
+        assert not [name for name in schema(store, kind) if "planted" in name], kind
+    with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as database:
+        (text,) = database.execute("SELECT sql FROM sqlite_schema WHERE name = 'MS_TableConfig'").fetchone()
+    assert "planted" not in text
+
+
+def test_a_restore_refuses_a_view_in_the_place_of_a_table(proxy, tmp_path):
+    """Read as a table, this one has no end."""
+    copy = tampered(
+        proxy, tmp_path,
+        "ALTER TABLE table_counters RENAME TO real_counters",
+        "CREATE VIEW table_counters AS WITH RECURSIVE n(table_id) AS (SELECT 1 UNION ALL SELECT table_id + 1 FROM n) "
+        "SELECT table_id, 0 AS last_stamp, 0 AS live_items, 0 AS next_provisional_id, 0 AS commits FROM n",
+    )
+    done = proxy.command("restore", copy, "--yes")
+    assert done.returncode == 1 and "table_counters is a view, not a table" in done.stderr, done
+    proxy.start()
+    assert proxy.get("mine").json()["text"] == "mine"
+
+
+def test_a_restore_takes_no_token_fingerprints(start, tmp_path):
+    """The fingerprint of the attacker's own token, written beside Alice's key, opened Alice's rows."""
+    backend = start.backend("--sign-in", "todoitem")
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    alice, mallory = sign_in(proxy, "alice"), sign_in(proxy, "mallory")
+    alice.insert({"id": "diary", "text": "Alice's"})
+    mallory.insert({"id": "m", "text": "Mallory's"})
+    assert proxy.command("backup", tmp_path / "copy").returncode == 0
+    proxy.stop()
+    known = (proxy.folder / "tokens").read_text()
+    (alices,) = [one.name for one in (proxy.folder / "stores").iterdir() if "alice" in one.name]
+    (mallorys,) = [one.name for one in (proxy.folder / "stores").iterdir() if "mallory" in one.name]
+    assert mallorys in known
+    (tmp_path / "copy/tokens").write_text(known.replace(mallorys, alices))
+    (tmp_path / "copy/tokens").chmod(0o600)
+    assert proxy.command("restore", tmp_path / "copy", "--yes").returncode == 0
+    assert (proxy.folder / "tokens").read_text() == known
+    backend.stop()
+    proxy.start()
+    rows = requests.get(
+        proxy.url + "/tables/todoitem", headers={**ZUMO, "X-ZUMO-AUTH": mallory.token}, timeout=10
+    )
+    assert "Alice" not in rows.text, rows.text
+    # A folder that never saw the tokens takes none of them.
+    other = start.proxy(backend.url, folder="other")
+    other.stop()
+    assert other.command("restore", tmp_path / "copy", "--yes").returncode == 0
+    assert not (other.folder / "tokens").exists()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE tables SET name = 'todo' || char(10) || 'item'",
+        "UPDATE tables SET name_key = 'todo' || char(10) || 'item'",
+        "UPDATE items SET id = 'mi' || char(10) || 'ne'",
+        "UPDATE items SET id = 'mi' || char(27) || '[2J'",
+    ],
+)
+def test_a_restore_refuses_names_with_line_breaks(proxy, tmp_path, statement):
+    copy = tampered(proxy, tmp_path, statement)
+    done = proxy.command("restore", copy, "--yes")
+    assert done.returncode == 1 and "has a" in done.stderr and "can have" in done.stderr, done
+    proxy.start()
+    assert proxy.get("mine").json()["text"] == "mine"
+
+
+@pytest.mark.parametrize("key", ["new\nline", "../up", ".", "", "UPPER", "a" * 66])
+def test_a_restore_refuses_an_identity_that_is_no_key(proxy, tmp_path, key):
+    copy = tampered(proxy, tmp_path)
+    manifest = json.loads((copy / "manifest.json").read_text())
+    if key not in (".", ""):
+        (copy / "stores/anonymous").rename(copy / "stores" / key)
+    manifest["stores"][0]["identity"] = key
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    done = proxy.command("restore", copy, "--yes")
+    assert done.returncode == 1 and "cannot be understood" in done.stderr, done
+    assert sorted(path.name for path in (proxy.folder / "stores").iterdir()) == ["anonymous"]
+
+
+def test_a_manifest_without_an_end_is_refused(proxy, tmp_path):
+    copy = tampered(proxy, tmp_path)
+    (copy / "manifest.json").unlink()
+    (copy / "manifest.json").symlink_to("/dev/zero")
+    done = proxy.command("restore", copy, "--yes")
+    assert done.returncode == 1 and "no whole backup" in done.stderr, done
+
+
+# Whose configuration is obeyed.
+
+
+def test_a_configuration_that_others_can_change_is_refused(proxy, tmp_path):
+    file = tmp_path / "understudy.conf"
+    file.write_text(f"data = {proxy.folder}\n")
+    for mode in (0o602, 0o620, 0o666):
+        file.chmod(mode)
+        done = proxy.command("status", "--config", file)
+        assert done.returncode == 2 and "chmod go-w" in done.stderr, done
+        told = proxy.command("serve", "--backend", proxy.backend_url, "--config", file)
+        assert told.returncode == 2 and "chmod go-w" in told.stderr, told
+    file.chmod(0o644)
+    assert proxy.command("status", "--config", file).returncode == 0
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_a_configuration_of_another_user_is_refused(proxy, tmp_path):
+    file = tmp_path / "understudy.conf"
+    file.write_text("")
+    os.chown(file, 65534, 65534)
+    done = proxy.command("status", "--config", file)
+    assert done.returncode == 2 and "belongs to another user" in done.stderr, done
+    link = tmp_path / "link.conf"
+    link.symlink_to(file)
+    assert proxy.command("status", "--config", link).returncode == 2
+
+
+# What an import reads.
+
+
+def test_an_import_of_a_device_without_an_end_ends(proxy):
+    done = proxy.command("import", "/dev/zero")
+    assert done.returncode == 1, done
+    assert "/dev/zero:1 has more than 64 MiB in one line" in done.stderr and "Nothing was imported" in done.stderr
+
+
+def test_an_import_of_a_pipe_that_never_ends_a_line_ends(proxy, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = os.fork()
+    if writer == 0:
+        try:
+            with open(pipe, "wb") as end:
+                end.write(b'{"type":"item"}\n')
+                while True:
+                    end.write(b"a" * 65536)
+        finally:
+            os._exit(0)
+    try:
+        done = proxy.command("import", pipe)
+        assert done.returncode == 1 and f"{pipe}:2 has more than 64 MiB" in done.stderr, done
+    finally:
+        os.kill(writer, 9)
+        os.waitpid(writer, 0)

@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+@testable import Proxy
+
+/// Which files and folders are trusted, and what is never followed.
+@Suite struct FileTrustTests {
+    private func folder() throws -> String {
+        let path = FileManager.default.temporaryDirectory.path + "/understudy-\(UUID().uuidString)"
+        try Files.makeNewFolder(path)
+        return path
+    }
+
+    @Test func `a folder's socket is trusted where only its owner can have put it there`() {
+        func fault(_ owner: UInt32, _ permissions: UInt32, _ user: UInt32) -> String? {
+            DataFolder.fault(
+                Files.Status(owner: owner, permissions: permissions), user: user, path: "/d")
+        }
+        for permissions: UInt32 in [0o700, 0o750, 0o755] {
+            #expect(fault(1000, permissions, 1000) == nil)
+            #expect(fault(1000, permissions, 0) == nil)
+            #expect(fault(1000, permissions, 1001)?.contains("another user") == true)
+        }
+        for permissions: UInt32 in [0o720, 0o702, 0o777] {
+            for user: UInt32 in [1000, 0] {
+                #expect(fault(1000, permissions, user)?.contains("chmod -R go=") == true)
+            }
+        }
+    }
+
+    @Test func `a configuration file is obeyed where only this user or root can have written it`() {
+        func fault(_ owner: UInt32, _ permissions: UInt32, _ user: UInt32) -> String? {
+            ConfigurationFile.fault(
+                Files.Status(owner: owner, permissions: permissions), user: user, path: "/c")
+        }
+        for permissions: UInt32 in [0o600, 0o640, 0o644, 0o444] {
+            #expect(fault(1000, permissions, 1000) == nil)
+            #expect(fault(0, permissions, 1000) == nil)
+            #expect(fault(1000, permissions, 1001)?.contains("another user") == true)
+            #expect(fault(1000, permissions, 0)?.contains("another user") == true)
+        }
+        for permissions: UInt32 in [0o620, 0o602, 0o666] {
+            #expect(fault(1000, permissions, 1000)?.contains("chmod go-w") == true)
+            #expect(fault(0, permissions, 1000)?.contains("chmod go-w") == true)
+        }
+    }
+
+    @Test func `a key of an identity is small letters, digits and dashes`() {
+        for key in [
+            "anonymous", "ana-0123456789abcdef01234567", "a", String(repeating: "a", count: 65),
+        ] {
+            #expect(Identity.isKey(key))
+        }
+        for key in [
+            "", "a\nb", "..", ".", "a/b", "A", "a b", "é", String(repeating: "a", count: 66),
+        ] {
+            #expect(!Identity.isKey(key))
+        }
+    }
+
+    @Test func `a link that stands beside a file is not written through`() throws {
+        let folder = try folder()
+        defer { try? Files.removeFolder(folder) }
+        try Files.write("\(folder)/victim", Array("precious".utf8))
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(folder)/file.new", withDestinationPath: "\(folder)/victim")
+        try Files.write("\(folder)/file", Array("mine".utf8))
+        #expect(try Files.read("\(folder)/victim") == Array("precious".utf8))
+        #expect(try Files.read("\(folder)/file") == Array("mine".utf8))
+        #expect(Set(Files.names(in: folder)) == ["victim", "file"])
+    }
+
+    @Test func `a new folder is made where nothing is, not even a link`() throws {
+        let folder = try folder()
+        defer { try? Files.removeFolder(folder) }
+        try Files.makeNewFolder("\(folder)/there")
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(folder)/link", withDestinationPath: "\(folder)/nowhere")
+        for name in ["there", "link"] {
+            #expect(throws: FileFailure("create the folder \(folder)/\(name)", code: EEXIST)) {
+                try Files.makeNewFolder("\(folder)/\(name)")
+            }
+        }
+        #expect(Set(Files.names(in: folder)) == ["there", "link"])
+    }
+
+    @Test func `a short path of a socket is used as it is, a long one through its folder`() throws {
+        let folder = try folder()
+        defer { try? Files.removeFolder(folder) }
+        let short = try SocketPlace(folder, name: "socket")
+        #expect(short.path == "\(folder)/socket")
+        short.close()
+        let deep = folder + "/" + String(repeating: "a", count: 120)
+        try Files.makeNewFolder(deep)
+        let long = try SocketPlace(deep, name: "socket")
+        defer { long.close() }
+        #expect(
+            long.path.hasPrefix("/proc/self/fd/") && long.path.utf8.count <= SocketPlace.maxBytes)
+        try Files.write(long.path, Array("x".utf8))
+        #expect(try Files.read("\(deep)/socket") == Array("x".utf8))
+        #expect(throws: FileFailure.self) { try SocketPlace(deep + "/none", name: "socket") }
+    }
+
+    @Test func `a page leads to its link, and its name gives nothing of it away`() throws {
+        let folder = DataFolder(path: try folder())
+        defer { try? Files.removeFolder(folder.path) }
+        let page = try #require(SignInPage(folder, url: "http://h:1/-/#link=a\"<&>b"))
+        #expect(
+            page.text.contains(#"content="0;url=http://h:1/-/#link=a&quot;&lt;&amp;&gt;b""#))
+        #expect(SignInPage(folder, url: "http://h:1/-/") == nil)
+        let other = try #require(SignInPage(folder, url: "http://h:1/-/#link=other"))
+        try page.write()
+        try other.write()
+        #expect(Files.status(page.file)?.permissions == 0o600)
+        SignInPage.remove(folder, link: "other")
+        #expect(!Files.exists(other.file) && Files.exists(page.file))
+        SignInPage.removeAll(folder)
+        #expect(Files.names(in: folder.path).isEmpty)
+    }
+}
