@@ -21,7 +21,7 @@ def test_the_page_leads_to_the_dashboard_signed_in_and_is_gone(chromium, start, 
     page.on("request", lambda request: asked.append(request))
     page.goto(f"file://{page_on_disk}")
     expect(page.locator(".pill")).not_to_be_empty()
-    expect(page).to_have_url(f"{proxy.url}/-/")
+    expect(page).to_have_url(f"{proxy.url}/-/#/todos")
     assert not page_on_disk.exists()
     # No request names the page on disk or the link.
     for request in asked[1:]:

@@ -116,6 +116,9 @@ def test_in_a_folder_that_others_may_write_to_nothing_is_trusted(start, squat):
         done = proxy.command("status")
         assert done.returncode == 2 and "chmod -R go= " in done.stderr, done
         assert done.stdout == "" and squatter.heard == b""
+        looked = proxy.command("doctor")
+        assert looked.returncode == 1 and "problem  permissions" in looked.stdout, looked
+        assert squatter.heard == b""
 
 
 def test_the_folder_of_another_user_is_refused(start):

@@ -236,8 +236,3 @@ def test_what_is_said_about_a_wrong_word_is_visible(hostile_world):
     terminal.finish()
     question = terminal.said.split("[y/N]")[0]
     assert "a\\u{1B}[31m\\u{202E}" in question and not hidden(question)
-
-
-def test_the_log_is_visible(hostile_world):
-    log = hostile_world.proxy.said()
-    assert "request" in log and not hidden(log), hidden(log)

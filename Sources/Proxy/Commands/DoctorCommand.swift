@@ -28,7 +28,8 @@ struct DoctorCommand: AsyncParsableCommand {
         _ options: ClientOptions, backend: String? = nil
     ) async throws -> [Finding] {
         let sources = try options.sources([Settings.backend.name: backend.map { [$0] } ?? []])
-        let isRunning = try await options.isAnybodyRunning()
+        // A folder that cannot be trusted is a finding of its own, and no reason to look no further.
+        let isRunning = (try? await options.isAnybodyRunning()) ?? false
         return await Doctor(
             sources: sources, folder: try options.folder(), isRunning: isRunning
         ).findings()
