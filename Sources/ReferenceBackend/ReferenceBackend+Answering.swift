@@ -5,9 +5,18 @@ import Synchronization
 import TablesProtocol
 
 extension ReferenceBackend: HTTPHandler {
-    /// Takes any head; the body is bounded.
+    /// Takes any head; the body is bounded. The control paths are asked by a name of this machine
+    /// alone: a web page may have led another one here.
     public func admit(_ request: Request) -> Admission {
-        .accept(bodyLimitBytes: bodyLimitBytes(request))
+        if options.servesFaults, Call(request).isControl, !isOwnName(request) {
+            return .refuse(
+                Response(
+                    status: .misdirectedRequest, headerFields: [.contentType: "application/json"],
+                    body: Array(
+                        #"{"error":"Ask for this at 127.0.0.1 or localhost, with the port."}"#.utf8)
+                ))
+        }
+        return .accept(bodyLimitBytes: bodyLimitBytes(request))
     }
 
     /// Answers a request on the server's own thread, or later when the faults have it wait.
@@ -32,6 +41,12 @@ extension ReferenceBackend: HTTPHandler {
     public func respond(to request: Request) -> Response {
         let call = Call(request)
         return controlAnswer(call) ?? serve(call, plan(call).fault)
+    }
+
+    private func isOwnName(_ request: Request) -> Bool {
+        ["127.0.0.1", "localhost", "[::1]"].contains { name in
+            request.head.authority == "\(name):\(request.connection.localPort)"
+        }
     }
 
     private func plan(_ call: Call) -> FaultPlan {

@@ -44,6 +44,9 @@ struct Call: Sendable {
         request.path.split(separator: "/").first?.lowercased() == "tables"
     }
 
+    /// Whether it is one of the backend's own paths, where faults are set and effects are read.
+    var isControl: Bool { route == .faults || route == .effects }
+
     /// The method.
     var method: HTTPRequest.Method { request.head.method }
 
