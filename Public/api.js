@@ -7,8 +7,18 @@ export async function signInByLink() {
   const match = /^#link=([^&]+)/.exec(location.hash);
   if (!match) return;
   history.replaceState(null, "", location.pathname + "#/todos");
-  const { session } = await operator.post("/session", { link: decodeURIComponent(match[1]) });
+  // Any page can lead here with a link that is none: the session that holds stays until one is taken.
+  const { session } = await operator.post("/session", { link: decoded(match[1]) });
   localStorage.setItem(sessionKey, session);
+}
+
+/** Percent-encoded text decoded, or as it is where it cannot be. */
+export function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 export function forgetSession() {

@@ -1,6 +1,6 @@
 // Starts the dashboard: which view the address asks for, and who hears about which event.
 
-import { forgetSession, identity, operator, signInByLink } from "./api.js";
+import { decoded, forgetSession, identity, operator, signInByLink } from "./api.js";
 import { connection } from "./connection.js";
 import { conflictsView } from "./conflicts.js";
 import { announce, fill, h, toast } from "./dom.js";
@@ -25,7 +25,7 @@ function route() {
   const [name, ...rest] = path.split("/");
   return {
     name: makers[name] ? name : "todos",
-    rest: rest.map(decodeURIComponent),
+    rest: rest.map(decoded),
     parameters: new URLSearchParams(parameters ?? ""),
   };
 }
@@ -131,11 +131,14 @@ buildTools();
 const header = connection(document.getElementById("connection"));
 // A link may also be opened in a tab that already shows the dashboard.
 addEventListener("hashchange", () => /^#link=/.test(location.hash) && location.reload());
+const refused = (problem) => problem.status === 401 || problem.status === 403;
+/** Why the link in the address was not taken; null where it was, or where there was none. */
+const linkProblem = await signInByLink().then(() => null, (problem) => problem);
 try {
-  await signInByLink();
   await operator.get("/session");
   await start();
+  if (linkProblem) toast(linkProblem.message);
 } catch (problem) {
-  if (problem.status === 401 || problem.status === 403) showSignIn(problem);
+  if (refused(problem)) showSignIn(linkProblem ?? problem);
   else start();
 }

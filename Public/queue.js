@@ -139,8 +139,13 @@ export function queueView(main, asked, { status }) {
     }
     if (shown === filter.id && side.querySelector("textarea")) return; // Somebody edits it.
     const wanted = filter.id;
-    const detail = await operator.get(`/operations/${encodeURIComponent(wanted)}`);
+    // An address may name what never was; what was shown and is gone closes the side.
+    const detail = await operator.get(`/operations/${encodeURIComponent(wanted)}`).catch((problem) => {
+      if (problem.status !== 404 || shown === wanted) throw problem;
+      return null;
+    });
     if (wanted !== filter.id) return; // Another one was opened meanwhile.
+    if (!detail) return fill(side, h("p", { class: "empty" }, words.notFound(wanted)));
     const focusInside = side.contains(document.activeElement);
     const unfolded = [...side.querySelectorAll("details[open]")].map((one) => one.dataset.name);
     known.set(wanted, detail.summary);

@@ -210,6 +210,7 @@ export const words = {
   invalidResult: (name) => `The result for ${name} is not valid JSON.`,
   // Queue.
   queueEmpty: "The queue is empty: everything is on the server.",
+  notFound: (id) => `Not found: the queue has no change “${id}”.`,
   nothingMatches: "Nothing matches this filter.",
   state: "State",
   reason: "Reason",
