@@ -1,8 +1,9 @@
 import SyncCore
 import TablesProtocol
 
-/// The numbers of this process in the text format of Prometheus. Labels are identities, tables,
-/// states, outcomes and bounds: none of them is a client's to choose.
+/// The numbers of this process in the text format of Prometheus. Labels are tables, states, outcomes
+/// and bounds, and whether an identity is `anonymous` or one of the `users`, which are counted together:
+/// the text needs no sign-in, so it names no user.
 struct Metrics: Sendable {
     let statuses: [EngineStatus]
     /// When the oldest open operation of each identity was accepted; none without open operations.
@@ -48,41 +49,65 @@ struct Metrics: Sendable {
         switch metric {
         case .buildInfo: [Sample("version=\"\(Version.text)\"", 1)]
         case .startTime: [Sample("", startedAt.milliseconds / 1000)]
-        case .backendUp: each { $0.backend.state == .online ? 1 : 0 }
+        case .backendUp: each(min) { $0.backend.state == .online ? 1 : 0 }
         case .requestDuration: histograms
         case .queueOperations: each("state") { Self.queue($0.queue) }
         case .oldestAge:
-            each { status in
+            each(max) { status in
                 let age = oldest[status.identity].map { now.milliseconds - $0.milliseconds } ?? 0
                 return max(age, 0) / 1000
             }
         case .operations: each("outcome") { Self.ledger($0.ledger) }
-        case .ledgerImbalance: each { $0.ledger.balances ? 0 : 1 }
-        case .syncStalls: each { Int64($0.stalls) }
-        case .lastSync: each { status in status.lastSync.map { $0.milliseconds / 1000 } }
+        case .ledgerImbalance: each(max) { $0.ledger.balances ? 0 : 1 }
+        case .syncStalls: each(+) { Int64($0.stalls) }
+        case .lastSync: each(min) { status in status.lastSync.map { $0.milliseconds / 1000 } }
         case .tableItems: each("table") { $0.tables.map { ($0.name, Int64($0.items)) } }
         case .pullsFailing:
-            each("table") { $0.tables.map { ($0.name, $0.pullError == nil ? 0 : 1) } }
+            each("table", max) { $0.tables.map { ($0.name, $0.pullError == nil ? 0 : 1) } }
         case .rowsSetAside: each("table") { $0.tables.map { ($0.name, Int64($0.setAside)) } }
         case .rejectedRequests:
             rejections.map { Sample("reason=\"\($0.reason.word)\"", Int64($0.count)) }
         }
     }
 
-    /// One sample for each identity.
-    private func each(_ value: (EngineStatus) -> Int64?) -> [Sample] {
-        statuses.compactMap { status in
-            value(status).map { Sample(Self.identity(status), $0) }
+    /// One sample for `anonymous` and one for all users, whose values are combined.
+    private func each(
+        _ combine: (Int64, Int64) -> Int64, _ value: (EngineStatus) -> Int64?
+    ) -> [Sample] {
+        Self.groups.compactMap { group in
+            let values = statuses.filter { Self.group($0) == group }.compactMap(value)
+            guard let first = values.first else { return nil }
+            return Sample(
+                "identity=\"\(group)\"", values.dropFirst().reduce(first, combine))
         }
     }
 
-    /// One sample for each identity and value of a label.
+    /// The same for each value of a label, in the order in which the values come.
     private func each(
-        _ label: String, _ values: (EngineStatus) -> [(String, Int64)]
+        _ label: String, _ combine: (Int64, Int64) -> Int64 = (+),
+        _ values: (EngineStatus) -> [(String, Int64)]
     ) -> [Sample] {
-        statuses.flatMap { status in
-            values(status).map { Sample("\(Self.identity(status)),\(label)=\"\($0.0)\"", $0.1) }
+        Self.groups.flatMap { group in
+            var order: [String] = []
+            var combined: [String: Int64] = [:]
+            for (name, value) in statuses.filter({ Self.group($0) == group }).flatMap(values) {
+                if let before = combined[name] {
+                    combined[name] = combine(before, value)
+                } else {
+                    order.append(name)
+                    combined[name] = value
+                }
+            }
+            return order.map { name in
+                Sample("identity=\"\(group)\",\(label)=\"\(name)\"", combined[name] ?? 0)
+            }
         }
+    }
+
+    private static let groups = [Homes.anonymous, "users"]
+
+    private static func group(_ status: EngineStatus) -> String {
+        status.identity == Homes.anonymous ? groups[0] : groups[1]
     }
 
     private var histograms: [Sample] {
@@ -108,11 +133,6 @@ struct Metrics: Sendable {
     private static func seconds(_ time: Duration) -> String {
         let (seconds, attoseconds) = time.components
         return "\(Double(seconds) + Double(attoseconds / 1_000_000_000_000) / 1e6)"
-    }
-
-    /// Keys of identities and names of tables hold no character that a label must escape.
-    private static func identity(_ status: EngineStatus) -> String {
-        "identity=\"\(status.identity)\""
     }
 
     private static func queue(_ queue: QueueCounts) -> [(String, Int64)] {
