@@ -52,8 +52,12 @@ struct Composition {
             await server.stop()
             throw StartProblem("\(error)")
         }
+        let listening = ListeningAddresses(
+            clients: bound, dashboard: configuration.dashboard ?? bound)
+        house.routes.gate.held.listens(at: listening)
         return RunningProxy(
-            address: "\(bound)", house: house, folder: configuration.folder, lock: lock,
+            address: "\(bound)", dashboard: "\(listening.dashboard)", house: house,
+            folder: configuration.folder, lock: lock,
             server: server, socket: own, transports: [transport, passing])
     }
 
@@ -79,15 +83,20 @@ struct Composition {
         let capabilities = makeCapabilities()
         let rejections = RejectionLog(now: clock.now)
         let gate = Guard(
-            rules: configuration.rules, access: access, capabilities: capabilities)
+            rules: configuration.rules, access: access, capabilities: capabilities,
+            dashboardPort: configuration.dashboard?.port)
         let operatorAPI = OperatorAPI(
             homes: homes, access: access, capabilities: capabilities, rejections: rejections,
             rules: gate.held, loginUsers: LoginUsers.count,
-            startWarnings: [remembered.warning].compactMap { $0 }, feed: feed, work: work,
+            startWarnings: [remembered.warning].compactMap { $0 }, feed: feed,
+            readiness: Readiness(now: clock.now) { await homes.proveWritable() }, work: work,
             slowLane: slowLane, startedAt: clock.now(), now: clock.now)
         let passThrough = PassThrough(
             backend: configuration.backend, transport: passing ?? transport, homes: homes,
-            access: access, applicationKey: applicationKey,
+            cookies: BackendCookies(
+                file: configuration.folder.cookiesFile, backend: configuration.backend,
+                slowLane: slowLane),
+            applicationKey: applicationKey,
             defaultGeneration: configuration.defaultGeneration, work: work)
         let tables = TablesRoutes(
             homes: homes, defaultGeneration: configuration.defaultGeneration,
@@ -148,10 +157,15 @@ struct Composition {
             kept: kept.load(), now: clock.now, secret: ThisProcess.secret, keep: kept.save)
     }
 
-    /// 127.0.0.1 gets [::1] with the same port beside it, where that is free.
+    /// Where to listen, the dashboard's own address last. Sockets that listen already stand for the
+    /// clients' address.
     private var addresses: [ListenAddress] {
-        if !sockets.isEmpty { return [] }
-        let main = configuration.listen
+        let clients = sockets.isEmpty ? Self.both(configuration.listen) : []
+        return clients + (configuration.dashboard.map(Self.both) ?? [])
+    }
+
+    /// 127.0.0.1 gets [::1] with the same port beside it, where that is free.
+    private static func both(_ main: ListenAddress) -> [ListenAddress] {
         guard main.host == "127.0.0.1", main.port != 0,
             let second = try? ListenAddress(host: "::1", port: main.port, isOptional: true)
         else { return [main] }
@@ -180,7 +194,8 @@ struct Composition {
             await server.stop()
             throw error
         }
-        guard let first = bound.first, bound.allSatisfy(\.isLoopback) else {
+        let clients = bound.first { $0.port != configuration.dashboard?.port }
+        guard let first = clients, bound.allSatisfy(\.isLoopback) else {
             await server.stop()
             throw StartProblem(
                 "A socket that was handed over listens on another address than a loopback one: "

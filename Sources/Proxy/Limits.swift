@@ -44,6 +44,8 @@ enum Limits {
     static let waitSecondsMax = 60
     /// Seconds between two comment lines of an event stream.
     static let eventHeartbeatSeconds: Int64 = 15
+    /// Milliseconds for which a proof that the stores can be written holds.
+    static let readinessMilliseconds: Int64 = 1000
     /// Event streams open at once.
     static let eventStreams = 32
     /// After so many seconds a client may come again whose list waits for a table's first pull.
@@ -68,6 +70,10 @@ enum Limits {
     static let forwardedHeaders = 16
     /// Bytes of the value of such a field.
     static let forwardedHeaderBytes = 2048
+    /// Names of the backend's cookies that are remembered; the oldest goes first.
+    static let backendCookies = 200
+    /// The longest such name; the cookie of a longer one does not come back to the backend.
+    static let backendCookieNameBytes = 256
     /// Fingerprints of tokens that are kept; the oldest goes first.
     static let knownTokens = 2000
     /// Tokens whose owners are known without hashing them.

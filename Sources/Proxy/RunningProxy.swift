@@ -8,6 +8,8 @@ import SyncCore
 struct RunningProxy: Sendable {
     /// Where it listens, as in a URL.
     let address: String
+    /// Where the dashboard is, likewise.
+    let dashboard: String
     let house: House
     let folder: DataFolder
     let lock: FolderLock
@@ -17,7 +19,7 @@ struct RunningProxy: Sendable {
     let transports: [CurlTransport]
 
     /// A link that signs a browser in, once.
-    func makeLink() -> String { OperatorAPI.link(house.access.makeLink().value, host: address) }
+    func makeLink() -> String { OperatorAPI.link(house.access.makeLink().value, host: dashboard) }
 
     /// What runs, in the order of starting; it is stopped from the last to the first, so that no
     /// request comes in any more when the engines end.

@@ -10,6 +10,7 @@ import tempfile
 
 import pytest
 import requests
+from by_hand import Browser
 from programs import ZUMO, Proxy, Tables, wait_until
 
 
@@ -165,26 +166,6 @@ def test_another_user_gets_neither_in_by_the_socket_nor_at_the_files(start):
                 assert "PermissionError" in theirs.stderr, (attempt, theirs.stderr)
         finally:
             proxy.program.kill()
-
-
-class Browser:
-    """A browser by hand: signs in with a link, keeps cookie and session value."""
-
-    def __init__(self, proxy, name):
-        self.proxy = proxy
-        self.session = requests.Session()
-        self.session.headers["User-Agent"] = name
-        link = proxy.operator("POST", "/links", expect=201, json={})["url"].split("#link=")[1]
-        answer = self.session.post(proxy.url + "/-/api/v1/session", json={"link": link}, timeout=10)
-        assert answer.status_code == 201, answer.text
-        self.headers = {"Understudy-Session": answer.json()["session"]}
-        # requests keeps cookies by host without port, as browsers do.
-        cookie = answer.headers["Set-Cookie"]
-        assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
-        assert cookie.startswith(f"understudy_{proxy.port}=")
-
-    def get(self, path="/status"):
-        return self.session.get(self.proxy.url + "/-/api/v1" + path, headers=self.headers, timeout=10)
 
 
 def test_sessions_are_listed_and_revoked_by_command(start):

@@ -81,7 +81,9 @@ final class CapabilityTests: Sendable {
         ("/c/s1/tables/todoitem?$top=1", "s1", "/tables/todoitem?$top=1"),
         ("/c/s1", "s1", "/"), ("/c/s1?x", "s1", "/?x"), ("/c/", "", "/"),
         ("/c/s1//tables", "s1", "//tables"), ("/tables/c/s1", nil, "/tables/c/s1"),
-        ("/c", nil, "/c"), ("/%63/s1/tables", nil, "/%63/s1/tables"),
+        ("/c", "", "/"), ("/%63/s1/tables", "s1", "/tables"), ("/C/s1/api/x?y", "s1", "/api/x?y"),
+        ("/c;a/s1/api", "s1", "/api"), ("/c%2Fs1/api", "api", "/"), ("/cc/s1", nil, "/cc/s1"),
+        ("/c/s1/\u{301}x", "s1", "/\u{301}x"),
     ])
     func `the secret is taken off the raw target`(target: String, secret: String?, rest: String) {
         let asked = AddressedRequest(.make("GET", target))

@@ -68,7 +68,8 @@ struct GuardTests {
     @Test(arguments: [
         "/tables/%00", "/tables/a%2", "/tables/a%zz", "/tables/../-/api", "/tables/%2e%2e/x",
         "/./tables", "/tables/%FF", "/tables/a%5Cb", "/tables\\a", "http://evil.example/tables/x",
-        "*", "",
+        "*", "", "//tables/x", "//", "/api//x", "//-/api", "/tables//x", "/%2574ables/x",
+        "/api/..%2Ftables/x", "/api/..;/tables/x", "/api/x%2F..%2F..%2Ftables/x",
     ])
     func `a target that could mean two things is refused`(target: String) {
         #expect(reason(.make("GET", target)) == .target)
@@ -76,8 +77,9 @@ struct GuardTests {
 
     static let spaces: [(String, String, Space)] = [
         ("GET", "/tables", .tables), ("GET", "/tables/todoitem", .tables),
-        ("GET", "/%74ables/todoitem", .tables), ("GET", "/-", .operatorAPI(.open)),
-        ("GET", "/-/", .operatorAPI(.open)), ("GET", "/-/livez", .operatorAPI(.open)),
+        ("GET", "/%74ables/todoitem", .tables), ("GET", "/-", .operatorAPI(.page)),
+        ("GET", "/-/", .operatorAPI(.page)), ("GET", "/-/livez", .operatorAPI(.open)),
+        ("GET", "/-/app.js", .operatorAPI(.page)), ("GET", "/-/metrics/", .operatorAPI(.page)),
         ("GET", "/-/api/v1/status", .operatorAPI(.api)),
         ("GET", "/%2D/%61pi/v1/status", .operatorAPI(.api)),
         ("GET", "/-/api", .operatorAPI(.api)), ("GET", "/-/api/v1/session", .operatorAPI(.api)),
@@ -86,8 +88,11 @@ struct GuardTests {
         ("DELETE", "/-/api/v1/session", .operatorAPI(.api)), ("GET", "/", .other),
         ("GET", "/api/tables", .other), ("GET", "/Tables/x", .tables),
         ("POST", "/TABLES/x", .tables), ("GET", "/%54ables/x", .tables),
-        ("GET", "/tables%2Ftodoitem", .other), ("GET", "//tables/x", .tables),
-        ("GET", "/x/tables", .other), ("GET", "//-/api", .other),
+        ("GET", "/tables%2Ftodoitem", .tables), ("GET", "/%2Ftables/x", .tables),
+        ("GET", "/tables;a/x", .tables), ("GET", "/tables.%20/x", .tables),
+        ("GET", "/%20tables/x", .tables), ("GET", "/table%C5%BF/x", .tables),
+        ("GET", "/-;a/api", .operatorAPI(.api)), ("GET", "/-%2Fapi", .operatorAPI(.page)),
+        ("GET", "/x/tables", .other), ("GET", "/.auth/login/aad", .other),
     ]
 
     @Test(arguments: spaces)
@@ -134,6 +139,14 @@ struct GuardTests {
             ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"], true
         ),
         ("GET", "/", ["Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate"], true),
+        (
+            "GET", "/api/x",
+            ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"], false
+        ),
+        (
+            "GET", "/.auth%2Fx",
+            ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"], false
+        ),
         (
             "GET", "/.auth/login/aad",
             ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"], true
@@ -243,5 +256,43 @@ struct GuardTests {
             ]
             #expect(reason(.make("POST", path, fields)) == .tooLarge)
         }
+    }
+
+    @Test func `a service worker is refused everywhere`() {
+        for path in ["/", "/-/sw.js", "/api/sw.js", "/tables/t"] {
+            #expect(reason(.make("GET", path, ["Service-Worker": "script"])) == .serviceWorker)
+        }
+    }
+
+    static let ports: [(port: UInt16, method: String, path: String, passes: Bool)] = [
+        (8080, "GET", "/tables/t", true), (8080, "GET", "/api/x", true),
+        (8080, "GET", "/-/livez", true), (8080, "GET", "/-/app.js", false),
+        (8080, "POST", "/-/api/v1/session", false), (8090, "GET", "/tables/t", true),
+        (8090, "GET", "/api/x", false), (8090, "GET", "/.auth/me", false),
+        (8090, "GET", "/", true), (8090, "GET", "/-/app.js", true), (8090, "GET", "/-/livez", true),
+        (8090, "POST", "/-/api/v1/session", true),
+    ]
+
+    @Test(arguments: ports)
+    func `with a port for the dashboard each has its own`(
+        port: UInt16, method: String, path: String, passes: Bool
+    ) {
+        let apart = Guard(
+            rules: GuardRules(), access: gate.access, capabilities: gate.capabilities,
+            dashboardPort: 8090)
+        let request = Request.make(method, path, host: "127.0.0.1:\(port)", port: port)
+        switch apart.check(request) {
+        case .pass: #expect(passes)
+        case .refuse(let refusal, _): #expect(refusal.reason == .port && !passes)
+        case .answer: Issue.record("it was answered")
+        }
+        let local = Request.make(method, path, localAddress: Connection.unixSocket, port: 0)
+        #expect(apart.door(local.connection) == .shared)
+        #expect(gate.door(request.connection) == .shared)
+        guard case .answer(let answer) = apart.check(.make("GET", "/-/")) else {
+            Issue.record("the dashboard's index is at the clients' port")
+            return
+        }
+        #expect(answer.head.headerFields[.location] == "http://127.0.0.1:8090/-/")
     }
 }

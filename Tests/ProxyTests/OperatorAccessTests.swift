@@ -148,4 +148,48 @@ final class OperatorAccessTests: Sendable {
         let cookie = "understudy_8080=\(first.cookie)"
         #expect(access.caller(request(cookie: cookie, value: first.value)) == nil)
     }
+
+    @Test(arguments: [
+        "understudy_8080=evil; understudy_8080=COOKIE",
+        "understudy_8080=COOKIE; understudy_8080=evil",
+        "a=\u{600}; understudy_8080=COOKIE", "understudy_8080=\u{600};understudy_8080=COOKIE",
+        "understudy_8080=COOKIE\t; b", ";; understudy_8080 = x;understudy_8080=COOKIE",
+    ])
+    func `all cookies of the name are tried, read by bytes`(cookies: String) throws {
+        let access = access()
+        let session = try #require(access.signIn(link: access.makeLink().value))
+        let cookies = cookies.replacing("COOKIE", with: session.cookie)
+        #expect(access.caller(request(cookie: cookies, value: session.value)) == .session(session))
+        #expect(access.caller(request(cookie: cookies, value: "other")) == nil)
+    }
+
+    @Test func `a session is let in until it ends`() throws {
+        let access = access()
+        let session = try #require(access.signIn(link: access.makeLink().value))
+        #expect(access.isLetIn(.token) && access.isLetIn(.session(session)))
+        access.signOut(session)
+        #expect(access.isLetIn(.token) && !access.isLetIn(.session(session)))
+    }
+
+    @Test(arguments: [
+        "Bearer secret", "bearer  secret", "BEARER\tsecret", "Bearer \t secret\t",
+    ])
+    func `the token is known behind any blanks`(value: String) {
+        #expect(access().caller(.make("GET", "/-/", ["Authorization": value])) == .token)
+    }
+
+    @Test func `no field that holds the token is left, and every other one is`() {
+        let fields: HTTPFields = Request.make(
+            "GET", "/",
+            [
+                "Authorization": "Bearer secret", "Authorization": "Bearer other",
+                "X-ZUMO-AUTH": "secret", "X-Own": "asecretb", "X-Other": "secre", "Accept": "*/*",
+            ]
+        ).head.headerFields
+        let left = access().withoutToken(fields).map { "\($0.name): \($0.value)" }
+        #expect(left == ["Authorization: Bearer other", "X-Other: secre", "Accept: */*"])
+        let two = Request.make(
+            "GET", "/", ["Authorization": "Bearer secret", "Authorization": "Bearer secret"])
+        #expect(access().caller(two) == nil)
+    }
 }

@@ -238,15 +238,20 @@ struct TablesRoutesTests {
                         headerFields: [
                             .contentType: "text/plain", .connection: "X-Hop",
                             .location: "http://backend.test/next",
+                            .setCookie: "a=b; Path=/",
                         ], body: Array((request.head.path ?? "").utf8)))
             }
-            let answer = await test.send(
-                .make(
-                    "POST", "/api/a%2Fb?x=%201",
-                    [
-                        "Connection": "X-Hop", "X-Hop": "1", "X-Zumo-Auth": "token",
-                        "Content-Type": "text/plain", "Cookie": "a=b; understudy_8080=s",
-                    ], body: "hello"))
+            let request = Request.make(
+                "POST", "/api/a%2Fb?x=%201",
+                [
+                    "Connection": "X-Hop", "X-Hop": "1", "X-Zumo-Auth": "token",
+                    "Content-Type": "text/plain", "Referer": "http://127.0.0.1:8080/c/s/x",
+                    "Cookie": "a=b; understudy_8080=s; other=c",
+                ], body: "hello")
+            _ = await test.send(request)
+            // Of the cookies only those go that the backend has set, so at first none.
+            #expect(test.transport.sent.last?.head.headerFields[.cookie] == nil)
+            let answer = await test.send(request)
             #expect(answer.head.status == .ok)
             #expect(String(decoding: answer.bytes ?? [], as: UTF8.self) == "/api/a%2Fb?x=%201")
             #expect(answer.head.headerFields[.location] == "http://127.0.0.1:8080/next")
@@ -254,6 +259,8 @@ struct TablesRoutesTests {
             #expect(sent.head.authority == "backend.test")
             #expect(sent.head.headerFields[.connection] == nil)
             #expect(sent.head.headerFields[.cookie] == "a=b")
+            #expect(sent.head.headerFields[.referer] == nil)
+            #expect(answer.head.headerFields[.contentSecurityPolicy] == PassedAnswer.sandbox)
             #expect(sent.body == Array("hello".utf8))
         }
     }

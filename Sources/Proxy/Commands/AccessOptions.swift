@@ -4,6 +4,14 @@ import ArgumentParser
 struct AccessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
+            """
+            Another address for the dashboard, so that pages of the backend, such as those of a \
+            browser login, keep their scripts and storage. (default: as --listen)
+            """, valueName: "address"))
+    var dashboardListen: String?
+
+    @Option(
+        help: ArgumentHelp(
             "A Unix socket to listen on as well, for this user alone.", valueName: "path"))
     var socket: String?
 
@@ -30,6 +38,7 @@ struct AccessOptions: ParsableArguments {
     /// The flags by the names of their settings.
     var flags: [String: [String]] {
         [
+            Settings.dashboardListen.name: dashboardListen.map { [$0] } ?? [],
             Settings.socket.name: socket.map { [$0] } ?? [],
             Settings.tablesAccess.name: tablesAccess.map { [$0] } ?? [],
             Settings.rememberSignIn.name: rememberSignIn ? ["yes"] : [],

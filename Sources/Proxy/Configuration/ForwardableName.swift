@@ -20,7 +20,7 @@ struct ForwardableName: Sendable, Hashable {
     static let allowed =
         "the name of a header field of the client's own, such as X-Tenant: not one of the connection or "
         + "the message (Host, Content-…, Transfer-Encoding, Connection), not one that signs in "
-        + "(Authorization, Cookie, X-ZUMO-AUTH, X-ZUMO-APPLICATION), not a condition (If-…), and none "
+        + "(Authorization, Cookie, Referer, X-ZUMO-AUTH, X-ZUMO-APPLICATION), not a condition (If-…), and none "
         + "that Understudy sends itself (ZUMO-API-VERSION, Idempotency-Key, traceparent, Understudy-…)"
 
     private static func isRefused(_ name: String) -> Bool {
@@ -33,7 +33,7 @@ struct ForwardableName: Sendable, Hashable {
         "transfer-encoding", "upgrade", "expect", "max-forwards", "http2-settings",
         // What signs in.
         "authorization", "proxy-authorization", "proxy-authenticate", "www-authenticate", "cookie",
-        "set-cookie", "x-zumo-auth", "x-zumo-application", "x-zumo-master",
+        "set-cookie", "referer", "x-zumo-auth", "x-zumo-application", "x-zumo-master",
         // What the answer depends on.
         "range", "accept", "accept-encoding", "origin", "x-http-method-override",
         // What Understudy reads or writes itself.

@@ -12,6 +12,8 @@ struct ServeConfiguration: Sendable {
     var applicationKey: String?
     /// Where to listen. A loopback IPv4 address gets [::1] with the same port beside it, where free.
     var listen: ListenAddress
+    /// Where the dashboard is; nil for where clients find this proxy.
+    var dashboard: ListenAddress?
     /// The data folder.
     var folder: DataFolder
     /// When changes travel.
@@ -77,6 +79,12 @@ struct ServeConfiguration: Sendable {
                 Self.applicationKey(file:))
             listen =
                 try sources.value(Settings.listen) ?? ListenAddress(host: "127.0.0.1", port: 8080)
+            dashboard = try sources.value(Settings.dashboardListen)
+            if let dashboard, dashboard.port == listen.port {
+                throw StartProblem(
+                    "--dashboard-listen and --listen have the same port, \(listen.port). A browser "
+                        + "tells origins apart by it: give the dashboard another one.", .usage)
+            }
             folder =
                 try sources.value(Settings.data)
                 ?? DataFolder.standard(name: folderName, environment: sources.environment)

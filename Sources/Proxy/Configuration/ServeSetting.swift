@@ -69,6 +69,11 @@ struct ServeSetting: Sendable {
             Settings.listen, "Where clients find Understudy.", standard: "127.0.0.1:8080",
             example: "127.0.0.1:8080"),
         ServeSetting(
+            Settings.dashboardListen,
+            "Where the dashboard is, apart from clients, so that the backend's pages at the clients' "
+                + "port may have that origin for themselves.",
+            standard: "where clients find Understudy", example: "127.0.0.1:8090"),
+        ServeSetting(
             Settings.socket, "A Unix socket to listen on as well, for this user alone.",
             standard: "none", example: "/run/user/1000/understudy.sock"),
         ServeSetting(

@@ -1,8 +1,13 @@
+import HTTPServer
 import TablesProtocol
 
 // Who may come in, and how the backend is reached.
 extension Settings {
     static let socket = path("socket")
+
+    static let dashboardListen = Setting<ListenAddress>(
+        name: "dashboard-listen", allowed: "a loopback address with a port, such as 127.0.0.1:8090"
+    ) { text in loopback(text).flatMap { $0.port == 0 ? nil : $0 } }
 
     static let tablesAccess = Setting<TablesAccess>(
         name: "tables-access",

@@ -113,7 +113,7 @@ enum Settings {
         ) { TableName($0) }
     }
 
-    private static func loopback(_ text: String) -> ListenAddress? {
+    static func loopback(_ text: String) -> ListenAddress? {
         guard let address = try? ListenAddress(text) else { return nil }
         return address.isLoopback ? address : nil
     }

@@ -48,6 +48,7 @@ struct DataFolder: Sendable, Hashable {
             throw StartProblem("\(error)")
         }
         Files.remove(tokensFile)
+        Files.remove(cookiesFile)
         forgetSignIns()
         for ending in ["", "-wal", "-shm"] { Files.remove("\(path)/backend.sqlite\(ending)") }
     }
@@ -83,6 +84,9 @@ struct DataFolder: Sendable, Hashable {
 
     /// Which tokens are whose, by fingerprint.
     var tokensFile: String { "\(path)/tokens" }
+
+    /// The names of the cookies that the backend has set.
+    var cookiesFile: String { "\(path)/cookies" }
 
     /// The sign-ins that are remembered, sealed.
     var signInsFile: String { "\(path)/sign-ins" }

@@ -14,14 +14,47 @@ extension Doctor {
             let address = value(Settings.listen)
                 ?? (try? ListenAddress(host: "127.0.0.1", port: 8080))
         else { return [] }
+        let dashboard = value(Settings.dashboardListen)
         do {
             try await Server.tryListening(address)
+            if let dashboard { return await dashboardFindings(address, dashboard) }
             return [.ok(check, "Understudy does not run; \(address) is free.")]
         } catch {
             return [
                 .problem(
                     check, "Understudy does not run, and could not: \(error)",
                     "See what listens there with: ss -ltnp | grep :\(address.port)")
+            ]
+        }
+    }
+}
+
+extension Doctor {
+    /// The same for the dashboard's own address, where the clients' is free.
+    fileprivate func dashboardFindings(
+        _ clients: ListenAddress, _ dashboard: ListenAddress
+    ) async -> [Finding] {
+        let check = "listening"
+        if dashboard.port == clients.port {
+            return [
+                .problem(
+                    check, "listen and dashboard-listen have the same port, \(clients.port).",
+                    "Give the dashboard another one.")
+            ]
+        }
+        do {
+            try await Server.tryListening(dashboard)
+            return [
+                .ok(
+                    check,
+                    "Understudy does not run; \(clients) and \(dashboard) for the dashboard are free."
+                )
+            ]
+        } catch {
+            return [
+                .problem(
+                    check, "Understudy does not run, and its dashboard could not: \(error)",
+                    "See what listens there with: ss -ltnp | grep :\(dashboard.port)")
             ]
         }
     }

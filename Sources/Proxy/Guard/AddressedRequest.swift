@@ -8,27 +8,44 @@ struct AddressedRequest: Sendable {
     /// The secret; nil for the plain address.
     let secret: String?
 
-    /// Takes `/c/SECRET` off the raw target, before anything is decoded.
+    /// Takes `/c/SECRET` off the target, however its first segment is spelled: `/C/SECRET` and
+    /// `/%63/SECRET` hold the same secret, which goes to no backend. What cannot be read has none;
+    /// ``TargetPath`` refuses it.
     init(_ request: Request) {
         let target = request.head.path ?? "/"
-        guard target.hasPrefix(Self.prefix) else {
+        guard let mark = Self.mark(of: request.path) else {
             self.request = request
             secret = nil
             return
         }
-        let behind = target.dropFirst(Self.prefix.count)
-        let secret = behind.prefix { $0 != "/" && $0 != "?" }
-        let rest = behind.dropFirst(secret.count)
+        let behind = target.utf8[mark...]
+        let isEnd: (UInt8) -> Bool = { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
+        let raw = behind.prefix { !isEnd($0) }
+        let rest = behind[raw.endIndex...]
         var plain = request
-        plain.head.path = rest.hasPrefix("/") ? String(rest) : "/\(rest)"
+        plain.head.path =
+            rest.first == UInt8(ascii: "/") ? String(Substring(rest)) : "/\(Substring(rest))"
         self.request = plain
-        self.secret = String(secret)
+        secret = String(Substring(raw))
+        base = String(target[..<raw.endIndex])
     }
 
-    /// The path of the address, which stands before every path that is asked for there.
-    var base: String { secret.map { Self.prefix + $0 } ?? "" }
+    /// The path of the address, which stands before every path that is asked for there; empty for the
+    /// plain address.
+    private(set) var base = ""
 
     /// The segment before the secret.
     static let mark = "c"
-    private static let prefix = "/\(mark)/"
+
+    /// Where the secret begins in a raw path; nil for a path without one.
+    private static func mark(of path: Substring) -> Substring.Index? {
+        let slash = UInt8(ascii: "/")
+        guard path.utf8.first == slash else { return nil }
+        let first = path.utf8.dropFirst().prefix { $0 != slash }
+        guard let segment = PercentCoding.decode(Substring(first)),
+            TargetPath.root(of: segment) == mark
+        else { return nil }
+        return first.endIndex < path.endIndex
+            ? path.utf8.index(after: first.endIndex) : path.endIndex
+    }
 }

@@ -11,6 +11,7 @@ extension HTTPField.Name {
     }
 
     static let methodOverride = known("X-HTTP-Method-Override")
+    static let serviceWorker = known("Service-Worker")
     static let secFetchSite = known("Sec-Fetch-Site")
     static let secFetchMode = known("Sec-Fetch-Mode")
     static let secFetchDest = known("Sec-Fetch-Dest")

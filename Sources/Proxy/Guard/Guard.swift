@@ -9,8 +9,12 @@ struct Guard: Sendable {
     let capabilities: Capabilities
 
     /// Makes a guard.
-    init(rules: GuardRules, access: OperatorAccess, capabilities: Capabilities) {
-        held = HeldRules(rules)
+    /// - Parameter dashboardPort: the port that the dashboard alone has; nil for none.
+    init(
+        rules: GuardRules, access: OperatorAccess, capabilities: Capabilities,
+        dashboardPort: UInt16? = nil
+    ) {
+        held = HeldRules(rules, dashboardPort: dashboardPort)
         self.access = access
         self.capabilities = capabilities
     }
@@ -19,17 +23,20 @@ struct Guard: Sendable {
 
     /// Judges `request`, in this order:
     /// 1. the connection came in on this machine's own address, or on the Unix socket;
-    /// 2. the method is known, and not overridden by a header;
+    /// 2. the method is known, and not overridden by a header; no service worker is asked for;
     /// 3. Host names this server, with its port (not asked on the Unix socket, which no name leads to);
     /// 4. the path tells tables, operator API and other apart, a capability address taken off first;
     /// 5. an announced body fits;
     /// 6. no page of another origin is behind it;
-    /// 7. a preflight of a listed origin is answered;
-    /// 8. a capability address is a known one, and `/tables` is asked at one where it must;
-    /// 9. the operator API is asked by someone signed in;
-    /// 10. a body is JSON (not asked of what is passed through).
+    /// 7. with two ports, it came in at the one that has what it asks for;
+    /// 8. a preflight of a listed origin is answered;
+    /// 9. a capability address is a known one, and `/tables` is asked at one where it must;
+    /// 10. the operator API is asked by a caller that is signed in;
+    /// 11. a body is JSON (not asked of what is passed through).
     func check(_ request: Request) -> GuardDecision {
-        if let refusal = addressRefusal(request) ?? methodRefusal(request) ?? hostRefusal(request) {
+        if let refusal = addressRefusal(request) ?? methodRefusal(request)
+            ?? workerRefusal(request) ?? hostRefusal(request)
+        {
             return .refuse(refusal, nil)
         }
         let asked = AddressedRequest(request)
@@ -45,6 +52,7 @@ struct Guard: Sendable {
         {
             return .refuse(refusal, space)
         }
+        if let decision = portDecision(request, space, path) { return decision }
         if let answer = preflightAnswer(request, space) { return .answer(answer) }
         if let refusal = capabilityRefusal(asked, space) ?? signInRefusal(request, space)
             ?? contentTypeRefusal(request, space)
@@ -82,6 +90,14 @@ struct Guard: Sendable {
         }
     }
 
+    /// Browsers mark the request for a service worker's script. A worker answers in the place of this
+    /// server for as long as the browser keeps it, and the dashboard has none.
+    private func workerRefusal(_ request: Request) -> Refusal? {
+        guard request.head.headerFields.contains(.serviceWorker) else { return nil }
+        return Refusal(
+            .serviceWorker, "A page at this address cannot have a service worker: remove it there.")
+    }
+
     private func hostRefusal(_ request: Request) -> Refusal? {
         let host = request.head.authority ?? ""
         if request.connection.localAddress == Connection.unixSocket { return nil }
@@ -104,12 +120,18 @@ struct Guard: Sendable {
         return Refusal(.tooLarge, "A body here has at most \(bodyLimitBytes(space)) bytes.")
     }
 
+    /// Whether a caller may use `/tables`: anyone where it is open, else one that has an address of its
+    /// own, comes by the Unix socket, or is signed in.
+    func mayUseTables(_ asked: AddressedRequest) -> Bool {
+        if let secret = asked.secret { return capabilities.name(of: secret) != nil }
+        return rules.tablesAccess == .open
+            || asked.request.connection.localAddress == Connection.unixSocket
+            || access.caller(asked.request) != nil
+    }
+
     private func capabilityRefusal(_ asked: AddressedRequest, _ space: Space) -> Refusal? {
         guard let secret = asked.secret else {
-            let isShut = space == .tables && rules.tablesAccess == .capability
-            guard isShut, asked.request.connection.localAddress != Connection.unixSocket,
-                access.caller(asked.request) == nil
-            else { return nil }
+            if space != .tables || mayUseTables(asked) { return nil }
             return Refusal(
                 .capability,
                 "A client needs an address of its own here; make one with `understudy access add "

@@ -26,5 +26,16 @@ struct GuardRules: Sendable, Hashable {
             && Self.loopbackNames.contains { $0 == host[..<colon] }
     }
 
+    /// What the operator should think about.
+    /// - Parameter loginUsers: how many people can log in to this machine.
+    func warnings(loginUsers: Int) -> [String] {
+        let null =
+            allowedOrigins.contains("null")
+            ? "--allow-origin null lets every page in a sandbox or a file call /tables here, of "
+                + "whatever site it is, and the backend's own pages too. Name the page's origin "
+                + "instead where it has one." : nil
+        return [tablesAccess.warning(loginUsers: loginUsers), null].compactMap { $0 }
+    }
+
     private static let loopbackNames = ["127.0.0.1", "localhost", "[::1]"]
 }

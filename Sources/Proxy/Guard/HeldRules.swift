@@ -5,12 +5,25 @@ import Synchronization
 final class HeldRules: Sendable {
     private let rules: Mutex<GuardRules>
     private let replacements = Atomic<Int>(0)
+    private let listening = Mutex<ListeningAddresses?>(nil)
+    /// The port that the dashboard alone has; nil where it shares the clients'. It holds until the next
+    /// start.
+    let dashboardPort: UInt16?
 
     /// Holds the rules of the start.
-    init(_ rules: GuardRules) { self.rules = Mutex(rules) }
+    init(_ rules: GuardRules, dashboardPort: UInt16? = nil) {
+        self.rules = Mutex(rules)
+        self.dashboardPort = dashboardPort
+    }
 
     /// What holds now.
     var now: GuardRules { rules.withLock { $0 } }
+
+    /// Where this program is found; nil while it does not listen.
+    var addresses: ListeningAddresses? { listening.withLock { $0 } }
+
+    /// Takes in where this program is found.
+    func listens(at addresses: ListeningAddresses) { listening.withLock { $0 = addresses } }
 
     /// Which rules hold now: another number for each that held. What was let through under one number
     /// has to be judged again under the next.

@@ -8,10 +8,12 @@ struct Refusal: Sendable, Hashable {
         case address
         case method
         case methodOverride = "method-override"
+        case serviceWorker = "service-worker"
         case host
         case target
         case tooLarge = "too-large"
         case origin = "cross-origin"
+        case port = "wrong-port"
         case capability
         case signIn = "sign-in-required"
         case contentType = "content-type"
@@ -19,7 +21,8 @@ struct Refusal: Sendable, Hashable {
         /// The status of the answer.
         var status: HTTPResponse.Status {
             switch self {
-            case .address, .origin: .forbidden
+            case .address, .serviceWorker, .origin: .forbidden
+            case .port: .notFound
             case .method: .methodNotAllowed
             case .methodOverride, .target: .badRequest
             case .host: .misdirectedRequest
@@ -55,7 +58,7 @@ struct Refusal: Sendable, Hashable {
         case .methodOverride: .methodOverride
         case .tooLarge: .bodyTooLarge(limitBytes: limitBytes)
         case .contentType: .unsupportedContentType
-        case .address, .method, .host, .target, .capability, .signIn: nil
+        case .address, .method, .serviceWorker, .port, .host, .target, .capability, .signIn: nil
         }
     }
 }

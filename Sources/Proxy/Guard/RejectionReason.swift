@@ -38,6 +38,8 @@ enum RejectionReason: Sendable, Hashable {
             "Somebody reached this server at an address that is not this machine's own."
         case .guarded(.method): "Somebody used a method that is not known here."
         case .guarded(.methodOverride): "A client wanted to override its method by a header."
+        case .guarded(.serviceWorker):
+            "A page at this address, one of the backend's, wanted a service worker of its own."
         case .guarded(.host):
             "Somebody called this server by another name. A web page may have led that name here. "
                 + "If it is yours, start with --allow-host."
@@ -46,6 +48,8 @@ enum RejectionReason: Sendable, Hashable {
         case .guarded(.origin):
             "A page of another origin tried to reach Understudy. If it is yours, start with "
                 + "--allow-origin."
+        case .guarded(.port):
+            "Something was asked for at the other port: the dashboard has its own, --dashboard-listen."
         case .guarded(.capability):
             "A client came without an address of its own, or with one that was revoked. Make one "
                 + "with `understudy access add NAME`."

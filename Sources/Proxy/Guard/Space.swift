@@ -9,8 +9,10 @@ enum Space: Sendable, Hashable {
 
     /// The parts of `/-/`.
     enum OperatorArea: Sendable, Hashable {
-        /// The dashboard's files, health, metrics and the OpenAPI document: no sign-in.
+        /// Health, metrics and the OpenAPI document: no sign-in.
         case open
+        /// The dashboard's files: no sign-in either.
+        case page
         /// `POST /-/api/v1/session`: exchanges a one-time link, so it cannot need a sign-in.
         case signIn
         /// The operator API proper.
@@ -20,17 +22,15 @@ enum Space: Sendable, Hashable {
     /// Classifies by the first decoded segments, as the routes do, so that an encoded spelling of a
     /// path (`/%2D/api/…`) is judged by the rules of what it reaches.
     ///
-    /// `tables` counts in any case, and behind empty segments too: such a path is never passed on.
+    /// `tables` and `-` count however they are spelled (``TargetPath/root``): such a path is never
+    /// passed on.
     init(_ path: TargetPath, method: String) {
-        if path.segments.first(where: { !$0.isEmpty })?.lowercased() == "tables" {
-            self = .tables
-            return
-        }
-        switch path.segments.first {
+        switch path.root {
+        case "tables": self = .tables
         case "-":
             let rest = path.segments.dropFirst()
             if rest.first != "api" {
-                self = .operatorAPI(.open)
+                self = .operatorAPI(Self.health.contains(Array(rest)) ? .open : .page)
             } else if method == "POST", Array(rest) == ["api", "v1", "session"] {
                 self = .operatorAPI(.signIn)
             } else {
@@ -39,4 +39,6 @@ enum Space: Sendable, Hashable {
         default: self = .other
         }
     }
+
+    private static let health = [["livez"], ["readyz"], ["metrics"], ["openapi.json"]]
 }

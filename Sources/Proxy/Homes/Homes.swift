@@ -179,3 +179,20 @@ final class Homes: Sendable {
         if let cold { slowLane.run { cold.store.closeReaders() } }
     }
 }
+
+extension Homes {
+    /// Writes to each store, to see whether it can take a durable write.
+    func proveWritable() async -> Readiness.Finding {
+        var finding = Readiness.Finding()
+        for home in all {
+            finding.stores += 1
+            do throws(StoreError) {
+                try await home.store.proveWritable()
+            } catch {
+                finding.failed += 1
+                finding.reason = finding.reason ?? error.description
+            }
+        }
+        return finding
+    }
+}

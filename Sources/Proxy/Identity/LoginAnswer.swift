@@ -11,7 +11,7 @@ struct LoginAnswer: Sendable, Hashable {
     /// `POST /.auth/login/{provider}`, `GET /.auth/refresh`, `GET /.auth/login/{provider}/token`, and
     /// the redirects of a browser's login, which end at `…/login/done#token=…`.
     static func isExpected(of request: Request) -> Bool {
-        var parts = request.path.split(separator: "/").map { $0.lowercased() }
+        var parts = segments(of: request)
         let isAppService = parts.first == ".auth"
         if isAppService { parts.removeFirst() }
         switch parts.first {
@@ -25,7 +25,16 @@ struct LoginAnswer: Sendable, Hashable {
     /// backend does not refuse it.
     static func isSignOut(_ request: Request, _ response: Response) -> Bool {
         (200..<400).contains(response.head.status.code)
-            && request.path.split(separator: "/").map { $0.lowercased() } == [".auth", "logout"]
+            && segments(of: request) == [".auth", "logout"]
+    }
+
+    /// The raw segments of the path in lower case, empty ones included: `//login/x` is no login.
+    private static func segments(of request: Request) -> [String] {
+        var segments = request.path.utf8.dropFirst()
+            .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map { Substring($0).lowercased() }
+        if segments.last == "" { segments.removeLast() }
+        return segments
     }
 
     /// Reads a token out of a login's answer; nil when there is none.

@@ -68,9 +68,9 @@ final class SignIn: Sendable {
     /// Forgets a token that its user has signed out.
     func drop(_ token: Token) {
         let isHere = state.withLock { state in
-            guard state.field?.value.split(separator: " ").last == token.text[...] else {
-                return false
-            }
+            guard let value = state.field?.value,
+                (BearerCredential.token(value) ?? value) == token.text
+            else { return false }
             state.field = nil
             return true
         }

@@ -19,11 +19,9 @@ struct Token: Sendable, Hashable {
             return
         }
         guard generation == .datasync, let value = fields[.authorization],
-            value.lowercased().hasPrefix("bearer ")
+            let text = BearerCredential.token(value)
         else { return nil }
-        let text = value.dropFirst(7).trimming { $0 == " " }
-        guard !text.isEmpty else { return nil }
-        self.text = String(text)
+        self.text = text
         field = HTTPField(name: .authorization, value: value)
     }
 

@@ -14,6 +14,8 @@ final class EventFeed: Sendable {
     private struct Listener {
         let identity: String
         let stream: ByteStream
+        /// Whether the listener may still hear; asked before each thing that is sent.
+        let isLetIn: @Sendable () -> Bool
         /// Events that were committed while those before them are still read from the store.
         var held: [Event]?
         var lastID: Int64
@@ -21,15 +23,18 @@ final class EventFeed: Sendable {
 
     private let state = Mutex(State())
 
-    /// Opens a stream for the events of an identity; nil when there are too many.
+    /// Opens a stream for the events of an identity; nil when there are too many. It ends when
+    /// `isLetIn` says no.
     /// What is committed from now on is held until ``release(_:missed:)``.
-    func open(identity: String) -> (id: Int, stream: ByteStream)? {
+    func open(
+        identity: String, isLetIn: @escaping @Sendable () -> Bool = { true }
+    ) -> (id: Int, stream: ByteStream)? {
         let stream = ByteStream()
         let id: Int? = state.withLock { state in
             guard !state.isClosed, state.streams.count < Limits.eventStreams else { return nil }
             state.nextID += 1
             state.streams[state.nextID] = Listener(
-                identity: identity, stream: stream, held: [], lastID: 0)
+                identity: identity, stream: stream, isLetIn: isLetIn, held: [], lastID: 0)
             return state.nextID
         }
         guard let id else { return nil }
@@ -58,6 +63,7 @@ final class EventFeed: Sendable {
 
     /// Sends committed events on.
     func publish(_ events: [Event]) {
+        endForbidden()
         state.withLock { state in
             for id in state.streams.keys {
                 guard var listener = state.streams[id] else { continue }
@@ -74,10 +80,21 @@ final class EventFeed: Sendable {
 
     /// Sends a comment line to everyone, so that nothing between takes the connection for dead.
     func beat() {
+        endForbidden()
         let streams = state.withLock { $0.streams }
         for (id, listener) in streams where !listener.stream.write(Array(": \n\n".utf8)) {
             close(id)
         }
+    }
+
+    /// Ends the streams of those that are not let in any more.
+    func endForbidden() {
+        let forbidden = state.withLock { state in
+            let forbidden = state.streams.filter { !$0.value.isLetIn() }
+            for id in forbidden.keys { state.streams[id] = nil }
+            return forbidden
+        }
+        for listener in forbidden.values { listener.stream.finish() }
     }
 
     /// Ends all streams; none is opened any more.

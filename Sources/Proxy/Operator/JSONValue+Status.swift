@@ -11,6 +11,14 @@ extension JSONValue {
             ("nextTry", .time(backend.nextTry)))
     }
 
+    /// Where clients and the dashboard find this program; null while it does not listen.
+    static func addresses(_ addresses: ListeningAddresses?) -> JSONValue {
+        guard let addresses else { return .null }
+        return .members(
+            ("clients", .string("http://\(addresses.clients)")),
+            ("dashboard", .string("http://\(addresses.dashboard)/-/")))
+    }
+
     /// Online or offline by choice.
     static func mode(_ mode: EngineStatus.Mode) -> JSONValue {
         switch mode {

@@ -27,7 +27,8 @@ extension OperatorAPI {
                 status: .conflict, code: "name-taken",
                 detail: "There is an address of that name; revoke it first, or take another name.")
         case .made(let capability, let secret):
-            let host = call.request.head.authority ?? ""
+            let called = call.request.head.authority ?? ""
+            let host = rules.addresses?.clientsAuthority(called) ?? called
             return .json(
                 .members(
                     ("name", .string(capability.name)),
@@ -60,6 +61,7 @@ extension OperatorAPI {
         guard access.revoke(call.parameter("id")) else {
             throw .notFound("There is no such session; it may have ended.")
         }
+        feed.endForbidden()
         return Response(status: .noContent)
     }
 }

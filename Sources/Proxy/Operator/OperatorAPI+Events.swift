@@ -15,7 +15,11 @@ extension OperatorAPI {
         } else {
             after = nil
         }
-        guard let (id, stream) = feed.open(identity: home.identity) else {
+        guard let caller = access.caller(call.request) else {
+            throw Self.signInRequired("Sign in first.")
+        }
+        let opened = feed.open(identity: home.identity) { [access] in access.isLetIn(caller) }
+        guard let (id, stream) = opened else {
             throw .unavailable("Too many event streams are open.")
         }
         stream.write(Array("retry: 1000\n\n".utf8))

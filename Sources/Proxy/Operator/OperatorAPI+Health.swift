@@ -10,24 +10,27 @@ extension OperatorAPI {
     /// Ready is who can take a durable write; being offline is ready. With `verbose` it also tells
     /// what does not decide.
     func readyz(_ call: OperatorCall) async -> Response {
-        var checks: [(String, String?)] = []
-        var told: [(String, String)] = []
-        for home in homes.all {
-            do {
-                try await home.store.proveWritable()
-                let backend = try await home.engine.status().backend
-                checks.append(("store \(home.identity)", nil))
-                told.append(
-                    (
-                        "backend \(home.identity)", "\(backend.state.rawValue): \(backend.reason)"
-                    ))
-            } catch {
-                checks.append(("store \(home.identity)", error.description))
-            }
-            let isGoing = await home.engine.isGoingRound
-            told.append(("sync \(home.identity)", isGoing ? "goes round" : "stands still"))
+        let finding = await readiness.finding()
+        let failure = finding.reason.map {
+            "\(finding.failed) of \(finding.stores) cannot be written: \($0)"
         }
-        return Self.health(checks, told: call.query["verbose"] == nil ? [] : told)
+        let told = call.query["verbose"] == nil ? [] : await detail()
+        return Self.health([("stores", failure)], told: told)
+    }
+
+    /// What does not decide: the backend as requests without a token find it, and how many engines go
+    /// round. No user is named, since no sign-in is asked for.
+    private func detail() async -> [(String, String)] {
+        let all = homes.all
+        var going = 0
+        for home in all {
+            if await home.engine.isGoingRound { going += 1 }
+        }
+        let backend = try? await homes.nobody.engine.status().backend
+        return [
+            ("backend", backend.map { "\($0.state.rawValue): \($0.reason)" } ?? "not known"),
+            ("sync", "\(going) of \(all.count) go round"),
+        ]
     }
 
     private static func health(
@@ -78,10 +81,21 @@ extension OperatorAPI {
             body: PackageResources.openapi_json)
     }
 
-    func dashboardFile(_ name: String) throws(Problem) -> Response {
+    /// A file of the dashboard. At `[::1]` the browser is led to the name of the same place.
+    func dashboardFile(_ name: String, _ call: OperatorCall) throws(Problem) -> Response {
+        let authority = call.request.head.authority ?? ""
+        if authority.hasPrefix("[") {
+            let port = Substring(authority.utf8.drop { $0 != UInt8(ascii: "]") }.dropFirst())
+            let file = name == "index.html" ? "" : name
+            return Response(
+                status: .found,
+                headerFields: [
+                    .location: "http://localhost\(port)/-/\(file)", .cacheControl: "no-store",
+                ])
+        }
         guard let file = DashboardFile.named(name) else {
             throw .notFound("The dashboard has no file \(name).")
         }
-        return file.response
+        return file.response(authority: authority)
     }
 }

@@ -39,6 +39,7 @@ extension OperatorAPI {
 
     func signOut(_ call: OperatorCall) -> Response {
         if case .session(let session) = access.caller(call.request) { access.signOut(session) }
+        feed.endForbidden()
         var response = Response(status: .noContent)
         response.head.headerFields[.setCookie] =
             "\(OperatorAccess.cookieName(call.request))=; Path=/; HttpOnly; SameSite=Strict; "
@@ -51,9 +52,11 @@ extension OperatorAPI {
             throw Self.signInRequired("Only the token of operator.token makes links.")
         }
         let link = access.makeLink()
+        let called = call.request.head.authority ?? ""
+        let host = rules.addresses?.dashboardAuthority(called) ?? called
         return .json(
             .members(
-                ("url", .string(Self.link(link.value, host: call.request.head.authority ?? ""))),
+                ("url", .string(Self.link(link.value, host: host))),
                 ("expiresAt", .time(link.expiresAt))), status: .created)
     }
 
@@ -61,7 +64,7 @@ extension OperatorAPI {
     /// stands in no log; the page takes it out of the address at once.
     static func link(_ value: String, host: String) -> String { "http://\(host)/-/#link=\(value)" }
 
-    private static func signInRequired(_ detail: String) -> Problem {
+    static func signInRequired(_ detail: String) -> Problem {
         Problem(
             status: .unauthorized, code: "sign-in-required", detail: detail,
             fields: [.wwwAuthenticate: "Bearer realm=\"understudy\""])

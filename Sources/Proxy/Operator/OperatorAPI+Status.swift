@@ -11,7 +11,8 @@ extension OperatorAPI {
         return .json(
             .members(
                 ("identity", .string(home.identity)), ("version", .string(Version.text)),
-                ("startedAt", .time(startedAt)), ("backend", .backend(status.backend)),
+                ("startedAt", .time(startedAt)), ("addresses", .addresses(rules.addresses)),
+                ("backend", .backend(status.backend)),
                 ("mode", .mode(status.mode)), ("queue", .queue(status.queue)),
                 ("ledger", .ledger(status.ledger)),
                 (

@@ -17,6 +17,7 @@ struct OperatorAPI: Sendable {
     /// What was amiss at the start and stays so until the next one.
     let startWarnings: [String]
     let feed: EventFeed
+    let readiness: Readiness
     let work: BackgroundWork
     let slowLane: SlowLane
     let startedAt: Instant
@@ -24,7 +25,7 @@ struct OperatorAPI: Sendable {
 
     /// What the settings should make the operator think about.
     var warnings: [String] {
-        startWarnings + [rules.now.tablesAccess.warning(loginUsers: loginUsers)].compactMap { $0 }
+        startWarnings + rules.now.warnings(loginUsers: loginUsers)
     }
 
     /// Answers a request that the guard let through.

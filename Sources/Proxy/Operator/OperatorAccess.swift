@@ -89,20 +89,37 @@ final class OperatorAccess: Sendable {
     func caller(_ request: Request) -> Caller? {
         let fields = request.head.headerFields
         if let authorization = fields[.authorization] {
-            let parts = authorization.split(separator: " ", maxSplits: 1)
-            guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-            return Self.isSame(String(parts[1]), token) ? .token : nil
+            guard let given = BearerCredential.token(authorization) else { return nil }
+            return Self.isSame(given, token) ? .token : nil
         }
-        guard let value = fields[.understudySession],
-            let cookie = Self.cookie(Self.cookieName(request), in: fields)
-        else { return nil }
+        guard let value = fields[.understudySession] else { return nil }
+        let cookies = Self.cookies(named: Self.cookieName(request), in: fields)
         let now = now()
         return state.withLock { state in
             state.sessions.first { session in
-                Self.isSame(session.cookie, cookie) && Self.isSame(session.value, value)
-                    && session.expiresAt > now
+                cookies.contains { Self.isSame(session.cookie, $0) }
+                    && Self.isSame(session.value, value) && session.expiresAt > now
             }
         }.map { .session($0) }
+    }
+
+    /// Whether a caller that was let in would be let in now.
+    func isLetIn(_ caller: Caller) -> Bool {
+        switch caller {
+        case .token: true
+        case .session(let session): sessions.contains(session)
+        }
+    }
+
+    /// The fields without those that hold the operator's token, wherever in them it stands: two fields
+    /// of one name, a second space and a field of the backend's all would carry it past this program.
+    func withoutToken(_ fields: HTTPFields) -> HTTPFields {
+        let token = Array(token.utf8)
+        let holds = { (field: HTTPField) in
+            field.value.utf8.count >= token.count && field.value.utf8.firstRange(of: token) != nil
+        }
+        guard fields.contains(where: holds) else { return fields }
+        return HTTPFields(fields.filter { !holds($0) })
     }
 
     /// Makes a one-time link's value.
@@ -170,15 +187,20 @@ final class OperatorAccess: Sendable {
 
     /// The cookie's name: it carries the port, since cookies do not know ports.
     static func cookieName(_ request: Request) -> String {
-        "understudy_\(request.connection.localPort)"
+        "\(cookiePrefix)\(request.connection.localPort)"
     }
 
-    private static func cookie(_ name: String, in fields: HTTPFields) -> String? {
-        for pair in (fields[.cookie] ?? "").split(separator: ";") {
-            let pair = pair.trimming { $0 == " " }
-            if pair.hasPrefix("\(name)=") { return String(pair.dropFirst(name.count + 1)) }
+    /// Whether a name is one that this program gives its cookies, at whatever port.
+    static func isOwnCookie(_ name: String) -> Bool { name.lowercased().hasPrefix(cookiePrefix) }
+
+    private static let cookiePrefix = "understudy_"
+
+    /// The values of all cookies of a name. Another port of this machine may have set one of the same
+    /// name, and the browser sends both.
+    private static func cookies(named name: String, in fields: HTTPFields) -> [String] {
+        BackendCookies.pairs(of: fields).filter { BackendCookies.name(of: $0) == name }.map {
+            pair in String(Substring(pair.utf8.drop { $0 != UInt8(ascii: "=") }.dropFirst()))
         }
-        return nil
     }
 
     /// Compares without stopping at the first difference, so that time tells nothing.

@@ -8,13 +8,15 @@ extension OperatorRoute {
 
     /// All routes, tried in this order.
     static let all: [OperatorRoute] = [
-        .now(.get, "/-/") { api, _ throws(Problem) in try api.dashboardFile("index.html") },
+        .now(.get, "/-/") { api, call throws(Problem) in
+            try api.dashboardFile("index.html", call)
+        },
         .now(.get, "/-/livez") { api, _ in api.livez() },
         .later(.get, "/-/readyz") { api, call in await api.readyz(call) },
         .later(.get, "/-/metrics") { api, _ in await api.metrics() },
         .now(.get, "/-/openapi.json") { api, _ in api.openAPI() },
         .now(.get, "/-/{file}") { api, call throws(Problem) in
-            try api.dashboardFile(call.parameter("file"))
+            try api.dashboardFile(call.parameter("file"), call)
         },
 
         .now(.get, "\(api)/session") { api, call throws(Problem) in try api.session(call) },

@@ -9,7 +9,7 @@ struct LoggedPath: Sendable, Hashable {
     /// Makes it from a raw target.
     ///
     /// 1. The query is left out: it holds values of rows, and in passed on requests codes and tokens.
-    /// 2. The secret of a capability address is left out.
+    /// 2. The secret of a capability address is left out, however the address is spelled.
     /// 3. A path of `/-/` stays as it is. Its segments name tables, operations and runs.
     /// 4. Of `/tables` the table's name stays; an id is part of its row. Of `/api` and the other
     ///    places that backends have, the name behind them stays, of any other path the first segment:
@@ -18,26 +18,37 @@ struct LoggedPath: Sendable, Hashable {
     ///    terminal; what is too long is cut.
     init(target: String) {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        var segments = path.split(separator: UInt8(ascii: "/")).map { Self.visible($0) }
+        let raw = path.split(separator: UInt8(ascii: "/"))
+        var segments = raw.map { Self.visible($0) }
+        let root = Self.root(raw.first ?? Substring().utf8)
         var shown = ""
-        if segments.first == AddressedRequest.mark, segments.count > 1 {
-            segments.removeFirst(2)
-            shown = "/\(AddressedRequest.mark)/*"
+        if root == AddressedRequest.mark {
+            shown = "/\(AddressedRequest.mark)"
+            if segments.count > 1 { shown += "/*" }
+            segments.removeFirst(min(2, segments.count))
         }
-        let kept = Self.kept(segments)
+        let kept = Self.kept(segments, isBehindSecret: root == AddressedRequest.mark)
         shown += kept.map { "/\($0)" }.joined()
         if kept.count < segments.count { shown += "/*" }
         text = shown.isEmpty ? "/" : String(shown.prefix(Limits.loggedPathCharacters))
     }
 
     /// The segments that say what is asked for.
-    private static func kept(_ segments: [String]) -> ArraySlice<String> {
+    private static func kept(
+        _ segments: [String], isBehindSecret: Bool
+    ) -> ArraySlice<String> {
         switch segments.first?.lowercased() {
         case "-": segments[...]
         case "tables", "api", ".auth", "login", "push": segments.prefix(2)
-        case AddressedRequest.mark, nil: []
-        default: segments.prefix(1)
+        case nil: []
+        // Of an address that was put together wrongly this may be the secret.
+        default: isBehindSecret ? [] : segments.prefix(1)
         }
+    }
+
+    /// What the first segment names, by the rule of ``TargetPath``.
+    private static func root(_ segment: Substring.UTF8View) -> String? {
+        PercentCoding.decode(Substring(segment)).map { TargetPath.root(of: $0) }
     }
 
     private static func visible(_ segment: some Sequence<UInt8>) -> String {

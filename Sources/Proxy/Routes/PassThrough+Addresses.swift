@@ -37,15 +37,15 @@ extension PassThrough {
     /// Sends a request of signing in. As long as nobody knows the backend's generation, one that has
     /// no such address is asked again in the other form: that the first changed nothing is certain.
     func loginResponse(
-        to request: Request, _ target: String
+        to request: Request, _ target: String, _ terms: Terms
     ) async throws(TransportError) -> Response {
-        let response = try await transport.send(outgoing(request, target))
+        let response = try await transport.send(outgoing(request, target, terms))
         guard homes.backendGeneration == nil, response.head.status == .notFound,
             let address = LoginAddress(target: target),
             let other = try? address.target(
                 in: address.form.other, isBrowser: request.head.method == .get)
         else { return response }
-        let second = try await transport.send(outgoing(request, other))
+        let second = try await transport.send(outgoing(request, other, terms))
         return second.head.status == .notFound ? response : second
     }
 

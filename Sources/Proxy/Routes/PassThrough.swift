@@ -9,20 +9,33 @@ struct PassThrough: Sendable {
     let backend: BackendAddress
     let transport: any HTTPTransport
     let homes: Homes
-    let access: OperatorAccess
+    let cookies: BackendCookies
     let applicationKey: ApplicationKey
     let defaultGeneration: Generation
     let work: BackgroundWork
     /// The places for clients that wait for the backend.
     let places = Places(Limits.requestsAtBackend)
 
+    /// What holds for one request that is passed on.
+    struct Terms: Sendable, Hashable {
+        /// The path of the client's capability address; empty for the plain one.
+        var base = ""
+        /// Whether the operator's application key may be added: not for a caller that may not use
+        /// `/tables`.
+        var addsKey: Bool
+        /// Whether a page in the answer gets an origin of its own.
+        var isSandboxed: Bool
+
+        /// For a request to `/tables` that the backend has to answer itself.
+        static let tables = Terms(addsKey: true, isSandboxed: true)
+    }
+
     /// Answers a request that the guard let through.
-    /// - Parameter base: the client's capability address; empty for the plain one.
-    func handle(_ request: Request, base: String = "") -> Answer {
+    func handle(_ request: Request, _ terms: Terms) -> Answer {
         .later { reply in
             guard places.take() else { return reply(unreachable(request, Self.crowded)) }
             work.start {
-                let response = await response(to: request, base)
+                let response = await response(to: request, terms)
                 places.giveBack()
                 reply(response)
             }
@@ -32,7 +45,7 @@ struct PassThrough: Sendable {
     /// Why a client is sent away.
     static let crowded = "Too many requests wait for the backend."
 
-    private func response(to request: Request, _ base: String) async -> Response {
+    private func response(to request: Request, _ terms: Terms) async -> Response {
         guard !homes.nobody.board.isSwitchedOff else {
             return unreachable(request, "Offline mode is on.")
         }
@@ -43,14 +56,14 @@ struct PassThrough: Sendable {
         do throws(TransportError) {
             let response: Response
             if LoginAnswer.isExpected(of: request) {
-                response = try await loginResponse(to: request, target)
+                response = try await loginResponse(to: request, target, terms)
                 if let login = LoginAnswer(response) { await signIn(login, request) }
             } else {
-                response = try await transport.open(outgoing(request, target))
+                response = try await transport.open(outgoing(request, target, terms))
                 if LoginAnswer.isSignOut(request, response) { await signOut(request) }
             }
             for home in homes.all { home.engine.nudge(.reachable) }
-            return incoming(response, request, base)
+            return incoming(response, request, terms)
         } catch {
             for home in homes.all { home.engine.nudge(.unreachable) }
             return unreachable(request, "The backend cannot be reached: \(error.message)")
@@ -58,8 +71,8 @@ struct PassThrough: Sendable {
     }
 
     /// The request as it goes to the backend.
-    func outgoing(_ request: Request, _ target: String) -> Request {
-        var outgoing = Request(head: outgoingHead(request, target), body: request.body)
+    func outgoing(_ request: Request, _ target: String, _ terms: Terms) -> Request {
+        var outgoing = Request(head: outgoingHead(request, target, terms), body: request.body)
         outgoing.bodyStream = request.bodyStream
         return outgoing
     }
@@ -84,50 +97,45 @@ struct PassThrough: Sendable {
     }
 
     /// The head as the backend gets it: its own authority, the raw target behind its path, and
-    /// nothing that concerns only the connection or this proxy.
-    private func outgoingHead(_ request: Request, _ target: String) -> HTTPRequest {
+    /// nothing that concerns only the connection or this proxy. `Referer` is an address of this proxy,
+    /// in which a capability's secret may stand.
+    private func outgoingHead(
+        _ request: Request, _ target: String, _ terms: Terms
+    ) -> HTTPRequest {
         var head = request.head
         head.scheme = backend.scheme
         head.authority = backend.authority
         head.path = backend.prefix + target
         let length = head.headerFields[.contentLength]
-        head.headerFields = Self.endToEnd(head.headerFields)
+        head.headerFields = cookies.outgoing(Self.endToEnd(head.headerFields))
         head.headerFields[.contentLength] = length
         head.headerFields[.understudySession] = nil
-        if access.caller(request) == .token { head.headerFields[.authorization] = nil }
-        if let cookies = head.headerFields[.cookie] {
-            let own = OperatorAccess.cookieName(request)
-            let others = cookies.split(separator: ";").map { $0.trimming { $0 == " " } }
-                .filter { !$0.hasPrefix("\(own)=") }
-            head.headerFields[.cookie] = nil
-            // Assigned, it would become one field for each cookie, which HTTP/1.1 does not allow.
-            if !others.isEmpty {
-                let value = others.joined(separator: "; ")
-                head.headerFields.append(HTTPField(name: .cookie, value: value))
-            }
-        }
+        head.headerFields[.referer] = nil
         if let generation = homes.backendGeneration {
             // A request without any mark is no SDK's and stays as it is; PUT says nothing here.
             var marked = request
             marked.head.method = .get
             let client = Generation.detect(marked, default: generation)
-            Dialect.translate(&head, from: client, to: generation, key: applicationKey.text)
+            let key = terms.addsKey ? applicationKey.text : nil
+            Dialect.translate(&head, from: client, to: generation, key: key)
         }
         return head
     }
 
     private func incoming(
-        _ response: Response, _ request: Request, _ base: String
+        _ response: Response, _ request: Request, _ terms: Terms
     ) -> Response {
         var response = response
         let length = response.head.headerFields[.contentLength]
-        response.head.headerFields = Self.endToEnd(response.head.headerFields)
+        response.head.headerFields = PassedAnswer.fields(
+            cookies.incoming(Self.endToEnd(response.head.headerFields)),
+            isSandboxed: terms.isSandboxed)
         response.head.headerFields[.contentLength] = length
         if let location = response.head.headerFields[.location] {
-            response.head.headerFields[.location] = own(location, request, base) ?? location
+            response.head.headerFields[.location] = own(location, request, terms.base) ?? location
         }
         if TablePath.isTables(request.path), let link = response.head.headerFields[.link] {
-            response.head.headerFields[.link] = nextLink(link, request, base)
+            response.head.headerFields[.link] = nextLink(link, request, terms.base)
         }
         // The length of an answer to HEAD is that of a body that does not come.
         if request.head.method == .head, response.bytes != nil {
@@ -152,8 +160,8 @@ struct PassThrough: Sendable {
     /// The fields without those that belong to one connection (RFC 9110, section 7.6.1) or to the
     /// framing of a message.
     static func endToEnd(_ fields: HTTPFields) -> HTTPFields {
-        let named = fields[values: .connection].joined(separator: ",").split(separator: ",").map {
-            $0.trimming { $0 == " " }.lowercased()
+        let named = fields[values: .connection].flatMap {
+            $0[...].pieces(separatedBy: UInt8(ascii: ",")).map { $0.lowercased() }
         }
         return HTTPFields(
             fields.filter { field in

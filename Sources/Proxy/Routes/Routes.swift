@@ -60,7 +60,7 @@ struct Routes: HTTPHandler {
     /// Leads a request that the guard let through to who answers it.
     func handle(_ request: Request) -> Answer {
         let asked = AddressedRequest(request)
-        let request = asked.request
+        var request = asked.request
         guard let path = try? TargetPath(request) else {
             return .now(Problem.invalid("The path cannot be read.").response)
         }
@@ -74,28 +74,41 @@ struct Routes: HTTPHandler {
             }
             actor = .namedClient(name)
         }
+        let terms = PassThrough.Terms(
+            base: asked.base, addsKey: gate.mayUseTables(asked),
+            isSandboxed: gate.door(request.connection) != .clients)
+        switch space {
+        case .tables, .other:
+            // From here on the request may go to the backend, where the operator is not known.
+            let fields = request.head.headerFields
+            request.head.headerFields = gate.access.withoutToken(fields)
+        case .operatorAPI: break
+        }
         if space == .tables, asked.secret == nil, shared.isEmpty, isLasting(request) {
             return tables.handle(request, keepingIn: keptReads(request))
         }
-        let answer = answer(request, path, space, actor, base: asked.base)
+        let answer = answer(request, path, space, actor, terms)
         return shared.isEmpty ? answer : answer.adding(shared)
     }
 
     private func answer(
-        _ request: Request, _ path: TargetPath, _ space: Space, _ actor: Actor, base: String
+        _ request: Request, _ path: TargetPath, _ space: Space, _ actor: Actor,
+        _ terms: PassThrough.Terms
     ) -> Answer {
         switch space {
         case .tables:
-            return tables.handle(request, actor, base: base)
+            return tables.handle(request, actor, base: terms.base)
         case .operatorAPI:
             // `/-` is the dashboard as well, under the address that its files are relative to.
-            return path.segments.count == 1
+            let answer: Answer =
+                path.segments.count == 1
                 ? .now(Self.toDashboard) : operatorAPI.handle(request, path)
+            return answer.addingMissing(ClosedAnswer.fields)
         case .other:
             let isFrontDoor = path.segments.isEmpty && request.head.method == .get
             let accepts = request.head.headerFields[.accept] ?? ""
             return isFrontDoor && accepts.contains("text/html")
-                ? .now(Self.toDashboard) : passThrough.handle(request, base: base)
+                ? .now(Self.toDashboard) : passThrough.handle(request, terms)
         }
     }
 
@@ -128,21 +141,38 @@ struct Routes: HTTPHandler {
     }
 
     private static let toDashboard = Response(
-        status: .found, headerFields: [.location: "/-/", .cacheControl: "no-store"])
+        status: .found,
+        headerFields: ClosedAnswer.closing([.location: "/-/", .cacheControl: "no-store"]))
 }
 
 extension Answer {
     /// The answer with further header fields, now or later.
     func adding(_ fields: HTTPFields) -> Answer {
-        @Sendable func added(_ response: Response) -> Response {
-            var response = response
-            for field in fields { response.head.headerFields[field.name] = field.value }
-            return response
+        map { $0.adding(fields) }
+    }
+
+    /// The answer with those fields that it does not have by itself.
+    func addingMissing(_ fields: HTTPFields) -> Answer {
+        map { response in
+            response.adding(
+                HTTPFields(fields.filter { !response.head.headerFields.contains($0.name) }))
         }
+    }
+
+    private func map(_ change: @escaping @Sendable (Response) -> Response) -> Answer {
         switch self {
-        case .now(let response): return .now(added(response))
+        case .now(let response): return .now(change(response))
         case .later(let start):
-            return .later { reply in start(Reply { reply(added($0)) }) }
+            return .later { reply in start(Reply { reply(change($0)) }) }
         }
+    }
+}
+
+extension Response {
+    /// The response with further header fields in the place of those of the same names.
+    fileprivate func adding(_ fields: HTTPFields) -> Response {
+        var response = self
+        for field in fields { response.head.headerFields[field.name] = field.value }
+        return response
     }
 }

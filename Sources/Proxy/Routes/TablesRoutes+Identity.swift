@@ -31,7 +31,7 @@ extension TablesRoutes {
                     reply(refused(call))
                 case .unproven where generation != nil && generation != call.generation:
                     reply(strange(call))
-                case .unproven: passThrough.handle(request).send(reply)
+                case .unproven: passThrough.handle(request, .tables).send(reply)
                 case .good: await enter(token, call, request, actor, reply)
                 }
             }

@@ -81,7 +81,7 @@ extension TablesRoutes {
     /// nothing is kept here before the backend has said that such inserts need no sign-in. One that it
     /// takes lets later ones be taken here.
     func insertThrough(_ scene: Scene, _ request: Request, _ reply: Reply) {
-        passThrough.handle(request).send(
+        passThrough.handle(request, .tables).send(
             Reply { response in
                 if response.head.status.kind == .successful {
                     scene.home.board.note(scene.call.table, needsSignIn: false)

@@ -46,10 +46,7 @@ struct TablesRoutes: Sendable {
                             + "\(Limits.forwardedHeaderBytes) bytes.")))
         }
         learnKey(request)
-        // The operator's own token is nobody's with the backend.
-        let isOperator = passThrough.access.caller(request) == .token
-        let token =
-            isOperator ? nil : Token(request.head.headerFields, generation: call.generation)
+        let token = Token(request.head.headerFields, generation: call.generation)
         reads?.keep(
             KnownReads.Read(call: call, answer: answer, token: token, request: request))
         return enter(call, answer, token, request, actor)

@@ -88,6 +88,8 @@ struct IdentityTests {
     @Test(arguments: [
         ("POST", "/login/facebook", true), ("POST", "/.auth/login/aad", true),
         ("GET", "/.auth/refresh", true), ("GET", "/.auth/login/aad/token?x=1", true),
+        ("POST", "//login/facebook", false), ("POST", "/.auth//login/aad", false),
+        ("POST", "/login;a/aad", false), ("POST", "/LOGIN/aad/", true),
         ("GET", "/.auth/me", false), ("POST", "/api/login", false), ("GET", "/refresh", false),
     ])
     func `logins are known by their paths`(method: String, path: String, isLogin: Bool) {

@@ -1,0 +1,85 @@
+"""One reading of paths: however `/tables` is spelled, it is /tables or refused, and never passed on."""
+
+import pytest
+import requests
+from by_hand import raw
+from hostile import HTTPBackend
+from programs import ZUMO
+
+# What servers have been seen to take for /tables/todoitem.
+SPELLINGS = [
+    "/Tables/todoitem", "/TABLES/todoitem", "/%54ables/todoitem", "/%74%61%62%6c%65%73/todoitem",
+    "//tables/todoitem", "///tables/todoitem", "/tables//todoitem", "/tables;a/todoitem",
+    "/tables;a=b/todoitem", "/Tables%3Ba/todoitem", "/tables%2Ftodoitem", "/tables%2ftodoitem",
+    "/%2Ftables/todoitem", "/tables./todoitem", "/tables%20/todoitem", "/%20tables/todoitem",
+    "/tables%2E/todoitem", "/./tables/todoitem", "/x/../tables/todoitem", "/x/%2e%2e/tables/todoitem",
+    "/x/..%2Ftables/todoitem", "/x/..;/tables/todoitem", "/x/..%5Ctables/todoitem",
+    "/tables\\todoitem", "/%2574ables/todoitem", "/table%C5%BF/todoitem", "/%00tables/todoitem",
+]
+
+
+@pytest.fixture
+def backend():
+    backend = HTTPBackend(lambda handler, _: handler.answer(200, b'[{"id":"planted"}]'))
+    yield backend
+    backend.shutdown()
+
+
+@pytest.mark.parametrize("target", SPELLINGS)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_no_spelling_of_tables_goes_around_the_capability(start, backend, target, method):
+    proxy = start.proxy(backend.url, "--sync", "manual", "--tables-access", "capability")
+    backend.requests.clear()
+    kind = ["Content-Type: text/plain"] if method == "POST" else []
+    status, answer = raw(proxy.port, target, method, kind, b"{}" if method == "POST" else b"")
+    assert status in (400, 401, 404, 415), answer
+    assert b"planted" not in answer
+    assert backend.requests == []
+    assert proxy.status()["ledger"]["accepted"] == 0
+
+
+@pytest.mark.parametrize("target", SPELLINGS)
+def test_no_spelling_of_tables_goes_around_the_list_of_tables(start, backend, target):
+    proxy = start.proxy(backend.url, "--sync", "manual", "--table", "book")
+    backend.requests.clear()
+    status, answer = raw(proxy.port, target, fields=["ZUMO-API-VERSION: 2.0.0"])
+    assert status in (400, 404), answer
+    assert b"planted" not in answer
+    assert backend.requests == []
+
+
+def test_no_key_is_added_for_a_caller_that_may_not_use_tables(start, backend, tmp_path):
+    key = tmp_path / "application.key"
+    key.write_text("the-operators-key\n")
+    proxy = start.proxy(
+        backend.url, "--sync", "manual", "--tables-access", "capability",
+        "--application-key-file", str(key), "--backend-generation", "1")
+    address = proxy.command("access", "add", "phone").stdout.strip()
+    ask = lambda url: requests.get(url + "/api/custom", headers=ZUMO, timeout=10)
+    backend.requests.clear()
+    assert ask(proxy.url).status_code == 200
+    assert ask(address).status_code == 200
+    keys = [fields.get("X-ZUMO-APPLICATION") for _, path, fields, _ in backend.requests]
+    assert keys == [None, "the-operators-key"]
+    assert [path for _, path, *_ in backend.requests] == ["/api/custom", "/api/custom"]
+
+
+CROSS = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"]
+
+
+@pytest.mark.parametrize("target", ["//api/x", "//", "/api/x", "//login/x", "/.auth%2Fx", "/login;a/x"])
+def test_another_site_cannot_navigate_to_the_backends_paths(start, backend, target):
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    backend.requests.clear()
+    status, answer = raw(proxy.port, target, fields=CROSS)
+    assert status in (400, 403), answer
+    assert backend.requests == []
+
+
+def test_reading_many_tables_that_do_not_exist_makes_none(start):
+    proxy = start.proxy(start.backend("--flavour", "express", "--table", "todoitem").url)
+    proxy.insert({"id": "a"})
+    for number in range(900):
+        assert proxy.request("GET", f"/tables/none{number}").status_code in (200, 404, 503)
+    names = [table["name"] for table in proxy.operator("GET", "/tables")["items"]]
+    assert names == ["todoitem"]

@@ -1,0 +1,35 @@
+import Synchronization
+import TablesProtocol
+import Testing
+
+@testable import Proxy
+
+final class ReadinessTests: Sendable {
+    private let clock = Mutex<Int64>(10_000)
+    private let proofs = Mutex(0)
+
+    @Test
+    func `a proof holds for a second, whatever number of callers ask, and not before its time`()
+        async
+    {
+        let readiness = Readiness(
+            now: { Instant(milliseconds: self.clock.withLock { $0 }) },
+            prove: {
+                self.proofs.withLock { $0 += 1 }
+                return Readiness.Finding(stores: self.proofs.withLock { $0 })
+            })
+        func ask(at milliseconds: Int64) async -> Set<Int> {
+            clock.withLock { $0 = milliseconds }
+            return await withTaskGroup(of: Int.self) { group in
+                for _ in 0..<50 { group.addTask { await readiness.finding().stores } }
+                return await group.reduce(into: []) { $0.insert($1) }
+            }
+        }
+        #expect(await ask(at: 10_000) == [1])
+        #expect(await ask(at: 10_999) == [1])
+        #expect(await ask(at: 11_000) == [2])
+        // A clock that was set back proves anew.
+        #expect(await ask(at: 5000) == [3])
+        #expect(proofs.withLock { $0 } == 3)
+    }
+}
