@@ -148,7 +148,8 @@ def test_a_link_that_is_good_replaces_the_session(dashboard, start, backend):
     board = dashboard(proxy)
     before = board.page.evaluate("localStorage.getItem('understudy-session')")
     board.page.goto(proxy.operator("POST", "/links", expect=201, json={})["url"])
-    wait_until(lambda: board.page.evaluate("localStorage.getItem('understudy-session')") != before, 10, "the new session")
+    # The page that is open loads anew.
+    board.page.wait_for_function("(before) => localStorage.getItem('understudy-session') !== before", arg=before)
 
 
 @pytest.mark.parametrize("place", ["queue/%", "queue/%E0%A4%A", "queue/nothing"])

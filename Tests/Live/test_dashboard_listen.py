@@ -1,5 +1,11 @@
 """--dashboard-listen: the dashboard has a port, and so an origin, of its own."""
 
+import json
+import os
+import signal
+import socket
+import subprocess
+
 import pytest
 import requests
 from by_hand import raw
@@ -99,8 +105,29 @@ def test_it_stands_in_the_file_and_a_reload_leaves_it(start, backend, tmp_path):
     proxy = start.proxy(backend.url, "--sync", "manual", "--config", str(file))
     assert raw(first, "/-/")[0] == 200 and raw(proxy.port, "/-/app.js")[0] == 404
     file.write_text(f"dashboard-listen = 127.0.0.1:{second}\n")
-    import signal
     proxy.program.process.send_signal(signal.SIGHUP)
     wait_until(lambda: "waitsForRestart=dashboard-listen" in proxy.program.output
                or '"waitsForRestart":"dashboard-listen"' in proxy.program.output, 5, "the reload")
     assert raw(first, "/-/")[0] == 200 and raw(proxy.port, "/-/app.js")[0] == 404
+
+
+def test_doctor_looks_at_both_addresses(start, backend, tmp_path):
+    first, second = free_port(), free_port()
+    file = tmp_path / "understudy.conf"
+
+    def found(dashboard):
+        file.write_text(f"backend = {backend.url}\nlisten = 127.0.0.1:{first}\ndashboard-listen = 127.0.0.1:{dashboard}\n")
+        file.chmod(0o600)
+        done = subprocess.run(
+            [BINARY, "doctor", "--json", "--data", tmp_path / "data"], capture_output=True, text=True, timeout=60,
+            env={**os.environ, "UNDERSTUDY_CONFIG": str(file)})
+        (one,) = [one for one in json.loads(done.stdout)["findings"] if one["check"] == "listening"]
+        return one["state"], one["finding"]
+
+    state, said = found(second)
+    assert state == "ok" and f"127.0.0.1:{first} and 127.0.0.1:{second} for the dashboard are free" in said
+    state, said = found(first)
+    assert state == "problem" and "same port" in said
+    with socket.create_server(("127.0.0.1", second)):
+        state, said = found(second)
+        assert state == "problem" and f"127.0.0.1:{second}" in said
