@@ -147,6 +147,11 @@ struct Scheduler: Sendable {
             guard settings.triggers.contains(.read) else { return }
             let isFresh = lastRead[table].map { now - $0 < .seconds(SyncLimits.readGapSeconds) }
             guard isFresh != true else { return }
+            lastRead[table] = nil
+            if lastRead.count >= SyncLimits.readTables {
+                lastRead = lastRead.filter { now - $0.value < .seconds(SyncLimits.readGapSeconds) }
+            }
+            guard lastRead.count < SyncLimits.readTables else { return }
             lastRead[table] = now
             wish(.pull(PullRequest(table: table)))
         case .reachable:

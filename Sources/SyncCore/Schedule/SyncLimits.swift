@@ -54,6 +54,9 @@ public enum SyncLimits {
     static let requestsPerTurn = 3
     /// The least time between two pulls of a table because it is read, in seconds.
     static let readGapSeconds: Int64 = 5
+    /// Tables of which a read is remembered. While so many were read within ``readGapSeconds``, the read
+    /// of a further one pulls nothing: any name can be asked for.
+    static let readTables = 100
     /// How often the engine keeps house and a sample, in seconds.
     static let houseSeconds: Int64 = 60
     /// How often the watchdog looks, in seconds.

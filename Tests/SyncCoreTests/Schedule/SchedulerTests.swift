@@ -140,6 +140,21 @@ import Testing
         #expect(scheduler.next(now: .seconds(9), outlook: idle) == .wait(until: nil))
     }
 
+    @Test func `reads of many names pull a bounded number of tables, and others later`() throws {
+        var scheduler = scheduler([.manual, .read])
+        func pulled(_ names: Range<Int>, at seconds: Int) throws -> Int {
+            for name in names {
+                scheduler.wake(.read(try #require(TableName("t\(name)"))), now: .seconds(seconds))
+            }
+            var pulls = 0
+            while case .run = scheduler.next(now: .seconds(seconds), outlook: idle) { pulls += 1 }
+            return pulls
+        }
+        #expect(try pulled(0..<900, at: 0) == SyncLimits.readTables)
+        #expect(try pulled(0..<900, at: 4) == 0)
+        #expect(try pulled(500..<520, at: 5) == 20)
+    }
+
     @Test func `due work that nobody touches for half a minute is a stall`() {
         var scheduler = scheduler()
         #expect(scheduler.next(now: .zero, outlook: due) == .run(.push))
