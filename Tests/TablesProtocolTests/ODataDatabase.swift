@@ -84,7 +84,7 @@ struct ODataDatabase {
 extension DatabaseFunction {
     fileprivate convenience init(_ function: SQLFunction) {
         self.init(function.name, argumentCount: function.argumentCount, pure: true) { arguments in
-            function.body(arguments.map { SQLValue($0) }).database
+            function.call(arguments.map { SQLValue($0) }).value.database
         }
     }
 }

@@ -5,7 +5,7 @@ extension SQLFunction {
     /// The function as GRDB registers it.
     var registered: DatabaseFunction {
         DatabaseFunction(name, argumentCount: argumentCount, pure: true) { arguments in
-            body(arguments.map(SQLValue.init)).bound
+            call(arguments.map(SQLValue.init)).value.bound
         }
     }
 }

@@ -38,7 +38,7 @@ enum Connection {
     static func reader(
         _ path: String, budget: StatementBudget?
     ) throws -> DatabaseQueue {
-        var configuration = configuration()
+        var configuration = configuration(budget)
         configuration.readonly = true
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
@@ -50,12 +50,14 @@ enum Connection {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    private static func configuration() -> Configuration {
+    private static func configuration(_ budget: StatementBudget? = nil) -> Configuration {
         var configuration = Configuration()
         configuration.busyMode = .timeout(StoreLimits.busySeconds)
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA synchronous = FULL")
-            for function in SQLFunction.all { db.add(function: DatabaseFunction(function)) }
+            for function in SQLFunction.all {
+                db.add(function: DatabaseFunction(function, spending: budget))
+            }
         }
         return configuration
     }

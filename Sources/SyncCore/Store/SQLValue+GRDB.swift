@@ -4,10 +4,15 @@ import TablesProtocol
 
 extension DatabaseFunction {
     /// A function of compiled queries.
-    convenience init(_ function: SQLFunction) {
-        let body = function.body
+    /// - Parameter budget: what its work counts in; a call that goes over it ends the statement as the
+    ///   budget itself does. Nil for work that nothing bounds.
+    convenience init(_ function: SQLFunction, spending budget: StatementBudget?) {
         self.init(function.name, argumentCount: function.argumentCount, pure: true) { values in
-            body(values.map(SQLValue.init)).databaseValue
+            let call = function.call(values.map(SQLValue.init))
+            guard budget?.spend(steps: call.steps) ?? true else {
+                throw DatabaseError(resultCode: .SQLITE_INTERRUPT)
+            }
+            return call.value.databaseValue
         }
     }
 }

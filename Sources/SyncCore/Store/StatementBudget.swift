@@ -2,12 +2,13 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// Cuts a read that takes too many steps of SQLite's machine.
+/// Cuts a read that takes too many steps of SQLite's machine, or whose functions do work that counts as
+/// so many.
 ///
 /// One belongs to one connection and lives as long. SQLite calls it on the thread that reads.
 final class StatementBudget: Sendable {
     private static let stepsPerTick = 10_000
-    private let ticksLeft = Atomic<Int>(Int.max)
+    private let stepsLeft = Atomic<Int>(Int.max)
 
     /// Makes a connection ask this budget while it reads. Called once, when the connection opens.
     func install(on db: Database) {
@@ -25,11 +26,15 @@ final class StatementBudget: Sendable {
     /// Starts a read that may take about this many steps.
     func start(steps: Int) {
         // One tick more, since SQLite's count does not begin at zero for a statement used before.
-        ticksLeft.store(steps / Self.stepsPerTick + 1, ordering: .relaxed)
+        stepsLeft.store(steps + Self.stepsPerTick, ordering: .relaxed)
+    }
+
+    /// Counts work that SQLite's machine does not see.
+    /// - Returns: false when the read is over its budget.
+    func spend(steps: Int) -> Bool {
+        stepsLeft.subtract(steps, ordering: .relaxed).newValue >= 0
     }
 
     /// 0 to go on, 1 to interrupt.
-    private func tick() -> CInt {
-        ticksLeft.subtract(1, ordering: .relaxed).newValue < 0 ? 1 : 0
-    }
+    private func tick() -> CInt { spend(steps: Self.stepsPerTick) ? 0 : 1 }
 }

@@ -1,5 +1,5 @@
 extension Limits {
-    /// Pairs in one query string.
+    /// Pairs in one query string, empty ones included.
     public static let queryParameters = 128
     /// The longest value of `$filter`, `$orderby` or `$select`, in UTF-8 bytes after decoding.
     public static let optionBytes = 65_536
@@ -19,8 +19,17 @@ extension Limits {
     public static let topRows = 1_000
     /// The highest `$top` that servers of generation 3 accept, in rows.
     public static let datasyncTopRows = 128_000
-    /// The longest text that a function in a query makes, in UTF-8 bytes; a longer one is null.
-    public static let computedTextBytes = 1 << 20
+    /// The longest text that a function in a query makes, in UTF-8 bytes, unless it was given a longer
+    /// one; a longer one is null.
+    public static let computedTextBytes = 256 << 10
+    /// What a call of a function counts in the budget of a query, in steps of SQLite's machine, of which
+    /// it is about 1 us.
+    static let functionSteps = 16
+    /// Bytes that a function reads or writes in the time of one such step.
+    static let functionBytesPerStep = 4
+    /// The longest text that SQLite looks for by itself, in UTF-8 bytes: it goes back for each place, and
+    /// what it does is not counted.
+    static let nativeSearchBytes = 64
     /// The longest regular expression of `matchesPattern`, in UTF-16 units.
     public static let patternUnits = 256
     /// Steps of the program that a regular expression becomes, its repetitions written out.

@@ -52,8 +52,15 @@ struct Pattern: Sendable {
     /// Whether some part of the text matches; nil where finding out takes more than
     /// ``Limits/patternWork``.
     func matches(_ text: String) -> Bool? {
+        var work = 0
+        return matches(text, work: &work)
+    }
+
+    /// The same, with the work that it took added to `total`.
+    func matches(_ text: String, work total: inout Int) -> Bool? {
         let units = Array(text.utf16)
         var work = Limits.patternWork
+        defer { total += Limits.patternWork - work }
         var current = States(count: steps.count)
         var next = States(count: steps.count)
         for place in 0...units.count {

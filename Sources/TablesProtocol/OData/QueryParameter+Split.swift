@@ -7,23 +7,23 @@ extension QueryParameter {
     /// 3. In name and value take `+` for a space, then decode `%xx`, once.
     ///
     /// - Throws: ``ODataError`` without option, its position counted in bytes of `rawQuery`, for a
-    ///   torn `%xx`, for bytes that are not UTF-8, for too many pairs.
+    ///   torn `%xx`, for bytes that are not UTF-8, for too many pairs, empty ones included.
     public static func split(_ rawQuery: Substring?) throws(ODataError) -> [QueryParameter] {
         guard let rawQuery else { return [] }
         let bytes = Array(rawQuery.utf8)
         var parameters: [QueryParameter] = []
         var start = 0
+        var count = 0
         while start <= bytes.count {
             let end = pairEnd(in: bytes, from: start)
-            if end > start {
-                guard parameters.count < Limits.queryParameters else {
-                    throw ODataError(
-                        option: "",
-                        reason: "The query has more than \(Limits.queryParameters) parameters",
-                        position: start)
-                }
-                parameters.append(try pair(bytes, start..<end))
+            count += 1
+            guard count <= Limits.queryParameters else {
+                throw ODataError(
+                    option: "",
+                    reason: "The query has more than \(Limits.queryParameters) parameters",
+                    position: start)
             }
+            if end > start { parameters.append(try pair(bytes, start..<end)) }
             start = end + 1
         }
         return parameters

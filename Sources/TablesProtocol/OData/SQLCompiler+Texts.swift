@@ -71,8 +71,13 @@ extension SQLCompiler {
         guard kind(of: .call(function, arguments)) == .boolean, arguments.count == 2 else {
             return .null
         }
+        let isShort = Self.isShort(arguments[1])
         let found = SQLFragment.call("instr", blob(arguments[0]), blob(arguments[1]))
         switch function {
+        case .contains where !isShort:
+            return .call("odata_contains", arguments.map(text))
+        case .startsWith where !isShort:
+            return .call("odata_startswith", arguments.map(text))
         case .contains:
             return found.infix(">", SQLFragment("0"))
         case .startsWith:
@@ -88,6 +93,12 @@ extension SQLCompiler {
             .geoDistance, .geoLength, .count:
             return .null
         }
+    }
+
+    /// Whether SQLite may look for a text by itself.
+    private static func isShort(_ part: Expression) -> Bool {
+        guard case .literal(.string(let text)) = part else { return false }
+        return text.utf8.count <= Limits.nativeSearchBytes
     }
 
     private func blob(_ expression: Expression) -> SQLFragment {

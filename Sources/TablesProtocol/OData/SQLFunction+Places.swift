@@ -21,10 +21,12 @@ extension SQLFunction {
             }
         },
         // A text and a pattern; null also for a text that is too much work.
-        SQLFunction("matches", 2) { arguments in
-            guard let text = arguments[0].string, let pattern = arguments[1].string,
-                let matches = (try? Pattern(pattern))?.matches(text)
+        SQLFunction("matches", 2) { arguments, steps in
+            guard let text = arguments[0].string, let source = arguments[1].string,
+                let pattern = try? Pattern(source)
             else { return .null }
+            steps += pattern.steps.count
+            guard let matches = pattern.matches(text, work: &steps) else { return .null }
             return .integer(matches ? 1 : 0)
         },
     ]

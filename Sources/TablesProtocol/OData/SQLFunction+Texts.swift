@@ -26,11 +26,23 @@ extension SQLFunction {
             }
             return .integer(text.utf8.suffix(end.utf8.count).elementsEqual(end.utf8) ? 1 : 0)
         },
+        SQLFunction("startswith", 2) { arguments in
+            guard let text = arguments[0].string, let start = arguments[1].string else {
+                return .null
+            }
+            return .integer(text.utf8.starts(with: start.utf8) ? 1 : 0)
+        },
+        SQLFunction("contains", 2) { arguments in
+            guard let text = arguments[0].string, let part = arguments[1].string else {
+                return .null
+            }
+            return .integer(SoughtText(part.utf8).first(in: Array(text.utf8)) == nil ? 0 : 1)
+        },
         SQLFunction("indexof", 2) { arguments in
             guard let text = arguments[0].string, let part = arguments[1].string else {
                 return .null
             }
-            return .integer(Int64(index(of: Array(part.utf16), in: Array(text.utf16))))
+            return .integer(Int64(SoughtText(part.utf16).first(in: Array(text.utf16)) ?? -1))
         },
         SQLFunction("substring", 2) { arguments in
             guard let text = arguments[0].string, let start = arguments[1].integer else {
@@ -46,7 +58,7 @@ extension SQLFunction {
         },
         SQLFunction("concat", 2) { arguments in
             guard let first = arguments[0].string, let second = arguments[1].string,
-                first.utf8.count + second.utf8.count <= Limits.computedTextBytes
+                first.utf8.count + second.utf8.count <= longest(madeOf: [first, second])
             else { return .null }
             return SQLValue(first + second)
         },
@@ -67,32 +79,26 @@ extension SQLFunction {
         return String(decoding: units[Int(lower)..<Int(upper)], as: UTF16.self)
     }
 
-    /// Where a text is first found in another; -1 if it is not.
-    private static func index<Unit: Equatable>(of part: [Unit], in text: [Unit]) -> Int {
-        guard part.count <= text.count else { return -1 }
-        guard let first = part.first else { return 0 }
-        for start in 0...(text.count - part.count) where text[start] == first {
-            if text[start..<start + part.count].elementsEqual(part) { return start }
-        }
-        return -1
+    /// The most bytes of a text that is made of others: a function makes none longer than
+    /// ``Limits/computedTextBytes``, unless it was given such a one.
+    private static func longest(madeOf texts: [String]) -> Int {
+        texts.reduce(Limits.computedTextBytes) { max($0, $1.utf8.count) }
     }
 
-    /// Every occurrence replaced, unit by unit; nil if the result is too long.
+    /// Every occurrence replaced, from the left; nil if the result is too long.
     private static func replaced(_ text: String, _ old: String, _ new: String) -> String? {
         guard !old.isEmpty else { return text }
-        let (bytes, part, replacement) = (Array(text.utf8), Array(old.utf8), Array(new.utf8))
+        let (bytes, sought, new) = (Array(text.utf8), SoughtText(old.utf8), Array(new.utf8))
+        let limitBytes = longest(madeOf: [text])
         var result: [UInt8] = []
         var position = 0
-        while position < bytes.count {
-            if bytes[position...].starts(with: part) {
-                result += replacement
-                position += part.count
-            } else {
-                result.append(bytes[position])
-                position += 1
-            }
-            if result.count > Limits.computedTextBytes { return nil }
+        while let place = sought.first(in: bytes, from: position) {
+            result += bytes[position..<place]
+            result += new
+            position = place + old.utf8.count
+            if result.count > limitBytes { return nil }
         }
-        return String(decoding: result, as: UTF8.self)
+        result += bytes[position...]
+        return result.count > limitBytes ? nil : String(decoding: result, as: UTF8.self)
     }
 }

@@ -20,6 +20,15 @@ public enum SQLValue: Sendable, Hashable {
         }
     }
 
+    /// The bytes of a text or blob; a number has none that count.
+    var byteCount: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .blob(let bytes): bytes.count
+        case .null, .integer, .real: 0
+        }
+    }
+
     /// A number without its fraction, within the range of its type.
     var integer: Int64? {
         switch self {

@@ -1,0 +1,71 @@
+import TablesProtocol
+import Testing
+
+@testable import SyncCore
+
+/// What the functions of a query do with texts counts in its budget, which SQLite's steps alone would not
+/// reach.
+struct FunctionBudgetTests {
+    private let fixture: StoreFixture
+
+    init() throws { fixture = try StoreFixture() }
+
+    struct Unexpected: Error {}
+
+    /// So many rows with a text, the table complete.
+    private func fill(rows: Int, text: String) async throws {
+        try await fixture.fill(1)
+        for row in 2...max(2, rows) {
+            try await fixture.pull(
+                try fixture.remote("r\(row)", #"{"Text":"\#(text)"}"#, version: "v\(row)"))
+        }
+    }
+
+    private static let long = String(repeating: "ab", count: 20_000)
+    private static let heavy = [
+        "indexof(Text,'zz') eq 1",
+        "tolower(Text) eq 'x'",
+        "replace(replace(Text,'a','aa'),'b','bb') eq 'x'",
+        "length(concat(Text,Text)) eq 1",
+        "substringof('\(String(repeating: "y", count: 100))',Text)",
+        "startswith(Text,'\(String(repeating: "y", count: 100))')",
+        "endswith(Text,'yy')",
+    ]
+
+    @Test(arguments: heavy)
+    func `texts that functions read and write count as work`(filter: String) async throws {
+        try await fill(rows: 40, text: Self.long)
+        let query = try TableQuery(odata: "$filter=" + filter)
+        guard case .overBudget = fixture.list(query) else { throw Unexpected() }
+        // The connection is none the worse for it, and where there is time the query has its answer.
+        guard case .page(let first) = fixture.list(try TableQuery(odata: "$top=1")) else {
+            throw Unexpected()
+        }
+        #expect(first.items.count == 1)
+        guard case .page(let page) = fixture.listUnhurried(query) else { throw Unexpected() }
+        #expect(page.items.isEmpty)
+    }
+
+    @Test(arguments: heavy)
+    func `the same over short texts is within the budget`(filter: String) async throws {
+        try await fill(rows: 40, text: "ab")
+        let query = try TableQuery(odata: "$filter=" + filter)
+        guard case .page(let page) = fixture.list(query) else { throw Unexpected() }
+        #expect(page.items.isEmpty)
+    }
+
+    @Test func `the work of a regular expression counts, whatever its text's length`() async throws
+    {
+        try await fill(rows: 60, text: String(repeating: "a", count: 120))
+        let filter = "matchesPattern(Text,'(a|aa|aaa|aaaa|aaaaa){40}b')"
+        let query = try TableQuery.parse(
+            [QueryParameter(name: "$filter", value: filter, raw: "")], generation: .datasync)
+        guard case .overBudget = fixture.list(query) else { throw Unexpected() }
+    }
+
+    @Test func `one call that is too much ends the query`() async throws {
+        try await fill(rows: 2, text: String(repeating: "a", count: 900_000))
+        let query = try TableQuery(odata: "$filter=indexof(Text,'zz') eq 1")
+        guard case .overBudget = fixture.list(query) else { throw Unexpected() }
+    }
+}
