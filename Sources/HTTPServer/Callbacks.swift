@@ -17,7 +17,22 @@ func targetCallback(
     let exchange = unsafe Exchange(
         core: core, target: target.flatMap { unsafe String(validatingCString: $0) },
         targetEnd: target.map { unsafe UInt(bitPattern: $0 + strlen($0)) } ?? 0)
+    unsafe hideQuery(in: target)
     return unsafe Unmanaged.passRetained(exchange).toOpaque()
+}
+
+/// Cuts a target behind its first `?`, once it has been read, so that libmicrohttpd finds no pairs.
+///
+/// Its list of them is never looked at and takes memory of the connection for each; where a target of
+/// many `&` uses that up, libmicrohttpd 0.9.75 neither answers nor closes until the idle time is over.
+///
+/// Sound: the target stands in the connection's own buffer, which libmicrohttpd writes to itself and
+/// cuts at the same `?` right after this call. A byte of the target, never its end, becomes the end.
+private func hideQuery(in target: UnsafePointer<CChar>?) {
+    guard let target = unsafe target, let mark = unsafe strchr(target, CInt(UInt8(ascii: "?"))),
+        unsafe mark[1] != 0
+    else { return }
+    unsafe mark[1] = 0
 }
 
 /// `MHD_AccessHandlerCallback`: first call with the head, then with pieces of the body, then with
@@ -47,7 +62,10 @@ private func nextStep(
         return .cutOff(RefusalReason.unreadable.response)
     }
     guard case .head = exchange.phase else {
-        guard unsafe bytes.isEmpty else { return unsafe exchange.receive(bytes) }
+        guard unsafe bytes.isEmpty else {
+            defer { note.holdsBody = exchange.heldBytes > 0 }
+            return unsafe exchange.receive(bytes)
+        }
         note.requestArrived()
         return exchange.complete()
     }

@@ -21,6 +21,13 @@ final class ConnectionNote: Sendable {
         set { known.withLock { $0 = newValue } }
     }
 
+    /// Whether the request that is read holds memory for its body.
+    var holdsBody: Bool {
+        get { holdingBody.load(ordering: .relaxed) }
+        set { holdingBody.store(newValue, ordering: .relaxed) }
+    }
+    private let holdingBody = Atomic<Bool>(false)
+
     /// Whether the line of a request was ever read.
     private let hasRequest = Atomic<Bool>(false)
 

@@ -51,6 +51,8 @@ final class Exchange {
     private let record: RequestRecord?
     private var request: Request?
     private var body: [UInt8] = []
+    /// How many bytes of the server's memory for bodies this one holds.
+    private(set) var heldBytes = 0
     /// The body that is handed over as it arrives.
     private var upload: Upload?
     private(set) var phase = Phase.head
@@ -168,12 +170,13 @@ final class Exchange {
         switch phase {
         case .receiving(let limitBytes):
             guard bytes.count <= limitBytes - body.count else {
-                core.refused(.bodyTooLarge)
-                body = []
                 let response = request.flatMap(core.handler.tooLarge)
-                phase = .discarding(
-                    response ?? RefusalReason.bodyTooLarge.response,
-                    leftBytes: core.limits.discardedBodyBytes)
+                discard(.bodyTooLarge, response)
+                return unsafe receive(bytes)
+            }
+            guard hold(body.count + bytes.count) else {
+                core.lookout.makeRoomForBody()
+                discard(.bodiesTooMany)
                 return unsafe receive(bytes)
             }
             unsafe body.append(contentsOf: bytes)
@@ -199,6 +202,28 @@ final class Exchange {
             return .goOn
         case .head, .repeated, .refused, .paused, .answered: return .goOn
         }
+    }
+
+    /// Takes memory for a body of so many bytes; false where there is not enough.
+    private func hold(_ bytes: Int) -> Bool {
+        let more = max(0, bytes - core.limits.smallBodyBytes) - heldBytes
+        guard core.bodies.take(more) else { return false }
+        heldBytes += more
+        return true
+    }
+
+    private func letGo() {
+        body = []
+        core.bodies.giveBack(heldBytes)
+        heldBytes = 0
+    }
+
+    /// Refuses in the middle of a body; what is still to come is thrown away.
+    private func discard(_ reason: RefusalReason, _ response: Response? = nil) {
+        core.refused(reason)
+        letGo()
+        phase = .discarding(
+            response ?? reason.response, leftBytes: core.limits.discardedBodyBytes)
     }
 
     /// Answers: the request is complete, or its connection was resumed.
@@ -236,6 +261,7 @@ final class Exchange {
     /// Notes that libmicrohttpd has a response, with so many bytes of body that are there already.
     func answered(_ response: Response) {
         phase = .answered
+        letGo()
         record?.answered(
             response.head.status, bodyBytes: isHead ? 0 : response.bytes?.count ?? 0)
     }
@@ -253,6 +279,7 @@ final class Exchange {
         case .paused(let pause): pause.end()
         case .refused, .answered: break
         }
+        letGo()
         if let upload { core.suspensions.leave(upload.hold) }
         if let feed {
             if let token = feed.token { core.lookout.unwatch(token, descriptor: descriptor) }

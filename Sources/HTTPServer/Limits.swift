@@ -34,6 +34,11 @@ public struct Limits: Sendable, Hashable {
     public var discardedBodyBytes = 2 << 20
     /// Bytes reserved at once for an announced body; a longer one grows as it arrives.
     public var reservedBodyBytes = 64 * 1024
+    /// Bytes of all bodies that are held at once, over all connections, small ones not counted; a body
+    /// for which there is no room is answered 503.
+    public var bodiesBytes = 24 << 20
+    /// Bytes of a body that do not count in ``bodiesBytes``.
+    public var smallBodyBytes = 64 * 1024
     /// Bytes of a head's fields up to which a connection remembers them, so that the next request
     /// with the same ones is not read anew.
     public var rememberedHeadBytes = 2 * 1024

@@ -109,6 +109,9 @@ final class Lookout: Sendable {
         makeRoom()
     }
 
+    /// Cuts a connection whose client does not send the rest of its body, for the memory that it holds.
+    func makeRoomForBody() { open.makeRoomForBody(seconds: limits.spareSeconds) }
+
     private func makeRoom() {
         let before = connections.wrappingSubtract(1, ordering: .relaxed).oldValue
         if before >= limits.connections { bell.ring() }

@@ -39,6 +39,20 @@ final class OpenConnections: Sendable {
         }
     }
 
+    /// Makes room for another body: of the connections that hold memory for one and wait for the rest of
+    /// it, cuts the one that has waited longest, if that is at least `seconds`.
+    func makeRoomForBody(seconds: Int) {
+        let latest = ConnectionNote.now - seconds
+        notes.withLock { notes in
+            let waiting = notes.values.filter(\.holdsBody).compactMap { note in
+                note.waitingSince.map { (since: $0, note: note) }
+            }
+            guard let longest = waiting.min(by: { $0.since < $1.since }), longest.since <= latest
+            else { return }
+            longest.note.cut()
+        }
+    }
+
     /// Cuts those whose request takes longer than `seconds`.
     ///
     /// Under the lock, so that no socket is closed meanwhile and its number given to another.

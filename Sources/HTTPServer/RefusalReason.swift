@@ -29,6 +29,8 @@ public enum RefusalReason: String, Error, Sendable, Hashable, CaseIterable {
     case headLength
     /// A body longer than its admission allows.
     case bodyTooLarge
+    /// The bodies that are on their way take all the memory that there is for them.
+    case bodiesTooMany
     /// libmicrohttpd could not read the request and answered it by itself (400, 413, 414, 431).
     case unreadable
     /// The server is stopping.
@@ -43,7 +45,7 @@ public enum RefusalReason: String, Error, Sendable, Hashable, CaseIterable {
         case .fieldCount, .headLength: .requestHeaderFieldsTooLarge
         case .targetLength: .uriTooLong
         case .bodyTooLarge: .contentTooLarge
-        case .stopping: .serviceUnavailable
+        case .bodiesTooMany, .stopping: .serviceUnavailable
         }
     }
 
@@ -64,6 +66,9 @@ public enum RefusalReason: String, Error, Sendable, Hashable, CaseIterable {
         case .targetLength: "The request target is longer than allowed."
         case .headLength: "The request's header fields are longer than allowed."
         case .bodyTooLarge: "The request body is larger than allowed here."
+        case .bodiesTooMany:
+            "Other requests with large bodies take all the memory that there is for them; try again "
+                + "shortly."
         case .unreadable: "The request could not be read."
         case .stopping: "The server is stopping; try again shortly."
         }

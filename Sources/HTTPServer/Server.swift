@@ -53,6 +53,17 @@ public final class Server: Sendable {
         }
     }
 
+    /// The bytes of ``Limits/bodiesBytes`` that no body holds now.
+    var freeBodyBytes: Int {
+        state.withLock { state in
+            if case .running(let running) = state {
+                running.core.bodies.freeBytes
+            } else {
+                configuration.limits.bodiesBytes
+            }
+        }
+    }
+
     /// Listens and answers from now on.
     /// - Returns: Where it listens, with the ports that the system chose, in the configured order,
     ///   handed-over sockets last; without the Unix sockets.

@@ -11,6 +11,7 @@ final class ServerCore: Sendable {
     let suspensions = Suspensions()
     let workers = Workers()
     let exchanges: OpenExchanges
+    let bodies: BodyMemory
 
     init(
         handler: any HTTPHandler, observer: (any RequestObserver)?, limits: Limits,
@@ -22,6 +23,7 @@ final class ServerCore: Sendable {
         self.limits = limits
         self.lookout = lookout
         self.exchanges = exchanges
+        bodies = BodyMemory(bytes: limits.bodiesBytes)
         self.refused = refused
     }
 }
