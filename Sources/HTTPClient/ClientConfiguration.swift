@@ -10,8 +10,15 @@ public struct ClientConfiguration: Sendable, Hashable {
     public var stallTimeout: Duration
     /// The largest response body, counted after decoding (gzip and the like).
     public var responseBodyLimitBytes: Int
-    /// Connections open at once to one host and port; further requests wait for a free one.
+    /// The longest response body that ``CurlTransport/open(_:)`` passes on; a longer one is torn there.
+    public var streamedBodyLimitBytes: Int
+    /// Requests at once to one host and port; further ones wait. Those do not count that wait for the
+    /// caller's side of a streamed body.
     public var maxConnectionsPerHost: Int
+    /// Requests at once, over all hosts, that wait for the caller's side of a streamed body: for the
+    /// reader of an answer, or for more of a body that is sent. Of more, the one that nothing has moved
+    /// for longest is given up.
+    public var maxStandingTransfers: Int
     /// A PEM file with the certificate authorities to trust instead of the system's; nil for those.
     public var certificateAuthorityFile: String?
     /// A PEM file with the certificate that the client shows; nil for none.
@@ -33,7 +40,9 @@ public struct ClientConfiguration: Sendable, Hashable {
         requestTimeout: Duration = .seconds(30),
         stallTimeout: Duration = .seconds(20),
         responseBodyLimitBytes: Int = 64 << 20,
+        streamedBodyLimitBytes: Int = 100 << 20,
         maxConnectionsPerHost: Int = 8,
+        maxStandingTransfers: Int = 16,
         certificateAuthorityFile: String? = nil,
         clientCertificateFile: String? = nil,
         clientKeyFile: String? = nil,
@@ -45,7 +54,9 @@ public struct ClientConfiguration: Sendable, Hashable {
         self.requestTimeout = requestTimeout
         self.stallTimeout = stallTimeout
         self.responseBodyLimitBytes = responseBodyLimitBytes
+        self.streamedBodyLimitBytes = streamedBodyLimitBytes
         self.maxConnectionsPerHost = maxConnectionsPerHost
+        self.maxStandingTransfers = maxStandingTransfers
         self.certificateAuthorityFile = certificateAuthorityFile
         self.clientCertificateFile = clientCertificateFile
         self.clientKeyFile = clientKeyFile

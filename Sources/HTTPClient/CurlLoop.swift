@@ -13,12 +13,16 @@ final class CurlLoop {
     private var line: WaitingLine
     /// The tickets of those who wait.
     private var tickets: [UInt64: Ticket] = [:]
+    /// The transfers that have begun to wait for their callers in this round.
+    private var standing: [UInt64] = []
 
     private init(_ start: LoopStart) {
         multi = start.multi
         mailbox = start.mailbox
         configuration = start.configuration
-        line = WaitingLine(limitPerHost: start.configuration.maxConnectionsPerHost)
+        line = WaitingLine(
+            limitPerHost: start.configuration.maxConnectionsPerHost,
+            standingLimit: start.configuration.maxStandingTransfers)
     }
 
     /// Starts the thread. Returns false when the system gives none.
@@ -52,8 +56,9 @@ final class CurlLoop {
     /// 2. When asked to end: fail all, free the handle, return.
     /// 3. Drop from the line whose time is over; begin those whose turn it is.
     /// 4. Let libcurl move bytes; hand over what is complete.
-    /// 5. Sleep until a socket, a timer or a letter wakes the loop, unless 4 freed a turn.
-    /// A failure of 4 or 5 is libcurl's own (no memory, no descriptors): it fails what is under way,
+    /// 5. Take their turns from those that wait for their callers, and begin those whose turn it is now.
+    /// 6. Sleep until a socket, a timer or a letter wakes the loop, unless 5 began one.
+    /// A failure of 4 or 6 is libcurl's own (no memory, no descriptors): it fails what is under way,
     /// so that nobody waits for ever and the next round starts clean.
     private func run() {
         while true {
@@ -64,6 +69,7 @@ final class CurlLoop {
             var running: Int32 = 0
             let moved = unsafe curl_multi_perform(multi.pointer, &running)
             handOver()
+            takeTurns()
             advanceLine()
             let slept = unsafe curl_multi_poll(multi.pointer, nil, 0, sleepMilliseconds, nil)
             if moved != CURLM_OK || slept != CURLM_OK {
@@ -90,6 +96,7 @@ final class CurlLoop {
             }
         case .resume(let id):
             guard let transfer = transfers[id] else { return }
+            line.moved(id)
             // 0 is CURLPAUSE_CONT. A failure comes back as the transfer's own end.
             _ = unsafe curl_easy_pause(transfer.easy, 0)
         }
@@ -124,7 +131,7 @@ final class CurlLoop {
                 return finish(transfer, with: transfer.failure(.invalid, message))
             }
         } catch {
-            line.release(host: ticket.plan.url)
+            line.release(ticket.id, host: ticket.plan.url)
             ticket.waiter.resume(returning: .failure(error))
         }
     }
@@ -132,8 +139,23 @@ final class CurlLoop {
     /// A reader that goes away ends its transfer; one that has room again goes on with it.
     private func watch(_ transfer: Transfer) {
         let (mailbox, id) = (mailbox, transfer.id)
+        transfer.stands = { [weak self] in self?.standing.append(id) }
         transfer.goOn = { _ = mailbox.leave(.resume(id: id)) }
         transfer.stream?.onCancel { _ = mailbox.leave(.cancel(id: id)) }
+    }
+
+    /// A transfer that waits for its caller gives its turn to the next; of too many, one is given up.
+    private func takeTurns() {
+        let begun = standing
+        standing = []
+        for transfer in begun.compactMap({ transfers[$0] }) {
+            guard let id = line.stand(transfer.id, host: transfer.host), let slowest = transfers[id]
+            else { continue }
+            finish(
+                slowest,
+                with: slowest.failure(
+                    .timeout, "The body did not move on, and others wait for its place."))
+        }
     }
 
     private func handOver() {
@@ -162,7 +184,7 @@ final class CurlLoop {
     private func finish(_ transfer: Transfer, with result: Result<Response, TransportError>) {
         unsafe curl_multi_remove_handle(multi.pointer, transfer.easy)
         transfers[transfer.id] = nil
-        line.release(host: transfer.host)
+        line.release(transfer.id, host: transfer.host)
         transfer.close()
         transfer.answer(result)
     }

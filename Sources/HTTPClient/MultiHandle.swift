@@ -15,7 +15,10 @@ import CCurl
         guard let multi = unsafe curl_multi_init() else { return nil }
         unsafe pointer = multi
         let bounds: [(CURLMoption, Int)] = [
-            (CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maxConnectionsPerHost),
+            (
+                CURLMOPT_MAX_HOST_CONNECTIONS,
+                configuration.maxConnectionsPerHost + configuration.maxStandingTransfers
+            ),
             (CURLMOPT_MAXCONNECTS, Limits.idleConnections),
         ]
         for (option, value) in bounds {

@@ -18,6 +18,8 @@ struct ResponseCollector {
     private var headBytes = 0
     private var head = HTTPResponse(status: .init(code: 0))
     private var body: [UInt8] = []
+    /// The bytes of a body that is passed on as it comes.
+    private var passedBytes = 0
     /// The first line or piece that was not taken decides the transfer.
     private(set) var refusal: Intake?
 
@@ -56,6 +58,18 @@ struct ResponseCollector {
         body.append(contentsOf: piece)
         return .taken
     }
+
+    /// Whether the body may have so many more bytes. Where not, that decides the transfer.
+    mutating func hasRoom(for bytes: Int) -> Bool {
+        guard bytes <= bodyLimitBytes - passedBytes else {
+            _ = refuse(.tooLarge)
+            return false
+        }
+        return true
+    }
+
+    /// Counts bytes that were passed on.
+    mutating func passed(bytes: Int) { passedBytes += bytes }
 
     /// The response, once libcurl says that it is whole. With `decoded`, the fields that described
     /// the encoded bytes are left out, since the bytes here are others.

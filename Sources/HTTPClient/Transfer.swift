@@ -20,6 +20,9 @@ import HTTPMessage
     var gate: SendGate
     var collector: ResponseCollector
 
+    /// Told, on the loop's thread, that the transfer waits for its caller from now on.
+    var stands: () -> Void = {}
+
     /// Told when a paused transfer can go on.
     var goOn: @Sendable () -> Void = {}
 
@@ -43,7 +46,9 @@ import HTTPMessage
         stream = ticket.isStreamed ? ByteStream() : nil
         unsafe self.easy = easy
         gate = SendGate(isSafe: ticket.plan.isSafe)
-        collector = ResponseCollector(bodyLimitBytes: configuration.responseBodyLimitBytes)
+        collector = ResponseCollector(
+            bodyLimitBytes: ticket.isStreamed
+                ? configuration.streamedBodyLimitBytes : configuration.responseBodyLimitBytes)
         decodes = ticket.plan.decodes && ticket.plan.method != "HEAD"
         unsafe errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -103,16 +108,24 @@ import HTTPMessage
             let head = collector.response(decoded: false).head
             answer(.success(Response(head: head, stream: stream)))
         }
-        return unsafe stream.write(Array(piece)) ? .taken : .later
+        guard collector.hasRoom(for: piece.count) else { return .refused }
+        guard unsafe stream.write(Array(piece)) else { return .later }
+        collector.passed(bytes: piece.count)
+        return .taken
     }
 
     /// The next piece of the request's body; the loop is told when there is one after ``wait``.
     func nextPiece(maxBytes: Int) -> ByteStream.Chunk {
-        upload?.read(maxBytes: maxBytes, wake: goOn) ?? .end
+        let piece = upload?.read(maxBytes: maxBytes, wake: goOn) ?? .end
+        if piece == .wait { stands() }
+        return piece
     }
 
     /// Has the loop told when the stream's reader has made room.
-    func waitForRoom() { stream?.onRoom(goOn) }
+    func waitForRoom() {
+        stands()
+        stream?.onRoom(goOn)
+    }
 
     /// How it ended, by libcurl's verdict.
     func end(_ code: CURLcode) -> TransferEnd {

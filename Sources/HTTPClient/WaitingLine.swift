@@ -11,12 +11,17 @@ struct WaitingLine {
     }
 
     private let limitPerHost: Int
+    private let standingLimit: Int
     private var running: [String: Int] = [:]
+    /// Those that wait for their callers, and so have no turn; the one that nothing has moved for longest
+    /// is the first.
+    private(set) var standing: [UInt64] = []
     /// In order of arrival. All requests have the same time, so in order of deadline as well.
     private(set) var waiting: [Entry] = []
 
-    init(limitPerHost: Int) {
+    init(limitPerHost: Int, standingLimit: Int) {
         self.limitPerHost = max(1, limitPerHost)
+        self.standingLimit = max(1, standingLimit)
     }
 
     /// Puts an entry at the end of the line.
@@ -46,8 +51,34 @@ struct WaitingLine {
         return true
     }
 
-    /// Gives a turn back.
-    mutating func release(host: String) {
+    /// Takes in that one with a turn waits for its caller: its turn is free for the next.
+    /// - Returns: the one to give up, where there are too many; it is released as any other.
+    mutating func stand(_ id: UInt64, host: String) -> UInt64? {
+        if standing.contains(id) {
+            moved(id)
+            return nil
+        }
+        giveTurn(at: host)
+        standing.append(id)
+        return standing.count > standingLimit ? standing.first : nil
+    }
+
+    /// Takes in that the caller of one that stands has moved it on.
+    mutating func moved(_ id: UInt64) {
+        guard let index = standing.firstIndex(of: id) else { return }
+        standing.append(standing.remove(at: index))
+    }
+
+    /// Lets one go that had a turn, or stands.
+    mutating func release(_ id: UInt64, host: String) {
+        if let index = standing.firstIndex(of: id) {
+            standing.remove(at: index)
+        } else {
+            giveTurn(at: host)
+        }
+    }
+
+    private mutating func giveTurn(at host: String) {
         running[host] = running[host].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
 }

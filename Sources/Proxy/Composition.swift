@@ -27,8 +27,10 @@ struct Composition {
         try refuseSelf(at: addresses)
         let transport = try makeTransport()
         let passing = try makeTransport(connections: Limits.passedConnections)
+        let signingIn = try makeTransport(connections: Limits.signInConnections)
         let house = try await assemble(
-            transport, passing: passing, workers: ServerConfiguration.cores,
+            transport, passing: passing, signingIn: signingIn,
+            workers: ServerConfiguration.cores,
             remembered: openSignIns())
         let own: SocketPlace
         do {
@@ -58,7 +60,7 @@ struct Composition {
         return RunningProxy(
             address: "\(bound)", dashboard: "\(listening.dashboard)", house: house,
             folder: configuration.folder, lock: lock,
-            server: server, socket: own, transports: [transport, passing])
+            server: server, socket: own, transports: [transport, passing, signingIn])
     }
 
     /// Builds everything that needs no socket.
@@ -66,13 +68,17 @@ struct Composition {
     ///   - transport: leads to the backend.
     ///   - passing: leads there for what clients have passed through, so that slow ones do not hold
     ///     up syncing; nil for the same way.
+    ///   - signingIn: leads there for signing in and for asking whose a token is, so that nothing that
+    ///     is passed through holds them up; nil for the same way.
     ///   - workers: threads that will call the routes, each with a reader of its own.
     ///   - remembered: the sign-ins of earlier starts; without any, tokens are in memory only.
     func assemble(
-        _ transport: any HTTPTransport, passing: (any HTTPTransport)? = nil, workers: Int,
+        _ transport: any HTTPTransport, passing: (any HTTPTransport)? = nil,
+        signingIn: (any HTTPTransport)? = nil, workers: Int,
         remembered: RememberedSignIns.Opening = RememberedSignIns.Opening()
     ) async throws(StartProblem) -> House {
         let slowLane = SlowLane(worker: workers)
+        let longReads = LongReads()
         let work = BackgroundWork()
         let feed = EventFeed()
         let applicationKey = ApplicationKey(configured: configuration.applicationKey)
@@ -90,9 +96,10 @@ struct Composition {
             rules: gate.held, loginUsers: LoginUsers.count,
             startWarnings: [remembered.warning].compactMap { $0 }, feed: feed,
             readiness: Readiness(now: clock.now) { await homes.proveWritable() }, work: work,
-            slowLane: slowLane, startedAt: clock.now(), now: clock.now)
+            slowLane: slowLane, longReads: longReads, startedAt: clock.now(), now: clock.now)
         let passThrough = PassThrough(
-            backend: configuration.backend, transport: passing ?? transport, homes: homes,
+            backend: configuration.backend, transport: passing ?? transport,
+            signInTransport: signingIn ?? transport, homes: homes,
             cookies: BackendCookies(
                 file: configuration.folder.cookiesFile, backend: configuration.backend,
                 slowLane: slowLane),
@@ -101,8 +108,9 @@ struct Composition {
         let tables = TablesRoutes(
             homes: homes, defaultGeneration: configuration.defaultGeneration,
             tables: configuration.tables.map(Set.init), work: work, slowLane: slowLane,
+            longReads: longReads,
             voucher: Voucher(
-                backend: configuration.backend, transport: passing ?? transport,
+                backend: configuration.backend, transport: signingIn ?? transport,
                 applicationKey: applicationKey),
             passThrough: passThrough,
             forwardedHeaders: ForwardedHeaders(configuration.forwardedHeaders), now: clock.now)

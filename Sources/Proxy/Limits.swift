@@ -8,12 +8,28 @@ enum Limits {
     static let operatorBodyBytes = 4 << 20
     /// The largest body that is passed through to the backend, and the largest answer to it.
     static let passedBodyBytes = 100 << 20
-    /// Connections to the backend for what is passed through; syncing has its own.
+    // What follows counts the connections of clients that may wait for the backend. With
+    // ``eventStreams`` they are fewer than the server's connections, so that a backend which does not
+    // answer, and clients which do not read, leave room for those who need neither.
+
+    /// Requests to the backend that are passed through at once; syncing has its own.
     static let passedConnections = 16
-    /// Requests of clients that wait for the backend's answer at once. With ``eventStreams`` and
-    /// ``passedConnections`` they are fewer than the server's connections, so that a backend which does
-    /// not answer leaves room for those who need it not.
-    static let requestsAtBackend = 64
+    /// Those that wait for their clients, which read or send more slowly than the backend does.
+    static let standingTransfers = 16
+    /// Connections to the backend for asking whose a token is, and for signing in.
+    static let signInConnections = 8
+    /// Requests without a long body that wait for the backend's answer at once.
+    static let requestsAtBackend = 24
+    /// Requests that send a body and wait for the backend's answer at once.
+    static let uploadsAtBackend = 16
+    /// Sign-ins, and tokens that the backend is asked about, at once.
+    static let signInsAtBackend = 16
+    /// Lists over the short budget of a read that wait for one client.
+    static let longReadsWaiting = 16
+    /// What `Retry-After` says where more would wait, in seconds.
+    static let longReadRetrySeconds = 5
+    /// The largest body of a sign-in.
+    static let loginBodyBytes = 1 << 20
     /// What is kept of a refused Host or Origin.
     static let refusalDetailCharacters = 200
     /// What is logged of a request's path.

@@ -21,7 +21,7 @@ struct DecisionTests {
     }
 
     @Test func `the line serves each host in order and within its limit`() {
-        var line = WaitingLine(limitPerHost: 2)
+        var line = WaitingLine(limitPerHost: 2, standingLimit: 2)
         let now = ContinuousClock.now
         for (id, host) in [(1, "a"), (2, "a"), (3, "a"), (4, "b"), (5, "a")] as [(UInt64, String)] {
             line.join(.init(id: id, host: host, deadline: now + .seconds(Int(id))))
@@ -29,9 +29,9 @@ struct DecisionTests {
         var begun: [UInt64] = []
         while let id = line.next() { begun.append(id) }
         #expect(begun == [1, 2, 4])
-        line.release(host: "b")
+        line.release(4, host: "b")
         #expect(line.next() == nil)
-        line.release(host: "a")
+        line.release(1, host: "a")
         #expect(line.next() == 3)
         #expect(line.expired(at: now + .seconds(4)) == nil)
         #expect(line.expired(at: now + .seconds(5)) == 5)
@@ -41,6 +41,51 @@ struct DecisionTests {
         let isTaken = line.leave(6)
         #expect(isTaken)
         #expect(line.waiting.isEmpty)
+    }
+
+    @Test func `one that waits for its caller gives its turn to the next and keeps a place`() {
+        var line = WaitingLine(limitPerHost: 2, standingLimit: 2)
+        for id in 1...6 as ClosedRange<UInt64> {
+            line.join(.init(id: id, host: "a", deadline: .now))
+        }
+        func begun(_ line: inout WaitingLine) -> [UInt64] {
+            var ids: [UInt64] = []
+            while let id = line.next() { ids.append(id) }
+            return ids
+        }
+        #expect(begun(&line) == [1, 2])
+        var givenUp = [line.stand(1, host: "a")]
+        #expect(begun(&line) == [3])
+        // Whichever stands again has still but one place.
+        givenUp.append(line.stand(1, host: "a"))
+        #expect(begun(&line) == [])
+        givenUp.append(line.stand(2, host: "a"))
+        #expect(begun(&line) == [4])
+        #expect(givenUp == [nil, nil, nil])
+        // One too many: the one that has not moved for longest is given up.
+        line.moved(1)
+        givenUp = [line.stand(3, host: "a")]
+        #expect(givenUp == [2])
+        line.release(2, host: "a")
+        #expect(line.standing == [1, 3])
+        #expect(begun(&line) == [5])
+        line.release(1, host: "a")
+        #expect(begun(&line) == [])
+        line.release(4, host: "a")
+        #expect(begun(&line) == [6])
+    }
+
+    @Test func `a body that is passed on has a limit too`() {
+        var collector = ResponseCollector(bodyLimitBytes: 10)
+        // What the reader has no room for comes again.
+        var hasRoom = [collector.hasRoom(for: 6), collector.hasRoom(for: 6)]
+        collector.passed(bytes: 6)
+        hasRoom.append(collector.hasRoom(for: 4))
+        #expect(hasRoom == [true, true, true])
+        #expect(collector.refusal == nil)
+        let hasMore = collector.hasRoom(for: 5)
+        #expect(!hasMore)
+        #expect(collector.refusal == .tooLarge)
     }
 
     @Test func `a collector keeps the final head and ignores trailers`() {

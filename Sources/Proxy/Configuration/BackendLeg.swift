@@ -53,7 +53,8 @@ struct BackendLeg: Sendable, Hashable {
     /// The client's configuration for so many connections at once.
     func client(connections: Int) -> ClientConfiguration {
         ClientConfiguration(
-            maxConnectionsPerHost: connections, certificateAuthorityFile: authorities,
+            streamedBodyLimitBytes: Limits.passedBodyBytes, maxConnectionsPerHost: connections,
+            maxStandingTransfers: Limits.standingTransfers, certificateAuthorityFile: authorities,
             clientCertificateFile: certificate, clientKeyFile: key, proxy: proxy,
             userAgent: "understudy/\(Version.text)")
     }

@@ -115,11 +115,13 @@ extension OperatorAPI {
         _ home: Home, _ table: TableName, _ query: TableQuery
     ) async -> ListOutcome {
         await withCheckedContinuation { continuation in
-            slowLane.run {
+            let client = LongReads.Client(identity: home.identity, actor: .person)
+            let isTaken = longReads.run(for: client) {
                 continuation.resume(
                     returning: home.store.listUnhurried(
                         table, query, generation: .mobileApps, pageRows: Limits.pageRowsMax))
             }
+            if !isTaken { continuation.resume(returning: .failed(LongReads.tooMany)) }
         }
     }
 

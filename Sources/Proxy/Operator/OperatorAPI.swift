@@ -20,6 +20,7 @@ struct OperatorAPI: Sendable {
     let readiness: Readiness
     let work: BackgroundWork
     let slowLane: SlowLane
+    let longReads: LongReads
     let startedAt: Instant
     let now: @Sendable () -> Instant
 

@@ -39,13 +39,13 @@ extension PassThrough {
     func loginResponse(
         to request: Request, _ target: String, _ terms: Terms
     ) async throws(TransportError) -> Response {
-        let response = try await transport.send(outgoing(request, target, terms))
+        let response = try await signInTransport.send(outgoing(request, target, terms))
         guard homes.backendGeneration == nil, response.head.status == .notFound,
             let address = LoginAddress(target: target),
             let other = try? address.target(
                 in: address.form.other, isBrowser: request.head.method == .get)
         else { return response }
-        let second = try await transport.send(outgoing(request, other, terms))
+        let second = try await signInTransport.send(outgoing(request, other, terms))
         return second.head.status == .notFound ? response : second
     }
 

@@ -8,13 +8,19 @@ import TablesProtocol
 struct PassThrough: Sendable {
     let backend: BackendAddress
     let transport: any HTTPTransport
+    /// Leads to the backend for signing in, so that what is passed through does not hold it up.
+    let signInTransport: any HTTPTransport
     let homes: Homes
     let cookies: BackendCookies
     let applicationKey: ApplicationKey
     let defaultGeneration: Generation
     let work: BackgroundWork
-    /// The places for clients that wait for the backend.
+    /// The places for clients that wait for the backend and have sent all that they send.
     let places = Places(Limits.requestsAtBackend)
+    /// The places for those that send a body meanwhile, as slowly as they like.
+    let uploads = Places(Limits.uploadsAtBackend)
+    /// The places for signing in, and for tokens that the backend is asked about.
+    let signIns = Places(Limits.signInsAtBackend)
 
     /// What holds for one request that is passed on.
     struct Terms: Sendable, Hashable {
@@ -32,7 +38,8 @@ struct PassThrough: Sendable {
 
     /// Answers a request that the guard let through.
     func handle(_ request: Request, _ terms: Terms) -> Answer {
-        .later { reply in
+        let places = places(for: request)
+        return .later { reply in
             guard places.take() else { return reply(unreachable(request, Self.crowded)) }
             work.start {
                 let response = await response(to: request, terms)
@@ -40,6 +47,11 @@ struct PassThrough: Sendable {
                 reply(response)
             }
         }
+    }
+
+    private func places(for request: Request) -> Places {
+        if LoginAnswer.isExpected(of: request) { return signIns }
+        return request.bodyStream == nil ? places : uploads
     }
 
     /// Why a client is sent away.

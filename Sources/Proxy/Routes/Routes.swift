@@ -30,8 +30,10 @@ struct Routes: HTTPHandler {
     /// Lets the guard judge the head.
     func admit(_ request: Request) -> Admission {
         switch gate.check(request) {
-        case .pass(.other) where !LoginAnswer.isExpected(of: AddressedRequest(request).request):
-            return .stream(bodyLimitBytes: Limits.passedBodyBytes)
+        case .pass(.other):
+            return LoginAnswer.isExpected(of: AddressedRequest(request).request)
+                ? .accept(bodyLimitBytes: Limits.loginBodyBytes)
+                : .stream(bodyLimitBytes: Limits.passedBodyBytes)
         case .pass(let space): return .accept(bodyLimitBytes: gate.bodyLimitBytes(space))
         case .answer(let response): return .refuse(response)
         case .refuse(let refusal, let space):

@@ -18,12 +18,12 @@ extension TablesRoutes {
     ) -> Answer {
         guard homes.nobody.board.mayAsk else { return .now(refused(call)) }
         return .later { reply in
-            guard passThrough.places.take() else { return reply(crowded(call)) }
+            guard passThrough.signIns.take() else { return reply(crowded(call)) }
             work.start {
                 let generation = homes.backendGeneration
                 let verdict = await voucher.verdict(
                     token, call.table, client: call.generation, backend: generation)
-                passThrough.places.giveBack()
+                passThrough.signIns.giveBack()
                 switch verdict {
                 case .refused: reply(refused(call))
                 case .unreachable:

@@ -31,16 +31,27 @@ extension TablesRoutes {
                 finished(outcome, $0, render)
             }
         case .overBudget:
-            return .later { reply in
-                slowLane.run { reply(listed(scene.moved(to: slowLane.worker), query)) }
-            }
+            return .later { reply in listLong(scene, query, reply) }
         case .partial, .unknownTable:
             return listOfIncomplete(scene, query) { finished(outcome, $0, render) }
         case .page, .invalid, .failed: return .now(finished(outcome, scene, render))
         }
     }
 
-    /// Lists without the short budget, in the slow lane.
+    /// Lists without the short budget, when it is the client's turn.
+    private func listLong(_ scene: Scene, _ query: TableQuery, _ reply: Reply) {
+        let client = LongReads.Client(identity: scene.home.identity, actor: scene.actor)
+        let isTaken = longReads.run(for: client) {
+            reply(listed(scene.moved(to: slowLane.worker), query))
+        }
+        guard !isTaken else { return }
+        reply(
+            scene.error(
+                .unavailable(
+                    LongReads.tooMany, retryAfterSeconds: Limits.longReadRetrySeconds)))
+    }
+
+    /// Lists without the short budget, on the thread for that.
     private func listed(_ scene: Scene, _ query: TableQuery) -> Response {
         finished(
             scene.home.store.listUnhurried(

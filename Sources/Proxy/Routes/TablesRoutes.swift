@@ -12,6 +12,7 @@ struct TablesRoutes: Sendable {
     let tables: Set<TableName>?
     let work: BackgroundWork
     let slowLane: SlowLane
+    let longReads: LongReads
     let voucher: Voucher
     let passThrough: PassThrough
     let forwardedHeaders: ForwardedHeaders

@@ -1,0 +1,187 @@
+"""Clients that read or send as slowly as they like, and the others, who are served all the same."""
+
+import contextlib
+import json
+import socket
+import threading
+import time
+
+import pytest
+import requests
+from programs import ZUMO, sign_in, wait_until
+
+MIB = 1 << 20
+# Seconds in which others are served, also on a busy machine. What these tests are about kept them waiting for
+# 20 and more, and ended with 503.
+PROMPT = 15
+
+
+@pytest.fixture
+def world(start):
+    backend = start.backend("--table", "todoitem", "--table", "private:authenticated")
+    return backend, start.proxy(backend.url)
+
+
+@pytest.fixture
+def wires():
+    with contextlib.ExitStack() as stack:
+
+        def connect(proxy, raw, buffer=None):
+            wire = stack.enter_context(socket.socket())
+            if buffer:
+                wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+            wire.settimeout(30)
+            wire.connect(("127.0.0.1", proxy.port))
+            with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+                wire.sendall(raw)
+            return wire
+
+        yield connect
+
+
+def head(proxy, line, *fields):
+    return "\r\n".join([line, f"Host: 127.0.0.1:{proxy.port}", *fields, "", ""]).encode()
+
+
+def others_are_served(backend, proxy):
+    """A short request, a sign-in, and a token that the backend has to be asked about."""
+    # What the slow ones have set going has come to rest after that.
+    assert requests.get(proxy.url + "/api/echo?x=1", timeout=60).status_code == 200
+    began = time.monotonic()
+    assert requests.get(proxy.url + "/api/echo?x=1", timeout=30).status_code == 200
+    sign_in(proxy, "Ann")
+    # Signed in past the proxy, so that it asks.
+    stranger = sign_in(backend, "Bob")
+    headers = {**ZUMO, "X-ZUMO-AUTH": stranger.token}
+    answer = requests.get(proxy.url + "/tables/private", headers=headers, timeout=30)
+    assert answer.status_code == 200, answer.text
+    assert time.monotonic() - began < PROMPT
+
+
+@pytest.mark.parametrize("count", [16, 40])
+def test_downloads_that_are_not_read_leave_room_for_others(world, wires, count):
+    backend, proxy = world
+    downloads = [
+        wires(proxy, head(proxy, f"GET /api/bytes?count={50 * MIB} HTTP/1.1"), buffer=4096)
+        for _ in range(count)
+    ]
+    # Those for which there is no place among the requests that wait are sent away at once.
+    statuses = [wire.recv(12)[-3:] for wire in downloads]
+    assert set(statuses) <= {b"200", b"503"} and statuses.count(b"200") >= 16
+    others_are_served(backend, proxy)
+
+
+def test_uploads_that_do_not_go_on_leave_room_for_others(world, wires):
+    backend, proxy = world
+    for _ in range(40):
+        wires(proxy, head(proxy, "POST /api/size HTTP/1.1", "Content-Length: 1000000") + b"x" * 10_000)
+    others_are_served(backend, proxy)
+
+
+def test_a_slow_download_is_whole_all_the_same(world):
+    _, proxy = world
+    total = 0
+    with requests.get(f"{proxy.url}/api/bytes?count={8 * MIB}", stream=True, timeout=60) as answer:
+        for piece in answer.iter_content(MIB // 2):
+            total += len(piece)
+            requests.get(proxy.url + "/api/echo", timeout=30)
+    assert total == 8 * MIB
+
+
+def resident(program):
+    """The most memory that a process ever had, in MiB."""
+    with open(f"/proc/{program.process.pid}/status") as status:
+        (line,) = [line for line in status if line.startswith("VmHWM")]
+    return int(line.split()[1]) / 1024
+
+
+def insert(proxy, size):
+    return proxy.request("POST", "/tables/todoitem", json={"text": "x" * size}).status_code
+
+
+def test_inserts_that_never_end_hold_bounded_memory(world, wires):
+    _, proxy = world
+    assert insert(proxy, 10) == 201
+    before = resident(proxy.program)
+    fields = ["Content-Type: application/json", f"Content-Length: {MIB}"]
+    body = b'{"text":"' + b"x" * 1_000_000
+    endless = []
+
+    def send():
+        endless.append(wires(proxy, head(proxy, "POST /tables/todoitem HTTP/1.1", *fields) + body))
+
+    for _ in range(110):
+        send()
+    assert insert(proxy, 10) == 201
+    grown = resident(proxy.program) - before
+    print(f"peak memory grew by {grown:.0f} MiB")
+    assert grown < 70
+    # What these held is free again, so that a large one is taken.
+    for wire in endless:
+        wire.close()
+    wait_until(lambda: insert(proxy, 900_000) == 201, 20, "a large insert")
+
+
+def test_a_large_body_has_to_wait_while_others_take_the_room(world, wires):
+    _, proxy = world
+    fields = ["Content-Type: application/json", f"Content-Length: {MIB}"]
+    body = b'{"text":"' + b"x" * 1_000_000
+
+    def refused():
+        # More than there is room for; one that does not go on gives its room up after two seconds.
+        for _ in range(26):
+            wires(proxy, head(proxy, "POST /tables/todoitem HTTP/1.1", *fields) + body)
+        answer = proxy.request("POST", "/tables/todoitem", json={"text": "x" * 900_000})
+        return answer if answer.status_code == 503 else None
+
+    answer = wait_until(refused, 60, "a refusal")
+    assert int(answer.headers["Retry-After"]) > 0
+    assert answer.json()["error"].endswith(".")
+    assert insert(proxy, 10_000) == 201
+    reasons = {one["reason"]: one["count"] for one in proxy.operator("GET", "/rejections")["items"]}
+    assert reasons["bodies-too-many"] >= 1
+    # The room of those that do not go on is for others that come.
+    wait_until(lambda: insert(proxy, 900_000) == 201, 20, "a large insert")
+
+
+def test_a_sign_in_is_no_long_body(world):
+    _, proxy = world
+    body = json.dumps({"access_token": "x" * (2 * MIB)})
+    headers = {"Content-Type": "application/json"}
+    answer = requests.post(proxy.url + "/.auth/login/facebook", data=body, headers=headers, timeout=30)
+    assert answer.status_code == 413
+
+
+@pytest.fixture
+def endless(start):
+    """A backend whose answers never end, and a proxy in front of it."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve(connection):
+            with connection, contextlib.suppress(OSError):
+                line = connection.recv(65536).split(b"\r\n")[0]
+                if b"/api/" not in line:
+                    connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                    return
+                connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                while True:
+                    connection.sendall(b"100000\r\n" + b"x" * MIB + b"\r\n")
+
+        def accept():
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = server.accept()
+                    threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield start.proxy(f"http://127.0.0.1:{server.getsockname()[1]}", "--sync", "manual")
+
+
+def test_an_answer_without_end_is_cut_and_not_taken_for_whole(endless):
+    total = 0
+    with pytest.raises(requests.exceptions.RequestException):
+        with requests.get(endless.url + "/api/x", stream=True, timeout=60) as answer:
+            for piece in answer.iter_content(MIB):
+                total += len(piece)
+                assert total <= 100 * MIB
+    assert total > 90 * MIB
