@@ -10,7 +10,10 @@ extension HTTPField.Name {
         return name
     }
 
-    static let methodOverride = known("X-HTTP-Method-Override")
+    /// The fields by which some servers let a request have another method than it says.
+    static let methodOverrides = [
+        known("X-HTTP-Method-Override"), known("X-HTTP-Method"), known("X-Method-Override"),
+    ]
     static let serviceWorker = known("Service-Worker")
     static let secFetchSite = known("Sec-Fetch-Site")
     static let secFetchMode = known("Sec-Fetch-Mode")

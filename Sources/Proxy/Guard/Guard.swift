@@ -109,8 +109,11 @@ struct Guard: Sendable {
     }
 
     private func overrideRefusal(_ request: Request, _ space: Space) -> Refusal? {
-        guard space != .other, request.head.headerFields[.methodOverride] != nil else { return nil }
-        return Refusal(.methodOverride, "X-HTTP-Method-Override is not accepted; send the method.")
+        let fields = request.head.headerFields
+        guard space != .other,
+            let name = HTTPField.Name.methodOverrides.first(where: { fields[$0] != nil })
+        else { return nil }
+        return Refusal(.methodOverride, "\(name) is not accepted; send the method itself.")
     }
 
     private func boundsRefusal(_ request: Request, _ space: Space) -> Refusal? {

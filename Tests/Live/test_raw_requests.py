@@ -1,0 +1,48 @@
+"""The matrix of raw requests: none has an effect, each gets the right status, and the next client is served
+at once.
+"""
+
+import pytest
+from raw_requests import matrix, send, served_within, untouched
+
+# Seconds in which another client has its answer after each of the requests.
+AT_ONCE = 0.05
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    from programs import Backend, Proxy
+
+    folder = tmp_path_factory.mktemp("raw")
+    backend = Backend(folder / "backend", ["--faults"]).start()
+    proxy = Proxy(folder / "proxy", backend.url, ["--sync", "manual"]).start()
+    yield proxy, backend
+    proxy.program.kill()
+    backend.program.kill()
+
+
+def test_the_matrix_has_at_least_fifteen_hundred_requests(guarded):
+    proxy, _ = guarded
+    names = [name for name, _, _ in matrix(proxy.port)]
+    assert len(set(names)) >= 1500
+
+
+def test_no_effect_the_right_status_and_the_next_client_at_once(guarded):
+    proxy, backend = guarded
+    wrong, slow = [], []
+    for name, status, raw in matrix(proxy.port):
+        got = send(proxy.port, raw)
+        if got != status:
+            wrong.append((name, got, status))
+        took = served_within(proxy, AT_ONCE)
+        if took > AT_ONCE:
+            slow.append((name, took))
+    assert wrong == []
+    assert slow == []
+    untouched(proxy, backend)
+
+
+def test_after_all_that_an_honest_client_is_served(guarded):
+    proxy, _ = guarded
+    item = proxy.insert({"text": "honest"})
+    assert proxy.get(item["id"]).status_code == 200
