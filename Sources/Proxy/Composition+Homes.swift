@@ -9,8 +9,11 @@ extension Composition {
         _ transport: any HTTPTransport, key: ApplicationKey, signIns: RememberedSignIns?,
         workers: Int, slowLane: SlowLane, feed: EventFeed, work: BackgroundWork
     ) async throws(StartProblem) -> Homes {
+        let tokens = KnownTokens(
+            file: configuration.folder.tokensFile, backend: configuration.backend,
+            now: clock.now)
         func home(_ identity: String) throws(StartProblem) -> Home {
-            try makeHome(identity, transport, key, signIns, slowLane, workers: workers)
+            try makeHome(identity, transport, key, signIns, tokens, slowLane, workers: workers)
         }
         let nobody = try home(Homes.anonymous)
         var others: [Home] = []
@@ -22,12 +25,12 @@ extension Composition {
             for said in configuration.policies { try await set(said, in: home) }
             watch(home, feed: feed, work: work)
         }
-        let tokens = KnownTokens(
-            file: configuration.folder.tokensFile, backend: configuration.backend)
         return Homes(
             nobody: nobody, others: others, tokens: tokens, slowLane: slowLane,
+            graceSeconds: configuration.offlineGraceSeconds, now: clock.now,
             build: { identity throws(StartProblem) in
-                try makeHome(identity.key, transport, key, signIns, slowLane, workers: workers)
+                try makeHome(
+                    identity.key, transport, key, signIns, tokens, slowLane, workers: workers)
             },
             opened: { home in
                 watch(home, feed: feed, work: work)
@@ -37,7 +40,7 @@ extension Composition {
 
     private func makeHome(
         _ identity: String, _ transport: any HTTPTransport, _ key: ApplicationKey,
-        _ signIns: RememberedSignIns?, _ slowLane: SlowLane, workers: Int
+        _ signIns: RememberedSignIns?, _ tokens: KnownTokens, _ slowLane: SlowLane, workers: Int
     ) throws(StartProblem) -> Home {
         let store: Store
         do {
@@ -54,7 +57,8 @@ extension Composition {
             throw StartProblem("\(error)")
         }
         let signIn =
-            identity == Homes.anonymous ? nil : SignIn(identity, signIns, slowLane: slowLane)
+            identity == Homes.anonymous
+            ? nil : SignIn(identity, signIns, slowLane: slowLane, tokens: tokens)
         let engine = SyncEngine(
             store: store, transport: transport,
             backend: BackendConfiguration(

@@ -91,7 +91,17 @@ enum Limits {
     /// The longest such name; the cookie of a longer one does not come back to the backend.
     static let backendCookieNameBytes = 256
     /// Fingerprints of tokens that are kept; the oldest goes first.
-    static let knownTokens = 2000
+    static let knownTokens = 20_000
+    /// How far a backend's clock may be behind this machine's before a token whose `exp` is over ends.
+    static let tokenClockSkewSeconds: Int64 = 300
+    /// Seconds after which the backend is asked again whether it takes a token that is in use.
+    static let tokenCheckSeconds: Int64 = 3600
+    /// Seconds between two such questions about a token, where the first had no clear answer.
+    static let tokenRetrySeconds: Int64 = 60
+    /// How long a token is taken that the backend does not confirm, unless `--offline-grace` says.
+    static let offlineGraceSeconds: Int64 = 30 * 24 * 3600
+    /// The most days that `--offline-grace` can say.
+    static let offlineGraceDaysMax = 3650
     /// Tokens whose owners are known without hashing them.
     static let recentTokens = 64
     /// Stores that keep readers open; the least recently used closes its own.

@@ -29,6 +29,14 @@ struct AccessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
+            How long a token is taken that the backend has taken before and cannot confirm now, such \
+            as 12h or 30d. (default: 30d)
+            """, valueName: "time"))
+    var offlineGrace: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
             How large the store of each identity may grow, such as 500M or 4G; then rows that the \
             backend has as well are forgotten, and after that writes are refused with 507. \
             (default: as large as the disk)
@@ -42,6 +50,7 @@ struct AccessOptions: ParsableArguments {
             Settings.socket.name: socket.map { [$0] } ?? [],
             Settings.tablesAccess.name: tablesAccess.map { [$0] } ?? [],
             Settings.rememberSignIn.name: rememberSignIn ? ["yes"] : [],
+            Settings.offlineGrace.name: offlineGrace.map { [$0] } ?? [],
             Settings.diskBudget.name: diskBudget.map { [$0] } ?? [],
         ]
     }

@@ -34,6 +34,8 @@ struct ServeConfiguration: Sendable {
     var remembersSignIn: Bool
     /// Where the service manager would put the secret for that; nil without a service manager.
     var sealCredential: String?
+    /// How long a token is taken that the backend does not confirm, in seconds.
+    var offlineGraceSeconds: Int64
     /// How large each store may grow, in bytes; nil for as large as the disk.
     var diskBudgetBytes: Int?
     /// How the backend is reached.
@@ -102,6 +104,8 @@ struct ServeConfiguration: Sendable {
             sealCredential = sources.environment("CREDENTIALS_DIRECTORY").map {
                 "\($0)/\(SealSecret.credentialName)"
             }
+            offlineGraceSeconds =
+                try sources.value(Settings.offlineGrace) ?? Limits.offlineGraceSeconds
             diskBudgetBytes = try sources.value(Settings.diskBudget)
             leg = try BackendLeg(sources)
             self.rebind = rebind

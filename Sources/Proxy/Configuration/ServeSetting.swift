@@ -89,6 +89,10 @@ struct ServeSetting: Sendable {
             "Whether users' tokens are kept, sealed, so that their queues go on after a restart.",
             standard: "no; they are in memory only", example: "no"),
         ServeSetting(
+            Settings.offlineGrace,
+            "How long a user's token is taken that the backend cannot confirm, since it is away.",
+            standard: "30d", example: "30d"),
+        ServeSetting(
             Settings.diskBudget, "How large the store of each identity may grow.",
             standard: "as large as the disk", example: "4G"),
         ServeSetting(

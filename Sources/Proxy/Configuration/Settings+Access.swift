@@ -34,6 +34,21 @@ extension Settings {
         name: "remember-sign-in", allowed: "yes or no"
     ) { ["yes": true, "no": false][$0] }
 
+    static let offlineGrace = Setting<Int64>(
+        name: "offline-grace",
+        allowed: "hours or days up to \(Limits.offlineGraceDaysMax)d, such as 12h or 30d"
+    ) { grace($0) }
+
+    /// `12h` or `30d` in seconds.
+    private static func grace(_ text: String) -> Int64? {
+        let units: [Character: Int64] = ["h": 3600, "d": 24 * 3600]
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(text.dropLast()),
+            0...Int64(Limits.offlineGraceDaysMax) * 24 ~= number,
+            number * unit <= Int64(Limits.offlineGraceDaysMax) * 24 * 3600
+        else { return nil }
+        return number * unit
+    }
+
     static let diskBudget = Setting<Int>(
         name: "disk-budget", allowed: "a size from 10M up, such as 500M or 4G"
     ) { size($0) }

@@ -22,6 +22,7 @@ extension HTTPField.Name {
     static let understudyState = known("Understudy-State")
     static let understudyBackend = known("Understudy-Backend")
     static let understudyComplete = known("Understudy-Complete")
+    static let understudyToken = known("Understudy-Token")
     static let lastEventID = known("Last-Event-ID")
     static let resourcePolicy = known("Cross-Origin-Resource-Policy")
     static let openerPolicy = known("Cross-Origin-Opener-Policy")

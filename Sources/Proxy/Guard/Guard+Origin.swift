@@ -47,7 +47,7 @@ extension Guard {
         fields[.vary] = "Origin"
         fields[.accessControlExposeHeaders] =
             "Link, Location, ETag, Age, Retry-After, Understudy-State, Understudy-Backend, "
-            + "Understudy-Complete, Zumo-Server-Version"
+            + "Understudy-Complete, Understudy-Token, Zumo-Server-Version"
         return fields
     }
 

@@ -12,6 +12,16 @@ final class BackendBoard: Sendable {
         static let signedOut = Shown(rawValue: 4)
         static let switchedOff = Shown(rawValue: 8)
         static let readsThrough = Shown(rawValue: 16)
+        static let away = Shown(rawValue: 32)
+        static let answers = Shown(rawValue: 64)
+    }
+
+    /// Whether the backend can be reached, as far as is known.
+    enum Reach: Sendable, Hashable, CaseIterable {
+        case reachable
+        case away
+        /// It was not asked yet, or nothing was heard of it since.
+        case unasked
     }
 
     // Without a lock, since every answer of every worker asks.
@@ -53,6 +63,11 @@ final class BackendBoard: Sendable {
         }
         let isAllowed = mode == .online
         var now: Shown = []
+        switch backend.state {
+        case .online, .degraded, .signedOut, .notTables: if isAllowed { now.insert(.answers) }
+        case .offline, .portal: if backend.nextTry != nil { now.insert(.away) }
+        }
+        if !isAllowed { now.insert(.away) }
         if isAllowed && isReachable { now.insert(.online) }
         if isAllowed && isWorthIt { now.insert(.worthAsking) }
         if backend.state == .signedOut { now.insert(.signedOut) }
@@ -71,6 +86,13 @@ final class BackendBoard: Sendable {
 
     /// Whether the backend can be reached, as far as is known.
     var isOnline: Bool { shows(.online) }
+
+    /// Whether the backend can be reached. Of an engine without a token, `signedOut` says only that the
+    /// token is missing; that of the anonymous identity has none to miss.
+    var reach: Reach {
+        if shows(.away) { return .away }
+        return shows(.answers) ? .reachable : .unasked
+    }
 
     /// The generation that the backend is known to be; nil until it was found out.
     var generation: Generation? { latest.withLock { $0.generation } }

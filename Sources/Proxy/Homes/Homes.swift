@@ -18,7 +18,12 @@ final class Homes: Sendable {
     /// The store of the home that was used last, to see without the lock that nothing has changed.
     private let warmest = Atomic<UInt>(0)
     private let tokens: KnownTokens
+    /// When the backend was last asked about tokens in use.
+    private let examined = Mutex<[String: Instant]>([:])
     private let slowLane: SlowLane
+    /// How long a token is taken that the backend does not confirm.
+    private let graceSeconds: Int64
+    private let now: @Sendable () -> Instant
     private let build: @Sendable (Identity) throws(StartProblem) -> Home
     private let opened: @Sendable (Home) -> Void
     /// The home of requests without a credential, and of public tables.
@@ -32,12 +37,15 @@ final class Homes: Sendable {
     ///   - opened: told of such a home.
     init(
         nobody: Home, others: [Home], tokens: KnownTokens, slowLane: SlowLane,
+        graceSeconds: Int64, now: @escaping @Sendable () -> Instant,
         build: @escaping @Sendable (Identity) throws(StartProblem) -> Home,
         opened: @escaping @Sendable (Home) -> Void
     ) {
         self.nobody = nobody
         self.tokens = tokens
         self.slowLane = slowLane
+        self.graceSeconds = graceSeconds
+        self.now = now
         self.build = build
         self.opened = opened
         let homes = Dictionary(uniqueKeysWithValues: ([nobody] + others).map { ($0.identity, $0) })
@@ -66,26 +74,83 @@ final class Homes: Sendable {
 
     /// Where a request belongs.
     enum Door {
-        case home(Home)
+        /// - check: the token that the backend is to be asked about beside the answer.
+        case home(Home, unconfirmed: Instant? = nil, check: Token? = nil)
         /// Its token names nobody yet.
         case unknown(Token)
+        /// Its token named somebody; the backend has to be asked whether it still does. Where the
+        /// backend is away, it does until then.
+        case doubtful(Token, Home, until: Instant)
+        /// Its token is good no more.
+        case ended
     }
 
     /// Where a request for a table belongs:
     /// 1. without a token, or for a public table, to nobody's home;
-    /// 2. with a token that the backend has vouched for, to its owner's;
-    /// 3. otherwise nowhere: the backend has to be asked.
+    /// 2. with a token that the backend has vouched for and that is good, to its owner's
+    ///    (``TokenStanding``);
+    /// 3. otherwise nowhere: the backend has to be asked, unless the token's time is over.
     func door(_ token: Token?, _ table: TableName, worker: Int) -> Door {
         guard let token, nobody.store.table(table, worker: worker)?.isPublic != true else {
             keepWarm(nobody)
             return .home(nobody)
         }
-        guard let owner = tokens.owner(of: token), let home = home(owner.key) else {
-            return .unknown(token)
+        guard let (known, expiresAt) = tokens.find(token), let home = home(known.identity.key)
+        else {
+            return TokenStanding.isExpired(token.expiresAt, at: now()) ? .ended : .unknown(token)
         }
+        let standing = TokenStanding.of(
+            known, expiresAt: expiresAt, backend: reach(home), at: now(),
+            graceSeconds: graceSeconds)
+        switch standing {
+        case .ended: return .ended
+        case .doubtful:
+            return .doubtful(
+                token, home, until: known.confirmedAt.adding(seconds: graceSeconds))
+        case .good(let isDue): return enter(home, token, check: isDue ? token : nil)
+        case .unconfirmed(let until): return enter(home, token, unconfirmed: until)
+        }
+    }
+
+    private func enter(
+        _ home: Home, _ token: Token, unconfirmed: Instant? = nil, check: Token? = nil
+    ) -> Door {
         home.signedIn(token, isFresh: false)
         keepWarm(home)
-        return .home(home)
+        return .home(home, unconfirmed: unconfirmed, check: check)
+    }
+
+    /// Whether the backend can be reached, as far as the home's engine and the anonymous one know.
+    private func reach(_ home: Home) -> BackendBoard.Reach {
+        if home.board.isOnline { return .reachable }
+        let reaches = [home.board.reach, nobody.board.reach]
+        // Of a home without its token `reachable` is no news.
+        return reaches.contains(.away) ? .away : nobody.board.reach
+    }
+
+    /// Whether the backend is to be asked about a token now. Of many requests with it one asks.
+    func beginsExamination(of token: Token) -> Bool {
+        let due = now().adding(seconds: -Limits.tokenRetrySeconds)
+        return examined.withLock { examined in
+            if let last = examined[token.text], last > due { return false }
+            if examined.count >= Limits.recentTokens { examined = [:] }
+            examined[token.text] = now()
+            return true
+        }
+    }
+
+    /// Takes in that the backend takes a token which is known already.
+    func confirmed(_ token: Token) async {
+        await inSlowLane { [tokens] in
+            guard let owner = tokens.owner(of: token) else { return }
+            try? tokens.learn(token, of: owner)
+        }
+    }
+
+    /// Takes in that the backend refuses a token, or that its time is over: it names nobody any more.
+    /// Where that cannot be kept, it holds until the process ends.
+    func refused(_ token: Token) async {
+        await inSlowLane { [tokens] in try? tokens.end(token) }
     }
 
     /// Takes in that the backend has vouched for a token: its owner gets a home, and the home's
@@ -119,12 +184,12 @@ final class Homes: Sendable {
         return home
     }
 
-    /// Takes in that a user has signed out: the token names nobody any more, and what waits in its
-    /// owner's queue waits for a sign-in. Whoever comes with it is asked about again.
+    /// Takes in that a user has signed out: all tokens of the user end, and what waits in the queue
+    /// waits for a sign-in. Where that cannot be kept, it holds until the process ends.
     func signedOut(_ token: Token) async {
         guard let owner = tokens.owner(of: token) else { return }
-        await inSlowLane { [tokens] in try? tokens.forget(token) }
-        home(owner.key)?.signIn?.drop(token)
+        await inSlowLane { [tokens] in try? tokens.signOut(owner) }
+        home(owner.key)?.signIn?.drop()
         await inSlowLane {}
     }
 

@@ -17,10 +17,16 @@ final class SignIn: Sendable {
     private let state: Mutex<State>
     private let remembered: RememberedSignIns?
     private let slowLane: SlowLane
+    private let tokens: KnownTokens?
 
     /// Begins with what is remembered of the identity, if anything is.
-    init(_ identity: String, _ remembered: RememberedSignIns?, slowLane: SlowLane) {
+    /// - Parameter tokens: where a token ends that the backend refuses.
+    init(
+        _ identity: String, _ remembered: RememberedSignIns?, slowLane: SlowLane,
+        tokens: KnownTokens? = nil
+    ) {
         self.identity = identity
+        self.tokens = tokens
         self.remembered = remembered
         self.slowLane = slowLane
         state = Mutex(State(field: remembered?.field(of: identity)))
@@ -50,29 +56,30 @@ final class SignIn: Sendable {
         return isNew
     }
 
-    /// Takes in the last 401 that the engine got. A refused token is not remembered any more, but
-    /// spoken with until there is another: the backend may have been wrong.
+    /// Takes in the last 401 that the engine got. The refused token ends: a request with it is asked
+    /// about anew, and it is not remembered any more. The engine speaks with it until there is another:
+    /// the backend may have been wrong.
     func found(_ refusal: CredentialRefusal?) {
         guard let refusal else { return }
-        let isNews = state.withLock { state in
-            guard refusal.number > state.lastRefusal else { return false }
+        let refused = state.withLock { state -> HTTPField? in
+            guard refusal.number > state.lastRefusal else { return nil }
             state.lastRefusal = refusal.number
             guard let field = state.field, refusal.credential == .token(field), !state.isRefused
-            else { return false }
+            else { return nil }
             state.isRefused = true
-            return true
+            return field
         }
-        if isNews { remember() }
+        guard let refused else { return }
+        // Where it cannot be kept it holds until the process ends, as ``KnownTokens/end(_:)`` says.
+        slowLane.run { [tokens] in try? tokens?.end(Token(of: refused)) }
+        remember()
     }
 
-    /// Forgets a token that its user has signed out.
-    func drop(_ token: Token) {
+    /// Forgets the token, since the user has signed out.
+    func drop() {
         let isHere = state.withLock { state in
-            guard let value = state.field?.value,
-                (BearerCredential.token(value) ?? value) == token.text
-            else { return false }
-            state.field = nil
-            return true
+            defer { state.field = nil }
+            return state.field != nil
         }
         if isHere { remember() }
     }

@@ -31,6 +31,12 @@ struct Token: Sendable, Hashable {
         field = HTTPField(name: .zumoAuth, value: text)
     }
 
+    /// The token of a field that an engine speaks with.
+    init(of field: HTTPField) {
+        text = field.value.split(separator: " ").last.map(String.init) ?? ""
+        self.field = field
+    }
+
     /// What may be kept on disk: SHA-256 of the token, in hexadecimal digits.
     var fingerprint: String { SHA256.hex(text) }
 
@@ -42,6 +48,13 @@ struct Token: Sendable, Hashable {
             let claims = try? JSONValue(parsing: bytes), case .object = claims
         else { return nil }
         return claims
+    }
+
+    /// The claim `exp` (RFC 7519, section 4.1.4); nil without one that can be read.
+    var expiresAt: Instant? {
+        guard let seconds = claims?["exp"]?.integer else { return nil }
+        let (milliseconds, isBig) = Int64(seconds).multipliedReportingOverflow(by: 1000)
+        return isBig ? nil : Instant(milliseconds: milliseconds)
     }
 
     /// The bytes of a text in the base64 alphabet for addresses (RFC 4648 section 5).

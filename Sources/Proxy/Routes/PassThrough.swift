@@ -70,9 +70,11 @@ struct PassThrough: Sendable {
             if LoginAnswer.isExpected(of: request) {
                 response = try await loginResponse(to: request, target, terms)
                 if let login = LoginAnswer(response) { await signIn(login, request) }
+                await heed(response, request)
             } else {
                 response = try await transport.open(outgoing(request, target, terms))
                 if LoginAnswer.isSignOut(request, response) { await signOut(request) }
+                await heed(response, request)
             }
             for home in homes.all { home.engine.nudge(.reachable) }
             return incoming(response, request, terms)
@@ -102,6 +104,17 @@ struct PassThrough: Sendable {
             return
         }
         await homes.signedOut(token)
+    }
+
+    /// Ends a token that the backend refuses at an address which is about nothing else: `GET` of
+    /// `/.auth/me` or `/.auth/refresh`. A 401 of a custom API may be about the API.
+    private func heed(_ response: Response, _ request: Request) async {
+        let parts = request.path.split(separator: "/").map { $0.lowercased() }
+        guard response.head.status == .unauthorized, request.head.method == .get,
+            parts == [".auth", "me"] || parts == [".auth", "refresh"],
+            let token = Token(request.head.headerFields, generation: generation(request))
+        else { return }
+        await homes.refused(token)
     }
 
     private func generation(_ request: Request) -> Generation {

@@ -38,25 +38,89 @@ extension TablesRoutes {
         }
     }
 
+    /// Asks the backend whether it still takes a token, while the client waits suspended: its time is
+    /// over, or the backend has not been heard of for long.
+    ///
+    /// 1. The backend is away: the token is good until the end of `--offline-grace`, and the answer
+    ///    says so.
+    /// 2. The backend is there: a token that it refuses, or whose time is over, ends.
+    func doubt(
+        _ token: Token, _ home: Home, until: Instant, _ call: TableCall, _ request: Request,
+        _ actor: Actor
+    ) -> Answer {
+        .later { reply in
+            guard passThrough.places.take() else { return reply(crowded(call)) }
+            work.start {
+                let verdict = await verdict(token, call)
+                passThrough.places.giveBack()
+                let isExpired = TokenStanding.isExpired(token.expiresAt, at: now())
+                switch verdict {
+                case .unreachable where now() <= until:
+                    homes.nobody.engine.nudge(.unreachable)
+                    home.signedIn(token, isFresh: false)
+                    enter(home, call, request, actor, reply.adding(Self.unconfirmed(until: until)))
+                case .unreachable: reply(refused(call))
+                case .good where !isExpired:
+                    await homes.confirmed(token)
+                    enter(home, call, request, actor, reply)
+                case .unproven where !isExpired: enter(home, call, request, actor, reply)
+                case .refused, .good, .unproven:
+                    await homes.refused(token)
+                    reply(refused(call))
+                }
+            }
+        }
+    }
+
+    /// Asks the backend beside the answer whether it still takes a token; one that it refuses ends.
+    func examine(_ token: Token, _ call: TableCall) {
+        guard homes.beginsExamination(of: token), passThrough.places.take() else { return }
+        work.start {
+            let verdict = await verdict(token, call)
+            passThrough.places.giveBack()
+            switch verdict {
+            case .good: await homes.confirmed(token)
+            case .refused: await homes.refused(token)
+            case .unproven, .unreachable: break
+            }
+        }
+    }
+
+    private func verdict(_ token: Token, _ call: TableCall) async -> Voucher.Verdict {
+        await voucher.verdict(
+            token, call.table, client: call.generation, backend: homes.backendGeneration)
+    }
+
+    /// What an answer says whose client's token the backend could not confirm.
+    static func unconfirmed(until: Instant) -> HTTPFields {
+        [.understudyToken: "unconfirmed; until=\(until.text)"]
+    }
+
     private func enter(
         _ token: Token, _ call: TableCall, _ request: Request, _ actor: Actor, _ reply: Reply
     ) async {
         do throws(StartProblem) {
-            let home = try await homes.vouched(for: token)
-            slowLane.run {
-                let table = home.store.table(call.table, worker: slowLane.worker)
-                let scene = Scene(
-                    call: call, answer: TablesAnswer(to: call).showing(table?.columns),
-                    home: home, actor: actor,
-                    headers: forwardedHeaders.pick(from: request.head.headerFields),
-                    worker: slowLane.worker)
-                answer(scene, request).send(reply)
-            }
+            enter(try await homes.vouched(for: token), call, request, actor, reply)
         } catch {
             reply(
                 TablesAnswer(to: call).render(
                     error: .unavailable(
                         "\(error)", retryAfterSeconds: Limits.retryAfterSeconds)))
+        }
+    }
+
+    /// Answers a request in a home, off the server's threads.
+    private func enter(
+        _ home: Home, _ call: TableCall, _ request: Request, _ actor: Actor, _ reply: Reply
+    ) {
+        slowLane.run {
+            let table = home.store.table(call.table, worker: slowLane.worker)
+            let scene = Scene(
+                call: call, answer: TablesAnswer(to: call).showing(table?.columns),
+                home: home, actor: actor,
+                headers: forwardedHeaders.pick(from: request.head.headerFields),
+                worker: slowLane.worker)
+            answer(scene, request).send(reply)
         }
     }
 
@@ -72,8 +136,19 @@ extension TablesRoutes {
                 "Nobody here knows whose token this is: sign in at this address first."))
     }
 
-    private func refused(_ call: TableCall) -> Response {
+    func refused(_ call: TableCall) -> Response {
         TablesAnswer(to: call).render(error: .unauthorized())
+    }
+}
+
+extension Reply {
+    /// The reply with further header fields.
+    func adding(_ fields: HTTPFields) -> Reply {
+        Reply { response in
+            var response = response
+            for field in fields { response.head.headerFields[field.name] = field.value }
+            self(response)
+        }
     }
 }
 

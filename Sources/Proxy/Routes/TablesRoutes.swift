@@ -72,8 +72,8 @@ struct TablesRoutes: Sendable {
     ) -> Answer {
         let worker = request.connection.worker
         switch homes.door(token, call.table, worker: worker) {
-        case .home(let home):
-            return answer(
+        case .home(let home, let until, let check):
+            let answer = answer(
                 Scene(
                     call: call,
                     answer: form.showing(home.store.table(call.table, worker: worker)?.columns),
@@ -81,7 +81,12 @@ struct TablesRoutes: Sendable {
                     headers: forwardedHeaders.pick(from: request.head.headerFields),
                     worker: worker),
                 request)
+            if let check { examine(check, call) }
+            return until.map { answer.adding(Self.unconfirmed(until: $0)) } ?? answer
         case .unknown(let token): return meet(token, call, request, actor)
+        case .doubtful(let token, let home, let until):
+            return doubt(token, home, until: until, call, request, actor)
+        case .ended: return .now(refused(call))
         }
     }
 
@@ -91,7 +96,7 @@ struct TablesRoutes: Sendable {
         let call = asked.call
         guard tables?.contains(call.table) ?? true,
             call.conditions.isEmpty,
-            case .home(let home) = homes.door(asked.token, call.table, worker: worker),
+            case .home(let home, nil, nil) = homes.door(asked.token, call.table, worker: worker),
             let table = home.store.table(call.table, worker: worker), table.readPolicy == .local,
             call.generation != .datasync || table.idKind == .string,
             case .item(let item, let state) = home.store.get(

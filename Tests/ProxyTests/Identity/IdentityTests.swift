@@ -10,18 +10,7 @@ import Testing
 struct IdentityTests {
     /// `{"iss":"i","sub":"s"}` and the like, as the middle part of a JWT.
     private static func token(_ claims: String) -> Token {
-        let digits = Array(
-            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-        var text = ""
-        let bytes = Array(claims.utf8)
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for place in 0...group.count {
-                text.unicodeScalars.append(Unicode.Scalar(digits[bits >> (18 - 6 * place) & 63]))
-            }
-        }
-        return Token(login: "e30.\(text).sig")
+        Token(login: "e30.\(Base64URL.text(claims)).sig")
     }
 
     @Test(arguments: [
@@ -117,7 +106,7 @@ struct IdentityTests {
         let one = try #require(BackendAddress("http://one.test"))
         let two = try #require(BackendAddress("http://two.test"))
         let token = Token(login: "secret")
-        let known = KnownTokens(file: "\(folder)/tokens", backend: one)
+        let known = KnownTokens(file: "\(folder)/tokens", backend: one) { ThisProcess.now }
         #expect(known.owner(of: token) == nil)
         try known.learn(token, of: Identity(key: "ana"))
         for number in 0...Limits.knownTokens {
@@ -126,10 +115,11 @@ struct IdentityTests {
             }
         }
         #expect(known.owner(of: token)?.key == "ana")
-        let again = KnownTokens(file: "\(folder)/tokens", backend: one)
+        let again = KnownTokens(file: "\(folder)/tokens", backend: one) { ThisProcess.now }
         #expect(again.owner(of: token)?.key == "ana")
         #expect(again.owner(of: Token(login: "t500"))?.key == "ben")
-        #expect(KnownTokens(file: "\(folder)/tokens", backend: two).owner(of: token) == nil)
+        let other = KnownTokens(file: "\(folder)/tokens", backend: two) { ThisProcess.now }
+        #expect(other.owner(of: token) == nil)
         let bytes = try #require(try Files.read("\(folder)/tokens"))
         #expect(!String(decoding: bytes, as: UTF8.self).contains("secret"))
         #expect(Files.status("\(folder)/tokens")?.permissions == 0o600)
@@ -157,5 +147,24 @@ struct IdentityTests {
             #expect(list.body.array?.first?["text"]?.string == "there")
             gate.open()
         }
+    }
+}
+
+/// The base64 alphabet for addresses (RFC 4648 section 5), without padding.
+enum Base64URL {
+    /// A text in that alphabet.
+    static func text(_ claims: String) -> String {
+        let digits = Array(
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+        var text = ""
+        let bytes = Array(claims.utf8)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+            for place in 0...group.count {
+                text.unicodeScalars.append(Unicode.Scalar(digits[bits >> (18 - 6 * place) & 63]))
+            }
+        }
+        return text
     }
 }

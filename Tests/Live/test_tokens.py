@@ -1,0 +1,181 @@
+"""A dead token is dead: `exp`, a 401 of the backend and signing out end a token, here and after a restart.
+While the backend is away, a known token is taken within `--offline-grace`, and the answer says so."""
+
+import base64
+import json
+import time
+
+import pytest
+import requests
+from hostile import HTTPBackend
+from programs import ZUMO, Tables, wait_until
+from token_backend import TokenBackend
+
+
+@pytest.fixture
+def backend():
+    behaviour = TokenBackend()
+    server = HTTPBackend(behaviour)
+    behaviour.url = server.url
+    yield behaviour
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def proxy(start, backend):
+    proxy = start.proxy(backend.url)
+    wait_until(lambda: proxy.status()["backend"]["state"] != "offline", 10, "the backend's first answer")
+    return proxy
+
+
+def client(proxy, token):
+    client = Tables(proxy.url)
+    client.token = token
+    client.session.headers["X-ZUMO-AUTH"] = token
+    return client
+
+
+def known(proxy, backend, seconds=None, user="ana"):
+    """A client whose token the backend has vouched for."""
+    one = client(proxy, backend.token(user, seconds))
+    assert one.request("GET", "/tables/todoitem").status_code == 200
+    return one
+
+
+def sign_in(proxy, user):
+    answer = requests.post(
+        f"{proxy.url}/.auth/login/facebook", json={"access_token": user}, headers=ZUMO, timeout=10
+    )
+    assert answer.status_code == 200, answer.text
+    return client(proxy, answer.json()["authenticationToken"])
+
+
+def go_away(proxy, backend, one):
+    """The backend is away, and the proxy knows."""
+    backend.is_away = True
+    one.request("GET", "/.auth/me")
+    wait_until(lambda: one.request("GET", "/tables/todoitem").headers.get("Understudy-Token"), 40,
+               "the backend's absence")
+
+
+def statuses(one, id):
+    """What a read, a list and a write are answered."""
+    return (
+        one.request("GET", "/tables/todoitem").status_code,
+        one.get("x").status_code,
+        one.request("POST", "/tables/todoitem", json={"id": id, "text": "t"}).status_code,
+    )
+
+
+# A token that expires within the skew of clocks is good, one beyond it is not.
+SKEW = 300
+
+
+def test_an_expired_token_ends_while_the_backend_is_there_also_for_one_that_still_takes_it(proxy, backend):
+    fresh = known(proxy, backend, 3600)
+    assert fresh.request("POST", "/tables/todoitem", json={"id": "f"}).status_code == 201
+    assert "Understudy-Token" not in fresh.request("GET", "/tables/todoitem").headers
+    late = known(proxy, backend, -SKEW + 60)
+    assert statuses(late, "l")[2] == 201
+    dead = known(proxy, backend, -SKEW + 2)
+    wait_until(lambda: dead.request("GET", "/tables/todoitem").status_code == 401, 10, "the end of the token")
+    assert statuses(dead, "d") == (401, 401, 401)
+    # Not even the file of the tokens brings it back.
+    proxy.stop()
+    proxy.start()
+    assert statuses(dead, "d") == (401, 401, 401)
+    assert statuses(fresh, "g")[2] == 201
+    wait_until(lambda: {"f", "l", "g"} <= backend.rows.keys(), 30, "the writes")
+    assert "d" not in backend.rows
+
+
+def test_after_a_restart_an_expired_token_is_asked_about_first(proxy, backend):
+    ana = known(proxy, backend, -SKEW + 4)
+    proxy.stop()
+    wait_until(lambda: time.time() > end_of(ana) + SKEW + 1, 10, "the end of the token")
+    del backend.good[ana.token]
+    proxy.start()
+    assert statuses(ana, "d") == (401, 401, 401)
+    assert backend.rows == {}
+
+
+def end_of(one):
+    middle = one.token.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(middle + "=" * (-len(middle) % 4)))["exp"]
+
+
+def test_what_the_backend_refuses_reads_and_writes_nothing_and_goes_out_under_no_other_token(proxy, backend):
+    old, new = known(proxy, backend), known(proxy, backend)
+    del backend.good[old.token]
+    assert old.request("GET", "/.auth/me").status_code == 401
+    assert statuses(old, "o") == (401, 401, 401)
+    proxy.stop()
+    proxy.start()
+    assert statuses(old, "o") == (401, 401, 401)
+    assert statuses(new, "n")[2] == 201
+    wait_until(lambda: "n" in backend.rows, 30, "the new token's write")
+    assert backend.rows["n"][1] == new.token
+    assert "o" not in backend.rows
+
+
+def test_a_401_that_syncing_gets_ends_the_token(proxy, backend):
+    ana = known(proxy, backend)
+    del backend.good[ana.token]
+    assert ana.request("POST", "/tables/todoitem", json={"id": "waits"}).status_code == 201
+    wait_until(lambda: ana.get("waits").status_code == 401, 20, "the end of the token")
+    proxy.stop()
+    backend.is_away = True
+    proxy.start()
+    assert statuses(ana, "d") == (401, 401, 401)
+    backend.is_away = False
+    again = sign_in(proxy, "ana")
+    # What was acknowledged is sent once the user has signed in again.
+    wait_until(lambda: "waits" in backend.rows, 40, "the write")
+    assert backend.rows["waits"][1] == again.token
+
+
+def test_signing_out_ends_all_tokens_of_the_user_and_of_no_other(proxy, backend):
+    phone, tablet, ben = sign_in(proxy, "ana"), sign_in(proxy, "ana"), sign_in(proxy, "ben")
+    assert statuses(tablet, "t")[2] == 201
+    wait_until(lambda: "t" in backend.rows, 30, "the write")
+    assert phone.request("GET", "/.auth/logout", allow_redirects=False).status_code == 200
+    for _ in range(2):
+        # The backend would go on taking them.
+        assert {phone.token, tablet.token} <= backend.good.keys()
+        for one in (phone, tablet):
+            assert statuses(one, "after") == (401, 401, 401)
+        assert ben.request("GET", "/tables/todoitem").status_code == 200
+        proxy.stop()
+        proxy.start()
+    assert sign_in(proxy, "ana").get("t").json()["id"] == "t"
+    assert statuses(phone, "after") == (401, 401, 401)
+    assert "after" not in backend.rows
+
+
+def test_offline_a_known_token_is_taken_within_the_grace_and_the_answer_says_so(start, backend):
+    proxy = start.proxy(backend.url, "--offline-grace", "1h")
+    wait_until(lambda: proxy.status()["backend"]["state"] != "offline", 10, "the backend's first answer")
+    ana, expired = known(proxy, backend, 3600), known(proxy, backend, -SKEW + 5)
+    go_away(proxy, backend, ana)
+    for restarts in range(2):
+        for one in (ana, expired):
+            made = one.request("POST", "/tables/todoitem", json={"id": f"{restarts}{one is ana}"})
+            assert made.status_code == 201
+            assert made.headers["Understudy-Token"].startswith("unconfirmed; until=20")
+            assert one.get("nothing").headers["Understudy-Token"] == made.headers["Understudy-Token"]
+        assert "Understudy-Token" not in proxy.request("GET", "/tables/todoitem").headers
+        assert statuses(client(proxy, "unknown"), "u") == (401, 401, 401)
+        proxy.stop()
+        proxy.start()
+    proxy.stop()
+    proxy.arguments[-1] = "0h"
+    proxy.start()
+    wait_until(lambda: statuses(ana, "late") == (401, 401, 401), 40, "the end of the grace")
+
+
+@pytest.mark.parametrize("text", ["30", "-1d", "1w", "3651d", "d"])
+def test_a_grace_that_is_no_time_is_refused(start, backend, text):
+    program = start.program("serve", "--backend", backend.url, "--offline-grace", text)
+    assert program.process.wait(20) == 2
+    wait_until(lambda: "offline-grace" in program.output, 5, "the reason")

@@ -1,0 +1,105 @@
+import SyncCore
+import TablesProtocol
+import Testing
+
+@testable import Proxy
+
+struct TokenStandingTests {
+    private static let now = Instant(milliseconds: 1_800_000_000_000)
+    private static let grace: Int64 = 10 * 24 * 3600
+
+    /// The standing of a token that the backend took so many seconds ago, and that expires in so many.
+    private func standing(
+        _ backend: BackendBoard.Reach, confirmed seconds: Int64, expires: Int64? = nil,
+        isSignedOut: Bool = false
+    ) -> TokenStanding {
+        TokenStanding.of(
+            KnownToken(
+                identity: Identity(key: "ana"), confirmedAt: Self.now.adding(seconds: -seconds),
+                isSignedOut: isSignedOut),
+            expiresAt: expires.map { Self.now.adding(seconds: $0) }, backend: backend, at: Self.now,
+            graceSeconds: Self.grace)
+    }
+
+    private func until(_ seconds: Int64) -> Instant {
+        Self.now.adding(seconds: Self.grace - seconds)
+    }
+
+    @Test func `with the backend in reach a token is good, and after an hour asked about`() {
+        #expect(standing(.reachable, confirmed: 0) == .good(isDue: false))
+        #expect(standing(.reachable, confirmed: 3600) == .good(isDue: false))
+        #expect(standing(.reachable, confirmed: 3601) == .good(isDue: true))
+        #expect(standing(.reachable, confirmed: Self.grace + 1) == .good(isDue: true))
+    }
+
+    @Test(arguments: [BackendBoard.Reach.reachable, .unasked])
+    func `an expired token is asked about, but for the skew of clocks`(reach: BackendBoard.Reach) {
+        let skew = Limits.tokenClockSkewSeconds
+        #expect(standing(reach, confirmed: 60, expires: -skew - 1) == .doubtful)
+        #expect(standing(reach, confirmed: 60, expires: -skew) != .doubtful)
+        #expect(standing(reach, confirmed: 60, expires: 3600) != .doubtful)
+    }
+
+    @Test func `with the backend away a known token is good until the end of the grace`() {
+        for expires in [nil, -7200, 7200] as [Int64?] {
+            #expect(
+                standing(.away, confirmed: 60, expires: expires) == .unconfirmed(until: until(60)))
+            #expect(
+                standing(.away, confirmed: Self.grace, expires: expires)
+                    == .unconfirmed(until: Self.now))
+            #expect(standing(.away, confirmed: Self.grace + 1, expires: expires) == .ended)
+        }
+    }
+
+    @Test
+    func `while the backend was not asked, a token is unconfirmed, and in doubt beyond the grace`()
+    {
+        #expect(standing(.unasked, confirmed: 60) == .unconfirmed(until: until(60)))
+        #expect(standing(.unasked, confirmed: Self.grace + 1) == .doubtful)
+    }
+
+    @Test(arguments: BackendBoard.Reach.allCases)
+    func `a token that was signed out is good nowhere`(reach: BackendBoard.Reach) {
+        #expect(standing(reach, confirmed: 0, expires: 3600, isSignedOut: true) == .ended)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"exp":1800000000}"#, 1_800_000_000_000), (#"{"exp":"soon"}"#, nil), (#"{}"#, nil),
+            (#"{"exp":99999999999999999}"#, nil),
+        ] as [(String, Int64?)])
+    func `the time of a token is its claim exp`(claims: String, milliseconds: Int64?) {
+        let token = Token(login: "e30.\(Base64URL.text(claims)).sig")
+        #expect(token.expiresAt?.milliseconds == milliseconds)
+    }
+
+    @Test func `what ended and what was signed out is so after a restart too`() throws {
+        let folder = "/tmp/understudy-tests/\(ThisProcess.secret())"
+        try Files.makeFolder(folder)
+        defer { try? Files.removeFolder(folder) }
+        let backend = try #require(BackendAddress("http://one.test"))
+        func open() -> KnownTokens {
+            KnownTokens(file: "\(folder)/tokens", backend: backend) { Self.now }
+        }
+        let known = open()
+        let (ana, ben) = (Identity(key: "ana"), Identity(key: "ben"))
+        for text in ["a1", "a2", "a3"] { try known.learn(Token(login: text), of: ana) }
+        try known.learn(Token(login: "b"), of: ben)
+        try known.end(Token(login: "a1"))
+        try known.signOut(ana)
+        try known.end(Token(login: "a2"))
+        for tokens in [known, open()] {
+            #expect(tokens.find(Token(login: "a1")) == nil)
+            let signedOut = KnownToken(identity: ana, confirmedAt: Self.now, isSignedOut: true)
+            #expect(tokens.find(Token(login: "a2"))?.known == signedOut)
+            #expect(tokens.find(Token(login: "a3"))?.known == signedOut)
+            #expect(
+                tokens.find(Token(login: "b"))?.known
+                    == KnownToken(identity: ben, confirmedAt: Self.now))
+        }
+        try known.learn(Token(login: "a3"), of: ana)
+        #expect(
+            open().find(Token(login: "a3"))?.known
+                == KnownToken(identity: ana, confirmedAt: Self.now))
+    }
+}

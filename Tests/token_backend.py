@@ -1,0 +1,65 @@
+"""A generation 2 backend that hands out tokens, with or without a time, and can take them back."""
+
+import base64
+import json
+import threading
+import time
+import urllib.parse
+
+
+def jwt(user, seconds=None, number=0):
+    """A token that names a user; it expires so many seconds from now. Only the backend knows it."""
+    claims = {"iss": "urn:tests", "sub": user, "jti": number}
+    if seconds is not None:
+        claims["exp"] = int(time.time()) + seconds
+    parts = [b'{"alg":"none"}', json.dumps(claims).encode(), b"signature"]
+    return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
+
+
+class TokenBackend:
+    """`good` holds the tokens that it takes; `rows` what it was sent, with the token of each."""
+
+    def __init__(self):
+        self.good, self.rows, self.number = {}, {}, 0
+        self.lock = threading.Lock()
+        self.is_away = False
+
+    def token(self, user, seconds=None):
+        """A good token, as if its user had signed in past the proxy."""
+        self.number += 1
+        text = jwt(user, seconds, self.number)
+        self.good[text] = user
+        return text
+
+    def __call__(self, handler, body):
+        if self.is_away:
+            # No answer at all: the connection ends.
+            handler.close_connection = True
+            return
+        with self.lock:
+            self.answer(handler, body)
+
+    def answer(self, handler, body):
+        target = urllib.parse.urlsplit(handler.path)
+        parts = target.path.strip("/").split("/")
+        given = handler.headers.get("X-ZUMO-AUTH")
+        if parts[:2] == [".auth", "login"]:
+            user = json.loads(body)["access_token"]
+            answer = {"authenticationToken": self.token(user), "user": {"userId": user}}
+            return handler.answer(200, json.dumps(answer).encode())
+        if parts == [".auth", "logout"]:
+            return handler.answer(200, b"{}")
+        if given not in self.good:
+            return handler.answer(401, b'{"error":"sign in"}')
+        if parts[0] != "tables":
+            return handler.answer(200, b"{}")
+        if handler.command == "POST":
+            row = {**json.loads(body), "version": "1", "updatedAt": "2026-01-01T00:00:00.000Z"}
+            row |= {"createdAt": "2026-01-01T00:00:00.000Z", "deleted": False}
+            self.rows[row["id"]] = (row, given)
+            return handler.answer(201, json.dumps(row).encode())
+        if handler.command == "GET" and len(parts) == 2:
+            return handler.answer(200, b"[]")
+        if handler.command == "GET" and parts[2] in self.rows:
+            return handler.answer(200, json.dumps(self.rows[parts[2]][0]).encode())
+        return handler.answer(404, b'{"error":"none"}')
