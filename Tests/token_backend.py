@@ -31,6 +31,10 @@ class TokenBackend:
         self.good[text] = user
         return text
 
+    def owner(self, id):
+        """The user whose row it is; none of a row that is not here."""
+        return self.good.get(self.rows[id][1]) if id in self.rows else None
+
     def __call__(self, handler, body):
         if self.is_away:
             # No answer at all: the connection ends.
@@ -60,6 +64,6 @@ class TokenBackend:
             return handler.answer(201, json.dumps(row).encode())
         if handler.command == "GET" and len(parts) == 2:
             return handler.answer(200, b"[]")
-        if handler.command == "GET" and parts[2] in self.rows:
+        if handler.command == "GET" and self.owner(parts[2]) == self.good[given]:
             return handler.answer(200, json.dumps(self.rows[parts[2]][0]).encode())
         return handler.answer(404, b'{"error":"none"}')

@@ -27,6 +27,7 @@ final class Lookout: Sendable {
     private let bell: Bell
     private let connections = Atomic<Int>(0)
     private let open = OpenConnections()
+    private let spare = SpareDescriptor()
     private let isStopping = Atomic<Bool>(false)
     private let watched = Mutex(Watched())
 
@@ -143,7 +144,8 @@ final class Lookout: Sendable {
 
     private var hasRoom: Bool { connections.load(ordering: .relaxed) < limits.connections }
 
-    /// Accepts what waits; false when there is no room for it or no descriptor.
+    /// Accepts what waits; false when there is no room for it or no descriptor. Without a descriptor those who
+    /// wait are told to come again.
     private func accept(from socket: ListeningSocket, deliver: Deliver) -> Bool {
         if !hasRoom {
             open.makeRoom(
@@ -161,7 +163,10 @@ final class Lookout: Sendable {
             guard let peer else {
                 switch errno {
                 case EINTR, ECONNABORTED, EPROTO: continue
-                case EMFILE, ENFILE, ENOBUFS, ENOMEM: return false
+                case EMFILE, ENFILE:
+                    turnAway(from: socket)
+                    return false
+                case ENOBUFS, ENOMEM: return false
                 default: return true
                 }
             }
@@ -169,6 +174,12 @@ final class Lookout: Sendable {
             if !deliver(descriptor, peer) { makeRoom() }
         }
         return true
+    }
+
+    /// Tells those who wait to come again, at most as many as there may be connections.
+    private func turnAway(from socket: ListeningSocket) {
+        var left = limits.connections
+        while left > 0, spare.turnAway(from: socket) { left -= 1 }
     }
 
     private func listen(_ isOn: Bool) {

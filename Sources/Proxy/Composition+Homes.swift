@@ -4,7 +4,7 @@ import TablesProtocol
 
 // Each identity's home: a store, an engine over it, and who hears of its events.
 extension Composition {
-    /// Opens the homes of all who are known already.
+    /// Opens the home of requests without a credential, and the index of the others.
     func makeHomes(
         _ transport: any HTTPTransport, key: ApplicationKey, signIns: RememberedSignIns?,
         workers: Int, slowLane: SlowLane, feed: EventFeed, work: BackgroundWork
@@ -12,35 +12,73 @@ extension Composition {
         let tokens = KnownTokens(
             file: configuration.folder.tokensFile, backend: configuration.backend,
             now: clock.now)
-        func home(_ identity: String) throws(StartProblem) -> Home {
-            try makeHome(identity, transport, key, signIns, tokens, slowLane, workers: workers)
-        }
-        let nobody = try home(Homes.anonymous)
-        var others: [Home] = []
-        for identity in configuration.folder.identities {
-            others.append(try home(identity.key))
-        }
-        for home in [nobody] + others {
-            if configuration.rebind { try await rebind(home) }
-            for said in configuration.policies { try await set(said, in: home) }
-            watch(home, feed: feed, work: work)
-        }
-        return Homes(
-            nobody: nobody, others: others, tokens: tokens, slowLane: slowLane,
-            graceSeconds: configuration.offlineGraceSeconds, now: clock.now,
-            build: { identity throws(StartProblem) in
-                try makeHome(
-                    identity.key, transport, key, signIns, tokens, slowLane, workers: workers)
+        let nobody = try makeHome(
+            Homes.anonymous, BackendBoard(), nil, nil, transport, key, workers: workers)
+        try await prepare(nobody)
+        watch(nobody, feed: feed, work: work)
+        let index = try openIndex()
+        let maker = Homes.Maker(
+            resident: { identity in
+                Resident(
+                    board: BackendBoard(),
+                    signIn: SignIn(identity, signIns, slowLane: slowLane, tokens: tokens))
             },
-            opened: { home in
-                watch(home, feed: feed, work: work)
-                work.start { await home.engine.run() }
-            })
+            home: { identity, resident, memory throws(StartProblem) in
+                try makeHome(
+                    identity, resident.board, resident.signIn, memory, transport, key,
+                    workers: workers)
+            },
+            opened: { watch($0, feed: feed, work: work) },
+            prepare: { home throws(StartProblem) in try await prepare(home) })
+        let homes = Homes(
+            nobody: nobody, others: try known(to: index), index: index, tokens: tokens,
+            slowLane: slowLane, work: work, graceSeconds: configuration.offlineGraceSeconds,
+            clock: clock, maker: maker)
+        if configuration.rebind {
+            // One after another: what is bound to another backend must not wait for its user.
+            for identity in homes.identities { try await rebind(try await homes.open(identity)) }
+        }
+        return homes
+    }
+
+    private func openIndex() throws(StartProblem) -> StoreIndex {
+        do {
+            return try StoreIndex(at: try configuration.folder.indexFile())
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("The index of the stores cannot be opened: \(error)")
+        }
+    }
+
+    /// The identities that have a store, and what the index says of each: nothing of one that was open
+    /// when the last process ended.
+    private func known(
+        to index: StoreIndex
+    ) throws(StartProblem) -> [String: OpenStores.Closed] {
+        let entries: [String: StoreSummary]
+        do { entries = try index.entries() } catch { throw StartProblem("\(error)") }
+        var known: [String: OpenStores.Closed] = [:]
+        for identity in configuration.folder.identities {
+            let store = configuration.folder.storePath(identity.key)
+            if let entry = entries[identity.key],
+                !StoreIndex.wasOpen(store, exists: Files.exists)
+            {
+                known[identity.key] = .known(entry)
+            } else {
+                known[identity.key] = .unexamined
+            }
+        }
+        return known
+    }
+
+    private func prepare(_ home: Home) async throws(StartProblem) {
+        for said in configuration.policies { try await set(said, in: home) }
     }
 
     private func makeHome(
-        _ identity: String, _ transport: any HTTPTransport, _ key: ApplicationKey,
-        _ signIns: RememberedSignIns?, _ tokens: KnownTokens, _ slowLane: SlowLane, workers: Int
+        _ identity: String, _ board: BackendBoard, _ signIn: SignIn?, _ memory: EngineMemory?,
+        _ transport: any HTTPTransport, _ key: ApplicationKey, workers: Int
     ) throws(StartProblem) -> Home {
         let store: Store
         do {
@@ -56,19 +94,15 @@ extension Composition {
         } catch {
             throw StartProblem("\(error)")
         }
-        let signIn =
-            identity == Homes.anonymous
-            ? nil : SignIn(identity, signIns, slowLane: slowLane, tokens: tokens)
         let engine = SyncEngine(
             store: store, transport: transport,
             backend: BackendConfiguration(
                 address: configuration.backend, generation: configuration.backendGeneration,
                 applicationKey: configuration.applicationKey),
-            settings: syncSettings, clock: clock, log: log,
+            settings: syncSettings, clock: clock, log: log, memory: memory,
             credential: { signIn?.credential ?? .none }, applicationKey: { key.text })
         return Home(
-            identity: identity, store: store, engine: engine, board: BackendBoard(),
-            signIn: signIn)
+            identity: identity, store: store, engine: engine, board: board, signIn: signIn)
     }
 
     private func set(_ said: PolicySetting, in home: Home) async throws(StartProblem) {

@@ -11,10 +11,7 @@ struct House: Sendable {
 
     /// What runs behind the routes.
     var services: [any Service] {
-        let engines: [any Service] = homes.all.map { home in
-            Loop { await home.engine.run() }
-        }
-        return [Loop { await work.run() }] + engines + [Loop { await beat() }]
+        [Loop { await work.run() }, Loop { await homes.run() }, Loop { await beat() }]
     }
 
     private func beat() async {

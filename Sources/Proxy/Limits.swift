@@ -104,8 +104,21 @@ enum Limits {
     static let offlineGraceDaysMax = 3650
     /// Tokens whose owners are known without hashing them.
     static let recentTokens = 64
-    /// Stores that keep readers open; the least recently used closes its own.
-    static let storesWithReaders = 8
+    /// Stores that stay open, the anonymous one counted; of more, the one that was not used for longest
+    /// closes as soon as nothing uses it.
+    static let openStores = 8
+    /// Stores that are open at most, while all of them are in use.
+    static let openStoresInUse = 32
+    /// Seconds that a request waits for a store that is being opened or closed, or for room for it.
+    static let storeWaitSeconds: Int64 = 5
+    /// Milliseconds between two looks whether it can be opened now.
+    static let storePollMilliseconds = 20
+    /// Closed stores whose due work is sent at the same time.
+    static let dueStores = 4
+    /// Seconds between two looks for work of closed stores that is due.
+    static let dueLookSeconds: Int64 = 2
+    /// Seconds after which a closed store is opened again for work that could not be sent.
+    static let dueAgainSeconds: Int64 = 20
     /// Bytes of a login's answer.
     static let loginAnswerBytes = 1 << 20
     /// Seconds that a client waits for the backend under `write-through` and `remote-first`.

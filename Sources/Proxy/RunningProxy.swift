@@ -35,7 +35,7 @@ struct RunningProxy: Sendable {
     /// Puts everything away after the services ended.
     func close() async {
         for transport in transports { await transport.stop() }
-        for home in house.homes.all { try? home.store.close() }
+        await house.homes.close()
         folder.removeAddress()
         SignInPage.removeAll(folder)
         socket.close()

@@ -31,7 +31,8 @@ struct ServiceReport {
                 let before = states.updateValue(state, forKey: status.identity)
                 if before != state, before != nil || state != .offline { note(status) }
             }
-            let line = Self.line(statuses.map(\.queue), statuses.first?.backend)
+            let closed = homes.closedStores.sum.ledger.queue
+            let line = Self.line(statuses.map(\.queue) + [closed], statuses.first?.backend)
             if line != lastLine { manager.tell("STATUS=\(line)") }
             lastLine = line
             if areAllAlive { manager.tell("WATCHDOG=1") }

@@ -1,2 +1,3 @@
 ThisProcess.keepFilesPrivate()
+ThisProcess.raiseFileLimit()
 await Understudy.runAsProcess()

@@ -5,7 +5,7 @@ extension SyncEngine {
     /// Runs the schedule until the task is cancelled; the bookkeeping of a request in flight is
     /// finished first. A watchdog starts the loop anew, and says so, when due work is not touched.
     public func run() async {
-        while !Task.isCancelled {
+        while !Task.isCancelled, !isRetired {
             let isStalled = await withTaskGroup(of: Bool.self) { group in
                 group.addTask {
                     await self.loop()
@@ -51,11 +51,14 @@ extension SyncEngine {
             lastTurn = clock.uptime()
             for cause in signal.take() { scheduler.wake(cause, now: clock.uptime()) }
             await mindTheWall()
-            switch scheduler.next(now: clock.uptime(), outlook: await outlook()) {
+            let outlook = await outlook()
+            guard !isRetired else { return }
+            switch scheduler.next(now: clock.uptime(), outlook: outlook) {
             case .run(let wish): _ = await perform(wish)
             case .probe: await probe()
             case .wait(let until): await idle(until: until)
             }
+            guard !isRetired else { return }
             await keepHouse()
         }
     }

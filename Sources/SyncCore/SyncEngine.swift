@@ -51,6 +51,8 @@ public actor SyncEngine {
     var stalls = 0
     /// When the loop last began a turn; nil before the first.
     var lastTurn: Duration?
+    /// Its store is about to be closed: the loop begins nothing any more.
+    var isRetired = false
     /// The pass under way, for whom it stands still.
     var carrying: Task<Run, Never>?
 
@@ -58,12 +60,14 @@ public actor SyncEngine {
     /// - Parameters:
     ///   - executor: where the passes run, when the order of their steps is the caller's.
     ///   - credential: asked before each run in whose name to speak.
+    ///   - memory: what an earlier engine over the same store knew.
     ///   - applicationKey: asked then for the key that clients send to a first generation backend;
     ///     one that the backend's configuration names goes before it.
     public init(
         store: Store, transport: any HTTPTransport, backend: BackendConfiguration,
         settings: SyncSettings = SyncSettings(), clock: any EngineClock,
         random: any RandomSource = SystemRandom(), executor: (any TaskExecutor)? = nil, log: Logger,
+        memory: EngineMemory? = nil,
         credential: @escaping @Sendable () -> Credential = { .none },
         applicationKey: @escaping @Sendable () -> String? = { nil }
     ) {
@@ -77,10 +81,18 @@ public actor SyncEngine {
         self.applicationKey = applicationKey
         self.backend = backend
         generation = backend.generation.first
-        scheduler = Scheduler(
-            settings: settings, url: backend.address.description, now: clock.uptime(),
-            wall: clock.now())
-        signal.hear(writes: settings.triggers.contains(.afterWrites))
+        scheduler =
+            memory?.scheduler
+            ?? Scheduler(
+                settings: settings, url: backend.address.description, now: clock.uptime(),
+                wall: clock.now())
+        if let memory {
+            if let known = memory.generation { (generation, isGenerationKnown) = (known, true) }
+            lastSync = memory.lastSync
+            lastRefusal = memory.lastRefusal
+            (warnings, finished, stalls) = (memory.warnings, memory.finished, memory.stalls)
+        }
+        signal.hear(writes: scheduler.settings.triggers.contains(.afterWrites))
         store.onWrite { [signal] in signal.send(.write) }
     }
 

@@ -46,11 +46,11 @@ struct TestHouse {
             house: house, backend: backend, transport: transport, folder: folder)
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await house.work.run() }
-            for home in house.homes.all { group.addTask { await home.engine.run() } }
+            group.addTask { await house.homes.run() }
             try await body(test)
             group.cancelAll()
         }
-        for home in house.homes.all { try home.store.close() }
+        await house.homes.close()
     }
 
     /// Sends a request the way the server does: the head to `admit`, the whole to `handle`.

@@ -49,15 +49,14 @@ struct ClosedHouse: HTTPTransport {
     func whileOpen<Value: Sendable>(
         _ body: () async throws -> Value
     ) async throws -> Value {
-        defer {
-            for home in house.homes.all { try? home.store.close() }
-            lock.release()
-        }
-        return try await withThrowingTaskGroup(of: Void.self) { [house] group in
+        defer { lock.release() }
+        let result: Result<Value, any Error> = await withTaskGroup(of: Void.self) { [house] group in
             group.addTask { await house.work.run() }
             defer { group.cancelAll() }
-            return try await body()
+            do { return .success(try await body()) } catch { return .failure(error) }
         }
+        await house.homes.close()
+        return try result.get()
     }
 
     /// Answers a request to the operator API.

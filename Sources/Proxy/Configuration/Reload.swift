@@ -51,13 +51,13 @@ actor Reload {
             }.map(\.name)
             if changed.contains(Settings.policy.name) { try await apply(configuration.policies) }
             if changed.contains(Settings.sync.name) {
-                await apply { $0.triggers = configuration.sync.triggers }
+                try await apply { $0.triggers = configuration.sync.triggers }
             }
             if changed.contains(Settings.parallelism.name) {
-                await apply { $0.parallelism = configuration.parallelism }
+                try await apply { $0.parallelism = configuration.parallelism }
             }
             if changed.contains(Settings.pageSize.name) {
-                await apply { $0.pageRows = configuration.pageRows }
+                try await apply { $0.pageRows = configuration.pageRows }
             }
             rules.replace(with: configuration.rules)
             forwarded.replace(with: configuration.forwardedHeaders)
@@ -69,16 +69,18 @@ actor Reload {
         }
     }
 
-    private func apply(_ change: (inout SyncSettings) -> Void) async {
-        for home in homes.all {
-            var settings = await home.engine.settings
+    private func apply(_ change: @Sendable (inout SyncSettings) -> Void) async throws(Problem) {
+        try await homes.updateAll { settings throws(Problem) in
+            var settings = settings
             change(&settings)
-            await home.engine.update(settings)
+            return settings
         }
     }
 
-    private func apply(_ policies: [PolicySetting]) async throws(StoreError) {
-        for home in homes.all {
+    /// Policies are kept in the stores: each is opened, one after another.
+    private func apply(_ policies: [PolicySetting]) async throws {
+        for identity in homes.identities {
+            let home = try await homes.open(identity)
             for said in policies {
                 _ = try await home.store.updateTable(said.table, said.policies.apply)
             }

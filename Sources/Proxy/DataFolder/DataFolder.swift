@@ -60,7 +60,21 @@ struct DataFolder: Sendable, Hashable {
         } catch {
             throw StartProblem("\(error)")
         }
-        return "\(path)/stores/\(identity)/store.sqlite"
+        return storePath(identity)
+    }
+
+    /// Where the file of an identity's store is, or would be.
+    func storePath(_ identity: String) -> String { "\(path)/stores/\(identity)/store.sqlite" }
+
+    /// The file of the index of the stores, beside them: whoever brings other stores into their place
+    /// leaves it behind.
+    func indexFile() throws(StartProblem) -> String {
+        do {
+            try Files.makeFolder("\(path)/stores")
+        } catch {
+            throw StartProblem("\(error)")
+        }
+        return "\(path)/stores/index.sqlite"
     }
 
     /// Whether there is a store to look into.

@@ -1,7 +1,7 @@
 import SyncCore
 
-/// What belongs to one identity: its store, its engine, and what its requests need to know of both
-/// without waiting.
+/// What belongs to one identity while its store is open: the store, its engine, and what its requests
+/// need to know of both without waiting.
 struct Home: Sendable {
     /// Whose it is: `anonymous`, or the key of somebody who signed in.
     let identity: String
@@ -11,6 +11,33 @@ struct Home: Sendable {
     let board: BackendBoard
     /// The token that the engine speaks with; nil for `anonymous`, which never has one.
     let signIn: SignIn?
+    /// Keeps the store open while a copy of this value exists; nil for `anonymous`, whose store is open
+    /// all the time.
+    var use: StoreUse?
+}
+
+/// The right to use an open store: it is not closed before this is let go.
+final class StoreUse: Sendable {
+    private let end: @Sendable () -> Void
+
+    /// Makes a use.
+    /// - Parameter end: told once, from any thread, when it is over.
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+    deinit { end() }
+}
+
+/// What is kept of an identity while the process lives, whether its store is open or not.
+struct Resident: Sendable {
+    let board: BackendBoard
+    /// Tokens live in memory only: they outlast the open store.
+    let signIn: SignIn
+    /// What the engine knew when its store was closed; nil before the first time, and while it is open.
+    var memory: EngineMemory?
+    /// Work that was due was last looked after then.
+    var servedAt: Duration?
+    /// The store was opened since the start: what the start says of its tables is in it.
+    var isPrepared = false
 }
 
 extension Home {

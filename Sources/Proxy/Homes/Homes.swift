@@ -5,84 +5,105 @@ import Synchronization
 import TablesProtocol
 
 /// Every identity's home. A request is led to one of them and sees nothing of the others.
+///
+/// A store opens when its user comes: with a request, with work that is due, or when the operator looks
+/// at it. ``Limits/openStores`` stay open; beyond that the one that was not used for longest is closed as
+/// soon as nothing uses it (`Homes+Opening.swift`). What must be known of the others is in the index.
 final class Homes: Sendable {
     /// The identity of requests without a credential.
     static let anonymous = "anonymous"
 
-    private struct State {
-        var homes: [String: Home] = [:]
-        /// The homes whose stores may keep readers open, the latest used last.
-        var warm: [String] = []
+    /// How homes are made.
+    struct Maker: Sendable {
+        /// Makes what is kept of an identity while the process lives.
+        let resident: @Sendable (String) -> Resident
+        /// Opens the store of an identity, and makes the engine over it; blocks.
+        let home: @Sendable (String, Resident, EngineMemory?) throws(StartProblem) -> Home
+        /// Told of a home that was opened: leads its events on.
+        let opened: @Sendable (Home) -> Void
+        /// Writes what the start says of tables into a store.
+        let prepare: @Sendable (Home) async throws(StartProblem) -> Void
     }
-    private let state: Mutex<State>
-    /// The store of the home that was used last, to see without the lock that nothing has changed.
-    private let warmest = Atomic<UInt>(0)
-    private let tokens: KnownTokens
-    /// When the backend was last asked about tokens in use.
-    private let examined = Mutex<[String: Instant]>([:])
+
+    let stores: Mutex<OpenStores>
+    let residents = Mutex<[String: Resident]>([:])
+    /// Whether engines go round, which those of a command without a server do not.
+    let isRunning = Atomic(false)
+    let isTrimming = Atomic(false)
+    let tokens: KnownTokens
     private let slowLane: SlowLane
+    /// Opens and closes stores, one after another: a store has one owner.
+    let lane = SlowLane(worker: 0)
+    let index: StoreIndex
+    let maker: Maker
+    let work: BackgroundWork
+    let clock: SystemClock
     /// How long a token is taken that the backend does not confirm.
     private let graceSeconds: Int64
-    private let now: @Sendable () -> Instant
-    private let build: @Sendable (Identity) throws(StartProblem) -> Home
-    private let opened: @Sendable (Home) -> Void
+    /// When the backend was last asked about tokens in use.
+    private let examined = Mutex<[String: Instant]>([:])
     /// The home of requests without a credential, and of public tables.
     let nobody: Home
+    let nobodysLoop = EngineLoop()
 
     /// Makes the registry.
     /// - Parameters:
     ///   - nobody: the home of requests without a credential.
-    ///   - others: those of the identities that are known already.
-    ///   - build: opens the home of somebody who signs in for the first time.
-    ///   - opened: told of such a home.
+    ///   - others: the identities that have a store, with what the index says of them.
     init(
-        nobody: Home, others: [Home], tokens: KnownTokens, slowLane: SlowLane,
-        graceSeconds: Int64, now: @escaping @Sendable () -> Instant,
-        build: @escaping @Sendable (Identity) throws(StartProblem) -> Home,
-        opened: @escaping @Sendable (Home) -> Void
+        nobody: Home, others: [String: OpenStores.Closed], index: StoreIndex, tokens: KnownTokens,
+        slowLane: SlowLane, work: BackgroundWork, graceSeconds: Int64, clock: SystemClock,
+        maker: Maker
     ) {
         self.nobody = nobody
+        self.index = index
         self.tokens = tokens
         self.slowLane = slowLane
+        self.work = work
         self.graceSeconds = graceSeconds
-        self.now = now
-        self.build = build
-        self.opened = opened
-        let homes = Dictionary(uniqueKeysWithValues: ([nobody] + others).map { ($0.identity, $0) })
-        state = Mutex(State(homes: homes))
+        self.clock = clock
+        self.maker = maker
+        var stores = OpenStores()
+        stores.closed = others
+        self.stores = Mutex(stores)
     }
 
-    /// The home of an identity.
-    func home(_ identity: String) -> Home? {
-        state.withLock { $0.homes[identity] }
-    }
-
-    /// All homes, `anonymous` first.
-    var all: [Home] {
-        state.withLock { state in
-            state.homes.values.sorted { left, right in
-                (left.identity == Self.anonymous ? 0 : 1, left.identity)
-                    < (right.identity == Self.anonymous ? 0 : 1, right.identity)
-            }
+    /// What is kept of an identity.
+    func resident(_ identity: String) -> Resident {
+        residents.withLock { residents in
+            if let resident = residents[identity] { return resident }
+            let resident = maker.resident(identity)
+            residents[identity] = resident
+            return resident
         }
     }
 
     /// The generation that the backend is known to be; nil until one of the engines found out.
     var backendGeneration: Generation? {
-        state.withLock { $0.homes.values.lazy.compactMap(\.board.generation).first }
+        nobody.board.generation
+            ?? residents.withLock { $0.values.lazy.compactMap(\.board.generation).first }
     }
 
     /// Where a request belongs.
     enum Door {
-        /// - check: the token that the backend is to be asked about beside the answer.
-        case home(Home, unconfirmed: Instant? = nil, check: Token? = nil)
+        case home(Home, Entry)
+        /// Into the home of an identity whose store is closed.
+        case closed(String, Token, Entry)
         /// Its token names nobody yet.
         case unknown(Token)
-        /// Its token named somebody; the backend has to be asked whether it still does. Where the
+        /// Its token named an identity; the backend has to be asked whether it still does. Where the
         /// backend is away, it does until then.
-        case doubtful(Token, Home, until: Instant)
+        case doubtful(Token, String, until: Instant)
         /// Its token is good no more.
         case ended
+    }
+
+    /// How a request with a good token comes in.
+    struct Entry: Sendable, Hashable {
+        /// The backend could not confirm the token; it is good until then.
+        var unconfirmed: Instant?
+        /// The token that the backend is to be asked about beside the answer.
+        var check: Token?
     }
 
     /// Where a request for a table belongs:
@@ -92,56 +113,59 @@ final class Homes: Sendable {
     /// 3. otherwise nowhere: the backend has to be asked, unless the token's time is over.
     func door(_ token: Token?, _ table: TableName, worker: Int) -> Door {
         guard let token, nobody.store.table(table, worker: worker)?.isPublic != true else {
-            keepWarm(nobody)
-            return .home(nobody)
+            return .home(nobody, Entry())
         }
-        guard let (known, expiresAt) = tokens.find(token), let home = home(known.identity.key)
-        else {
-            return TokenStanding.isExpired(token.expiresAt, at: now()) ? .ended : .unknown(token)
+        let now = clock.now()
+        guard let (known, expiresAt) = tokens.find(token) else {
+            return TokenStanding.isExpired(token.expiresAt, at: now) ? .ended : .unknown(token)
         }
+        let identity = known.identity.key
+        guard stores.withLock({ $0.knows(identity) }) else { return .unknown(token) }
         let standing = TokenStanding.of(
-            known, expiresAt: expiresAt, backend: reach(home), at: now(),
+            known, expiresAt: expiresAt, backend: reach(identity), at: now,
             graceSeconds: graceSeconds)
         switch standing {
         case .ended: return .ended
         case .doubtful:
             return .doubtful(
-                token, home, until: known.confirmedAt.adding(seconds: graceSeconds))
-        case .good(let isDue): return enter(home, token, check: isDue ? token : nil)
-        case .unconfirmed(let until): return enter(home, token, unconfirmed: until)
+                token, identity, until: known.confirmedAt.adding(seconds: graceSeconds))
+        case .good(let isDue): return enter(identity, token, Entry(check: isDue ? token : nil))
+        case .unconfirmed(let until):
+            return enter(identity, token, Entry(unconfirmed: until))
         }
     }
 
-    private func enter(
-        _ home: Home, _ token: Token, unconfirmed: Instant? = nil, check: Token? = nil
-    ) -> Door {
+    private func enter(_ identity: String, _ token: Token, _ entry: Entry) -> Door {
+        guard let home = home(identity) else { return .closed(identity, token, entry) }
         home.signedIn(token, isFresh: false)
-        keepWarm(home)
-        return .home(home, unconfirmed: unconfirmed, check: check)
+        return .home(home, entry)
     }
 
-    /// Whether the backend can be reached, as far as the home's engine and the anonymous one know.
-    private func reach(_ home: Home) -> BackendBoard.Reach {
-        if home.board.isOnline { return .reachable }
-        let reaches = [home.board.reach, nobody.board.reach]
-        // Of a home without its token `reachable` is no news.
-        return reaches.contains(.away) ? .away : nobody.board.reach
+    /// Whether the backend can be reached, as far as the identity's engine and the anonymous one know.
+    private func reach(_ identity: String) -> BackendBoard.Reach {
+        guard let board = residents.withLock({ $0[identity]?.board }) else {
+            return nobody.board.reach
+        }
+        if board.isOnline { return .reachable }
+        // Of an engine without its token `reachable` is no news.
+        return board.reach == .away ? .away : nobody.board.reach
     }
 
     /// Whether the backend is to be asked about a token now. Of many requests with it one asks.
     func beginsExamination(of token: Token) -> Bool {
-        let due = now().adding(seconds: -Limits.tokenRetrySeconds)
+        let now = clock.now()
+        let due = now.adding(seconds: -Limits.tokenRetrySeconds)
         return examined.withLock { examined in
             if let last = examined[token.text], last > due { return false }
             if examined.count >= Limits.recentTokens { examined = [:] }
-            examined[token.text] = now()
+            examined[token.text] = now
             return true
         }
     }
 
     /// Takes in that the backend takes a token which is known already.
     func confirmed(_ token: Token) async {
-        await inSlowLane { [tokens] in
+        await onSlowLane { [tokens] in
             guard let owner = tokens.owner(of: token) else { return }
             try? tokens.learn(token, of: owner)
         }
@@ -150,7 +174,7 @@ final class Homes: Sendable {
     /// Takes in that the backend refuses a token, or that its time is over: it names nobody any more.
     /// Where that cannot be kept, it holds until the process ends.
     func refused(_ token: Token) async {
-        await inSlowLane { [tokens] in try? tokens.end(token) }
+        await onSlowLane { [tokens] in try? tokens.end(token) }
     }
 
     /// Takes in that the backend has vouched for a token: its owner gets a home, and the home's
@@ -166,10 +190,8 @@ final class Homes: Sendable {
         let saysNothing = token.claims == nil && userID == nil
         let renewed = saysNothing ? earlier.flatMap(tokens.owner(of:)) : nil
         let identity = renewed ?? Identity(token, userID: userID)
-        let isNew = self.home(identity.key) == nil
-        let home = try await open(identity)
-        if isNew { await adoptSettings(home) }
-        let failure = await inSlowLane { [tokens] () -> FileFailure? in
+        let home = try await open(identity.key)
+        let failure = await onSlowLane { [tokens] () -> FileFailure? in
             do throws(FileFailure) {
                 try tokens.learn(token, of: identity)
                 return nil
@@ -180,7 +202,7 @@ final class Homes: Sendable {
         if let failure { throw StartProblem("\(failure)") }
         home.signedIn(token, isFresh: true)
         // Where sign-ins are remembered, this one is before its client hears of it.
-        await inSlowLane {}
+        await onSlowLane {}
         return home
     }
 
@@ -188,60 +210,15 @@ final class Homes: Sendable {
     /// waits for a sign-in. Where that cannot be kept, it holds until the process ends.
     func signedOut(_ token: Token) async {
         guard let owner = tokens.owner(of: token) else { return }
-        await inSlowLane { [tokens] in try? tokens.signOut(owner) }
-        home(owner.key)?.signIn?.drop()
-        await inSlowLane {}
+        await onSlowLane { [tokens] in try? tokens.signOut(owner) }
+        resident(owner.key).signIn.drop()
+        await onSlowLane {}
     }
 
-    /// The home of an identity, made when there is none. One at a time: a store has one owner.
-    private func open(_ identity: Identity) async throws(StartProblem) -> Home {
-        let result = await inSlowLane { [self] () -> Result<Home, StartProblem> in
-            if let home = home(identity.key) { return .success(home) }
-            do throws(StartProblem) {
-                let home = try build(identity)
-                state.withLock { $0.homes[identity.key] = home }
-                opened(home)
-                return .success(home)
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
-    }
-
-    /// A new home begins with what the operator said of the anonymous one: how it syncs, and how its
-    /// tables are treated.
-    private func adoptSettings(_ home: Home) async {
-        await home.engine.update(await nobody.engine.settings)
-        for table in (try? await nobody.store.tables()) ?? [] where !table.isPublic {
-            let policies = TablePolicies(of: table)
-            guard policies != .standard, let name = TableName(table.name) else { continue }
-            _ = try? await home.store.updateTable(name, policies.apply)
-        }
-    }
-
-    private func inSlowLane<Value: Sendable>(
+    private func onSlowLane<Value: Sendable>(
         _ body: @escaping @Sendable () -> Value
     ) async -> Value {
-        await withCheckedContinuation { continuation in
-            slowLane.run { continuation.resume(returning: body()) }
-        }
-    }
-
-    /// Notes that a home is used. The one that was not for longest closes its readers, which open
-    /// again when needed.
-    private func keepWarm(_ home: Home) {
-        let store = UInt(bitPattern: ObjectIdentifier(home.store))
-        if warmest.load(ordering: .relaxed) == store { return }
-        let cold = state.withLock { state -> Home? in
-            warmest.store(store, ordering: .relaxed)
-            if state.warm.last == home.identity { return nil }
-            state.warm.removeAll { $0 == home.identity }
-            state.warm.append(home.identity)
-            guard state.warm.count > Limits.storesWithReaders else { return nil }
-            return state.homes[state.warm.removeFirst()]
-        }
-        if let cold { slowLane.run { cold.store.closeReaders() } }
+        await slowLane.value(body)
     }
 }
 

@@ -4,6 +4,7 @@ enum Metric: String, CaseIterable {
     case startTime = "understudy_start_time_seconds"
     case backendUp = "understudy_backend_up"
     case requestDuration = "understudy_backend_request_duration_seconds"
+    case stores = "understudy_stores"
     case queueOperations = "understudy_queue_operations"
     case oldestAge = "understudy_queue_oldest_operation_age_seconds"
     case operations = "understudy_operations_total"
@@ -20,8 +21,8 @@ enum Metric: String, CaseIterable {
         switch self {
         case .operations, .syncStalls, .rejectedRequests: "counter"
         case .requestDuration: "histogram"
-        case .buildInfo, .startTime, .backendUp, .queueOperations, .oldestAge, .ledgerImbalance,
-            .lastSync, .tableItems, .pullsFailing, .rowsSetAside:
+        case .buildInfo, .startTime, .backendUp, .stores, .queueOperations, .oldestAge,
+            .ledgerImbalance, .lastSync, .tableItems, .pullsFailing, .rowsSetAside:
             "gauge"
         }
     }
@@ -34,6 +35,8 @@ enum Metric: String, CaseIterable {
         case .backendUp: "Whether the backend can be reached."
         case .requestDuration:
             "How long the requests of syncing to the backend took, by what they came to."
+        case .stores:
+            "Stores of identities: open, closed, and closed ones that were not looked at since the start."
         case .queueOperations: "Open operations by state."
         case .oldestAge:
             "How long the oldest open operation has been waiting; 0 when none is open."

@@ -6,6 +6,8 @@ import TablesProtocol
 /// the text needs no sign-in, so it names no user.
 struct Metrics: Sendable {
     let statuses: [EngineStatus]
+    /// What the closed stores hold together, and how many were looked at and were not.
+    let closed: (sum: StoreSummary, known: Int, unexamined: Int)
     /// When the oldest open operation of each identity was accepted; none without open operations.
     let oldest: [String: Instant]
     /// How long requests to the backend took, those of all identities together.
@@ -51,31 +53,54 @@ struct Metrics: Sendable {
         case .startTime: [Sample("", startedAt.milliseconds / 1000)]
         case .backendUp: each(min) { $0.backend.state == .online ? 1 : 0 }
         case .requestDuration: histograms
-        case .queueOperations: each("state") { Self.queue($0.queue) }
-        case .oldestAge:
-            each(max) { status in
-                let age = oldest[status.identity].map { now.milliseconds - $0.milliseconds } ?? 0
-                return max(age, 0) / 1000
+        case .stores:
+            [
+                Sample("state=\"open\"", Int64(statuses.count)),
+                Sample("state=\"closed\"", Int64(closed.known)),
+                Sample("state=\"unexamined\"", Int64(closed.unexamined)),
+            ]
+        case .queueOperations:
+            each("state", closed: closedSum.map { Self.queue($0.ledger.queue) } ?? []) {
+                Self.queue($0.queue)
             }
-        case .operations: each("outcome") { Self.ledger($0.ledger) }
-        case .ledgerImbalance: each(max) { $0.ledger.balances ? 0 : 1 }
+        case .oldestAge:
+            each(max, closed: closedSum.map { age($0.oldestAt) }) { age(oldest[$0.identity]) }
+        case .operations:
+            each("outcome", closed: closedSum.map { Self.ledger($0.ledger) } ?? []) {
+                Self.ledger($0.ledger)
+            }
+        case .ledgerImbalance:
+            each(max, closed: closedSum.map { $0.ledger.balances ? 0 : 1 }) {
+                $0.ledger.balances ? 0 : 1
+            }
         case .syncStalls: each(+) { Int64($0.stalls) }
         case .lastSync: each(min) { status in status.lastSync.map { $0.milliseconds / 1000 } }
-        case .tableItems: each("table") { $0.tables.map { ($0.name, Int64($0.items)) } }
+        case .tableItems:
+            each("table", closed: closedTables { Int64($0.items) }) {
+                $0.tables.map { ($0.name, Int64($0.items)) }
+            }
         case .pullsFailing:
-            each("table", max) { $0.tables.map { ($0.name, $0.pullError == nil ? 0 : 1) } }
-        case .rowsSetAside: each("table") { $0.tables.map { ($0.name, Int64($0.setAside)) } }
+            each("table", max, closed: closedTables { $0.pullsFail ? 1 : 0 }) {
+                $0.tables.map { ($0.name, $0.pullError == nil ? 0 : 1) }
+            }
+        case .rowsSetAside:
+            each("table", closed: closedTables { Int64($0.setAside) }) {
+                $0.tables.map { ($0.name, Int64($0.setAside)) }
+            }
         case .rejectedRequests:
             rejections.map { Sample("reason=\"\($0.reason.word)\"", Int64($0.count)) }
         }
     }
 
     /// One sample for `anonymous` and one for all users, whose values are combined.
+    /// - Parameter closed: the value of the closed stores.
     private func each(
-        _ combine: (Int64, Int64) -> Int64, _ value: (EngineStatus) -> Int64?
+        _ combine: (Int64, Int64) -> Int64, closed: Int64? = nil,
+        _ value: (EngineStatus) -> Int64?
     ) -> [Sample] {
         Self.groups.compactMap { group in
-            let values = statuses.filter { Self.group($0) == group }.compactMap(value)
+            let open = statuses.filter { Self.group($0) == group }.compactMap(value)
+            let values = open + (group == Self.users ? [closed].compactMap { $0 } : [])
             guard let first = values.first else { return nil }
             return Sample(
                 "identity=\"\(group)\"", values.dropFirst().reduce(first, combine))
@@ -85,12 +110,13 @@ struct Metrics: Sendable {
     /// The same for each value of a label, in the order in which the values come.
     private func each(
         _ label: String, _ combine: (Int64, Int64) -> Int64 = (+),
-        _ values: (EngineStatus) -> [(String, Int64)]
+        closed: [(String, Int64)] = [], _ values: (EngineStatus) -> [(String, Int64)]
     ) -> [Sample] {
         Self.groups.flatMap { group in
             var order: [String] = []
             var combined: [String: Int64] = [:]
-            for (name, value) in statuses.filter({ Self.group($0) == group }).flatMap(values) {
+            let open = statuses.filter { Self.group($0) == group }.flatMap(values)
+            for (name, value) in open + (group == Self.users ? closed : []) {
                 if let before = combined[name] {
                     combined[name] = combine(before, value)
                 } else {
@@ -104,10 +130,25 @@ struct Metrics: Sendable {
         }
     }
 
-    private static let groups = [Homes.anonymous, "users"]
+    /// What the closed stores hold together, which are all users'; nil without any.
+    private var closedSum: StoreSummary? { closed.known == 0 ? nil : closed.sum }
+
+    private func closedTables(
+        _ value: (StoreSummary.Table) -> Int64
+    ) -> [(String, Int64)] {
+        closedSum.map { $0.tables.map { ($0.name, value($0)) } } ?? []
+    }
+
+    private static let users = "users"
+    private static let groups = [Homes.anonymous, users]
 
     private static func group(_ status: EngineStatus) -> String {
-        status.identity == Homes.anonymous ? groups[0] : groups[1]
+        status.identity == Homes.anonymous ? Homes.anonymous : users
+    }
+
+    /// The age of an operation in seconds; 0 without one.
+    private func age(_ accepted: Instant?) -> Int64 {
+        max(accepted.map { now.milliseconds - $0.milliseconds } ?? 0, 0) / 1000
     }
 
     private var histograms: [Sample] {

@@ -6,7 +6,7 @@ import TablesProtocol
 // Server-sent events.
 extension OperatorAPI {
     func events(_ call: OperatorCall) throws(Problem) -> Response {
-        let home = try home(call)
+        let identity = try identity(call)
         let given = call.request.head.headerFields[.lastEventID] ?? call.query["lastEventId"]
         let after: Int64?
         if let given, !given.isEmpty {
@@ -18,14 +18,15 @@ extension OperatorAPI {
         guard let caller = access.caller(call.request) else {
             throw Self.signInRequired("Sign in first.")
         }
-        let opened = feed.open(identity: home.identity) { [access] in access.isLetIn(caller) }
+        let opened = feed.open(identity: identity) { [access] in access.isLetIn(caller) }
         guard let (id, stream) = opened else {
             throw .unavailable("Too many event streams are open.")
         }
         stream.write(Array("retry: 1000\n\n".utf8))
         work.start {
             var missed: EventBatch?
-            if let after {
+            // What comes later is led here by the store whenever it is open.
+            if let after, let home = try? await homes.open(identity) {
                 missed = try? await home.store.events(after: after, limit: StoreLimits.events)
             }
             feed.release(id, missed: missed)

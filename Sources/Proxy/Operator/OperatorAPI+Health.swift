@@ -63,7 +63,8 @@ extension OperatorAPI {
             times.add(home.engine.requestTimes)
         }
         let text = Metrics(
-            statuses: statuses, oldest: oldest, requestTimes: times, rejections: rejections.all,
+            statuses: statuses, closed: homes.closedStores, oldest: oldest, requestTimes: times,
+            rejections: rejections.all,
             startedAt: startedAt, now: now()
         ).text
         return Response(

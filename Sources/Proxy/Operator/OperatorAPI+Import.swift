@@ -5,7 +5,7 @@ import TablesProtocol
 // What another store's export holds: its changes, made here as new operations, and its history.
 extension OperatorAPI {
     func importChanges(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let body = try call.body()
         let changes = try Self.list("changes", body)
         let history = try Self.list("history", body)

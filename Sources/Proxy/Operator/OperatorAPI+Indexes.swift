@@ -7,7 +7,7 @@ import TablesProtocol
 extension OperatorAPI {
     /// Begins to make the index `id`, or the one that `query` needs.
     func buildIndex(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let table = try Self.table(call)
         let choice = try Self.choice(try call.body())
         let start = try await asking { () throws(StoreError) in
@@ -37,7 +37,7 @@ extension OperatorAPI {
 
     /// Drops an index, or forgets one that was only asked for.
     func dropIndex(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let table = try Self.table(call)
         guard let id = Int64(call.parameter("id")),
             try await asking({ () throws(StoreError) in

@@ -5,7 +5,7 @@ import TablesProtocol
 // The queue: operations and conflicts.
 extension OperatorAPI {
     func operations(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let filter = try Self.filter(call)
         let limit = try call.limit()
         let skip = try call.number("skip", in: 0...Int(Int32.max)) ?? 0
@@ -17,7 +17,7 @@ extension OperatorAPI {
     }
 
     func operationGroups(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let filter = try Self.filter(call)
         let limit = try call.limit()
         let groups = try await asking { () throws(StoreError) in
@@ -33,7 +33,7 @@ extension OperatorAPI {
     }
 
     func operation(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let detail = try await asking { () throws(StoreError) in
             try await home.store.operation(call.parameter("id"))
         }
@@ -42,7 +42,7 @@ extension OperatorAPI {
     }
 
     func retry(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let revision = try OperatorCall.revision(try call.body())
         let outcome = try await asking { () throws(StoreError) in
             try await home.store.retry(call.parameter("id"), revision: revision)
@@ -51,7 +51,7 @@ extension OperatorAPI {
     }
 
     func discard(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let revision = try OperatorCall.revision(try call.body())
         let outcome = try await asking { () throws(StoreError) in
             try await home.store.discard(call.parameter("id"), revision: revision)
@@ -60,7 +60,7 @@ extension OperatorAPI {
     }
 
     func edit(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let body = try call.body()
         let revision = try OperatorCall.revision(body)
         let columns = try Self.columns(body["columns"], name: "columns")
@@ -71,7 +71,7 @@ extension OperatorAPI {
     }
 
     func bulk(_ action: BulkAction, _ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let body = try call.body()
         let filter = try Self.filter(body)
         let dryRun = body["dryRun"]?.bool ?? false
@@ -103,7 +103,7 @@ extension OperatorAPI {
 
     /// One choice for all conflicts that match. A text composed by hand fits only one.
     func resolveAll(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let body = try call.body()
         let filter = try Self.filter(body)
         let resolution: Resolution
@@ -122,7 +122,7 @@ extension OperatorAPI {
     }
 
     func conflicts(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let limit = try call.limit()
         let page = try await asking { () throws(StoreError) in
             try await home.store.conflicts(after: call.query["after"], limit: limit)
@@ -131,7 +131,7 @@ extension OperatorAPI {
     }
 
     func conflict(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let detail = try await asking { () throws(StoreError) in
             try await home.store.conflict(call.parameter("id"))
         }
@@ -140,7 +140,7 @@ extension OperatorAPI {
     }
 
     func resolve(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let body = try call.body()
         let revision = try OperatorCall.revision(body)
         let resolution: Resolution

@@ -5,7 +5,7 @@ import TablesProtocol
 // How things stand, and what the operator sets.
 extension OperatorAPI {
     func status(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let status = try await asking { () throws(StoreError) in try await home.engine.status() }
         let current = await home.engine.runs().first { $0.state == .running }
         return .json(
@@ -23,11 +23,11 @@ extension OperatorAPI {
                 ("currentRun", current.map { .run($0, identity: home.identity) } ?? .null),
                 ("warnings", .array((warnings + status.warnings).map { .string($0) })),
                 ("rejectedRequests", .number(rejections.total)),
-                ("identities", .array(homes.all.map { .string($0.identity) }))))
+                ("identities", .array(homes.identities.map { .string($0) }))))
     }
 
     func setMode(_ call: OperatorCall) async throws(Problem) -> Response {
-        let meant = try homesMeant(call)
+        let isForAll = call.query["identity"] == nil
         let body = try call.body()
         let mode: EngineStatus.Mode
         switch body["mode"]?.string {
@@ -35,7 +35,10 @@ extension OperatorAPI {
         case "offline": mode = .offline(until: try Self.until(body["forSeconds"], from: now()))
         default: throw .invalid("mode must be online or offline.")
         }
-        for home in meant {
+        if isForAll {
+            await homes.setModeOfAll(mode)
+        } else {
+            let home = try await home(call)
             await home.engine.setMode(mode)
             await home.refreshBoard()
         }
@@ -61,20 +64,22 @@ extension OperatorAPI {
     }
 
     func settings(_ call: OperatorCall) async throws(Problem) -> Response {
-        .json(.settings(await (try home(call)).engine.settings))
+        .json(.settings(await (try await home(call)).engine.settings))
     }
 
     func changeSettings(_ call: OperatorCall) async throws(Problem) -> Response {
         let patch = SettingsPatch(try call.body())
-        let meant = try homesMeant(call)
-        for home in meant {
+        guard call.query["identity"] == nil else {
+            let home = try await home(call)
             await home.engine.update(try patch.applied(to: await home.engine.settings))
+            return .json(.settings(await home.engine.settings))
         }
-        return .json(.settings(await (meant.first ?? homes.nobody).engine.settings))
+        try await homes.updateAll(patch.applied(to:))
+        return .json(.settings(await homes.nobody.engine.settings))
     }
 
     func samples(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let seconds = try call.number("sinceSeconds", in: 1...Limits.sampleSecondsMax) ?? 3600
         let since = now().adding(seconds: -Int64(seconds))
         let samples = try await asking { () throws(StoreError) in
@@ -84,7 +89,7 @@ extension OperatorAPI {
     }
 
     func history(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let limit = try call.limit()
         let page = try await asking { () throws(StoreError) in
             try await home.store.history(after: call.query["after"], limit: limit)
@@ -94,7 +99,7 @@ extension OperatorAPI {
 
     /// Undoes the latest decision about each of some operations.
     func undoDecisions(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         guard let given = try call.body()["operations"]?.array,
             1...Limits.pageElementsMax ~= given.count
         else {
@@ -109,7 +114,7 @@ extension OperatorAPI {
     }
 
     func undo(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         guard let entry = Int64(call.parameter("id")) else {
             throw .notFound("There is no such entry in the history.")
         }

@@ -6,19 +6,19 @@ import TablesProtocol
 // Sync, push, pull, purge and their runs.
 extension OperatorAPI {
     func sync(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let wait = try Self.wait(call)
         return try await outcome(of: await home.engine.startSync(), home, wait)
     }
 
     func push(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let wait = try Self.wait(call)
         return try await outcome(of: await home.engine.startPush(), home, wait)
     }
 
     func pull(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let table = try Self.table(call)
         let body = try call.body()
         let query = try Self.query(body["query"]?.string)
@@ -35,7 +35,7 @@ extension OperatorAPI {
     }
 
     func purge(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let table = try Self.table(call)
         let body = try call.body()
         let outcome = await home.engine.purge(
@@ -63,7 +63,7 @@ extension OperatorAPI {
     }
 
     func runs(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let limit = try call.limit()
         let page = try await asking { () throws(StoreError) in
             try await home.store.runs(after: call.query["after"], limit: limit)
@@ -72,7 +72,7 @@ extension OperatorAPI {
     }
 
     func run(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         guard let run = await home.engine.run(call.parameter("id")) else {
             throw .notFound("There is no such run.")
         }
@@ -80,7 +80,7 @@ extension OperatorAPI {
     }
 
     func cancelRun(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         _ = await home.engine.cancel(run: call.parameter("id"))
         return try await run(call)
     }

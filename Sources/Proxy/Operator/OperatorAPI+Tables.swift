@@ -5,31 +5,34 @@ import TablesProtocol
 // Tables and their rows with sync state.
 extension OperatorAPI {
     func tables(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let tables = try await asking { () throws(StoreError) in try await home.store.tables() }
         return .json(
             .page(
                 tables.map { .table($0, identity: home.identity) }, next: nil, total: tables.count))
     }
 
-    /// Changes a table's policies, in every store unless one identity is named.
+    /// Changes a table's policies, in every store unless one identity is named: they are opened one after
+    /// another.
     func changeTable(_ call: OperatorCall) async throws(Problem) -> Response {
-        let meant = try homesMeant(call)
+        let named = try identity(call)
+        let meant = call.query["identity"] == nil ? homes.identities : [named]
         let table = try Self.table(call)
         let policies = try TablePolicies(try call.body())
         var changed: TableStatus?
-        for home in meant {
+        for identity in meant {
+            let home = try await home(identity)
             let status = try await asking { () throws(StoreError) in
                 try await home.store.updateTable(table, policies.apply)
             }
             changed = changed ?? status
         }
-        guard let changed, let home = meant.first else { throw .notFound("There is no store.") }
-        return .json(.table(changed, identity: home.identity))
+        guard let changed else { throw .notFound("There is no store.") }
+        return .json(.table(changed, identity: named))
     }
 
     func items(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let table = try Self.table(call)
         let query = try Self.query(call)
         let page = try await rows(home, table, query)
@@ -43,7 +46,7 @@ extension OperatorAPI {
 
     /// Rows of the backend that are not here, since they cannot be taken.
     func setAsideRows(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try home(call)
+        let home = try await home(call)
         let table = try Self.table(call)
         let limit = try call.limit()
         let page = try await asking { () throws(StoreError) in
@@ -107,7 +110,7 @@ extension OperatorAPI {
         case .unknownTable: throw .notFound("There is no table \(table) here yet.")
         case .invalid(let error): throw Self.invalidQuery(error)
         case .overBudget: throw .invalid("This query needs too much work; narrow it down.")
-        case .failed(let sentence): throw .unavailable(sentence)
+        case .failed(let error): throw .unavailable(error.description)
         }
     }
 

@@ -26,7 +26,7 @@ struct OperatorAPI: Sendable {
 
     /// What the settings should make the operator think about.
     var warnings: [String] {
-        startWarnings + rules.now.warnings(loginUsers: loginUsers)
+        startWarnings + homes.warnings + rules.now.warnings(loginUsers: loginUsers)
     }
 
     /// Answers a request that the guard let through.
@@ -74,17 +74,25 @@ struct OperatorAPI: Sendable {
     }
 
     /// The home of the identity that `?identity=` names; `anonymous` unless given.
-    func home(_ call: OperatorCall) throws(Problem) -> Home {
-        let key = call.query["identity"] ?? Homes.anonymous
-        guard let home = homes.home(key) else {
-            throw .notFound("There is no identity \"\(key)\".")
-        }
-        return home
+    /// Its store is opened for it, and stays open while the home is used.
+    func home(_ call: OperatorCall) async throws(Problem) -> Home {
+        try await home(try identity(call))
     }
 
-    /// The homes that a change of settings is for: all, or that of the identity in `?identity=`.
-    func homesMeant(_ call: OperatorCall) throws(Problem) -> [Home] {
-        call.query["identity"] == nil ? homes.all : [try home(call)]
+    /// The home of an identity that there is.
+    func home(_ identity: String) async throws(Problem) -> Home {
+        do {
+            return try await homes.open(identity)
+        } catch {
+            throw .unavailable("\(error)")
+        }
+    }
+
+    /// The identity that `?identity=` names; `anonymous` unless given.
+    func identity(_ call: OperatorCall) throws(Problem) -> String {
+        let key = call.query["identity"] ?? Homes.anonymous
+        guard homes.knows(key) else { throw .notFound("There is no identity \"\(key)\".") }
+        return key
     }
 
     /// Runs a call of a store; its sentence becomes a 503.

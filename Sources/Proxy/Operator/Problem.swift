@@ -40,9 +40,11 @@ struct Problem: Sendable {
         Problem(status: .notFound, code: "not-found", detail: detail)
     }
 
-    /// 503.
+    /// 503, to come again in a moment.
     static func unavailable(_ detail: String) -> Problem {
-        Problem(status: .serviceUnavailable, code: "unavailable", detail: detail)
+        Problem(
+            status: .serviceUnavailable, code: "unavailable", detail: detail,
+            fields: [.retryAfter: String(Limits.retryAfterSeconds)])
     }
 
     /// 405 with the methods that there are.

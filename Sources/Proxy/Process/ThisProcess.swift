@@ -12,6 +12,18 @@ enum ThisProcess {
     /// Makes every file that is created from now on its owner's alone.
     static func keepFilesPrivate() { umask(0o077) }
 
+    /// Lets this process open as many files as the system lets it: the soft limit becomes the hard one.
+    /// Where it cannot, the soft one holds.
+    static func raiseFileLimit() {
+        var limit = rlimit()
+        // Both calls get a struct of the right type, which only the first one fills.
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            return
+        }
+        limit.rlim_cur = limit.rlim_max
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
     /// The user's number.
     static var user: UInt32 { getuid() }
 

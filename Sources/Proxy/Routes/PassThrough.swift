@@ -76,10 +76,10 @@ struct PassThrough: Sendable {
                 if LoginAnswer.isSignOut(request, response) { await signOut(request) }
                 await heed(response, request)
             }
-            for home in homes.all { home.engine.nudge(.reachable) }
+            homes.nudge(.reachable)
             return incoming(response, request, terms)
         } catch {
-            for home in homes.all { home.engine.nudge(.unreachable) }
+            homes.nudge(.unreachable)
             return unreachable(request, "The backend cannot be reached: \(error.message)")
         }
     }

@@ -45,7 +45,7 @@ extension TablesRoutes {
     ///    says so.
     /// 2. The backend is there: a token that it refuses, or whose time is over, ends.
     func doubt(
-        _ token: Token, _ home: Home, until: Instant, _ call: TableCall, _ request: Request,
+        _ token: Token, _ identity: String, until: Instant, _ call: TableCall, _ request: Request,
         _ actor: Actor
     ) -> Answer {
         .later { reply in
@@ -57,19 +57,51 @@ extension TablesRoutes {
                 switch verdict {
                 case .unreachable where now() <= until:
                     homes.nobody.engine.nudge(.unreachable)
-                    home.signedIn(token, isFresh: false)
-                    enter(home, call, request, actor, reply.adding(Self.unconfirmed(until: until)))
+                    let entry = Homes.Entry(unconfirmed: until)
+                    await enter(identity, token, entry, call, request, actor, reply)
                 case .unreachable: reply(refused(call))
                 case .good where !isExpired:
                     await homes.confirmed(token)
-                    enter(home, call, request, actor, reply)
-                case .unproven where !isExpired: enter(home, call, request, actor, reply)
+                    await enter(identity, token, Homes.Entry(), call, request, actor, reply)
+                case .unproven where !isExpired:
+                    await enter(identity, token, Homes.Entry(), call, request, actor, reply)
                 case .refused, .good, .unproven:
                     await homes.refused(token)
                     reply(refused(call))
                 }
             }
         }
+    }
+
+    /// Opens the store of an identity for a request, while the client waits suspended. Where it cannot be
+    /// opened now, since too many are in use or the system gives no more files, the answer is 503.
+    func open(
+        _ identity: String, _ token: Token, _ entry: Homes.Entry, _ call: TableCall,
+        _ request: Request, _ actor: Actor
+    ) -> Answer {
+        .later { reply in
+            work.start { await enter(identity, token, entry, call, request, actor, reply) }
+        }
+    }
+
+    private func enter(
+        _ identity: String, _ token: Token, _ entry: Homes.Entry, _ call: TableCall,
+        _ request: Request, _ actor: Actor, _ reply: Reply
+    ) async {
+        do throws(StartProblem) {
+            let home = try await homes.open(identity)
+            home.signedIn(token, isFresh: false)
+            if let check = entry.check { examine(check, call) }
+            let fields = entry.unconfirmed.map { Self.unconfirmed(until: $0) } ?? [:]
+            enter(home, call, request, actor, reply.adding(fields))
+        } catch {
+            reply(unavailable(error, call))
+        }
+    }
+
+    private func unavailable(_ problem: StartProblem, _ call: TableCall) -> Response {
+        TablesAnswer(to: call).render(
+            error: .unavailable("\(problem)", retryAfterSeconds: Limits.retryAfterSeconds))
     }
 
     /// Asks the backend beside the answer whether it still takes a token; one that it refuses ends.
@@ -102,10 +134,7 @@ extension TablesRoutes {
         do throws(StartProblem) {
             enter(try await homes.vouched(for: token), call, request, actor, reply)
         } catch {
-            reply(
-                TablesAnswer(to: call).render(
-                    error: .unavailable(
-                        "\(error)", retryAfterSeconds: Limits.retryAfterSeconds)))
+            reply(unavailable(error, call))
         }
     }
 

@@ -74,7 +74,7 @@ extension TablesRoutes {
         case .overBudget:
             return scene.error(
                 .badRequest("This query needs more work than a list may take; narrow it down."))
-        case .failed(let sentence): return scene.error(.failed(sentence))
+        case .failed(let error): return scene.error(Self.failure(error))
         }
     }
 
@@ -88,6 +88,18 @@ extension TablesRoutes {
         var response = signed(page, scene, hasAge: true)
         if !isComplete { response.head.headerFields[.understudyComplete] = "no" }
         return response
+    }
+
+    /// What a client is told when the store failed: to come again where the file could not be opened, since
+    /// the system may give files again.
+    private static func failure(_ error: StoreError) -> TablesError {
+        switch error {
+        case .cannotOpen(let sentence):
+            .unavailable(sentence, retryAfterSeconds: Limits.retryAfterSeconds)
+        case .newerVersion(let sentence), .damaged(let sentence), .full(let sentence),
+            .overBudget(let sentence), .readOnly(let sentence), .failed(let sentence):
+            .failed(sentence)
+        }
     }
 
     func get(_ scene: Scene, _ id: ItemID) -> Answer {
@@ -120,7 +132,7 @@ extension TablesRoutes {
         case .missing: return signed(scene.error(.notFound(id)), scene)
         case .gone: return signed(scene.error(.gone(id)), scene)
         case .unknownTable, .unknownWhilePartial: return away(scene, nil)
-        case .failed(let sentence): return scene.error(.failed(sentence))
+        case .failed(let error): return scene.error(Self.failure(error))
         }
     }
 

@@ -72,7 +72,7 @@ struct TablesRoutes: Sendable {
     ) -> Answer {
         let worker = request.connection.worker
         switch homes.door(token, call.table, worker: worker) {
-        case .home(let home, let until, let check):
+        case .home(let home, let entry):
             let answer = answer(
                 Scene(
                     call: call,
@@ -81,11 +81,13 @@ struct TablesRoutes: Sendable {
                     headers: forwardedHeaders.pick(from: request.head.headerFields),
                     worker: worker),
                 request)
-            if let check { examine(check, call) }
-            return until.map { answer.adding(Self.unconfirmed(until: $0)) } ?? answer
+            if let check = entry.check { examine(check, call) }
+            return entry.unconfirmed.map { answer.adding(Self.unconfirmed(until: $0)) } ?? answer
+        case .closed(let identity, let token, let entry):
+            return open(identity, token, entry, call, request, actor)
         case .unknown(let token): return meet(token, call, request, actor)
-        case .doubtful(let token, let home, let until):
-            return doubt(token, home, until: until, call, request, actor)
+        case .doubtful(let token, let identity, let until):
+            return doubt(token, identity, until: until, call, request, actor)
         case .ended: return .now(refused(call))
         }
     }
@@ -96,7 +98,8 @@ struct TablesRoutes: Sendable {
         let call = asked.call
         guard tables?.contains(call.table) ?? true,
             call.conditions.isEmpty,
-            case .home(let home, nil, nil) = homes.door(asked.token, call.table, worker: worker),
+            case .home(let home, Homes.Entry()) = homes.door(
+                asked.token, call.table, worker: worker),
             let table = home.store.table(call.table, worker: worker), table.readPolicy == .local,
             call.generation != .datasync || table.idKind == .string,
             case .item(let item, let state) = home.store.get(
@@ -113,7 +116,7 @@ struct TablesRoutes: Sendable {
         let isRefused = homes.nobody.board.isSignedOut
         guard passThrough.applicationKey.learn(request.head.headerFields, isRefused: isRefused)
         else { return }
-        for home in homes.all { home.engine.nudge(.signedIn) }
+        homes.nudge(.signedIn)
     }
 
     /// Answers a request in the home that it belongs to.

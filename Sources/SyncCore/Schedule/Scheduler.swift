@@ -36,19 +36,19 @@ struct Scheduler: Sendable {
         var untilNext: Duration?
     }
 
-    private(set) var mode = EngineStatus.Mode.online
+    var mode = EngineStatus.Mode.online
     /// When an offline mode ends, in uptime.
-    private var modeEnd: Duration?
+    var modeEnd: Duration?
     var settings: SyncSettings
     private(set) var link = Link.open
     /// What is told of the backend.
     private(set) var backend: BackendStatus
-    private var pushAt: Duration?
+    var pushAt: Duration?
     private var quietSince: Duration?
     private(set) var syncAt: Duration?
     /// Something suggests that the backend is out of reach, which a probe tells.
-    private var isInDoubt = false
-    private var wishes: [Wish] = []
+    var isInDoubt = false
+    var wishes: [Wish] = []
     private var lastRead: [TableName: Duration] = [:]
     /// When the engine last got something done, or had nothing to do.
     private var lastProgress: Duration

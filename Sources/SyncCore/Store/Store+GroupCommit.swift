@@ -262,9 +262,9 @@ extension WriteOutcome {
     init(_ error: StoreError) {
         switch error {
         case .full, .overBudget: self = .storageFull
-        case .readOnly: self = .readOnly
-        case .cannotOpen(let reason), .newerVersion(let reason), .damaged(let reason),
-            .failed(let reason):
+        // The system may give files again.
+        case .readOnly, .cannotOpen: self = .readOnly
+        case .newerVersion(let reason), .damaged(let reason), .failed(let reason):
             self = .failed(reason)
         }
     }

@@ -60,7 +60,7 @@ extension Store {
         } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
             return .overBudget
         } catch {
-            return .failed(StoreError(error).description)
+            return .failed(StoreError(error))
         }
     }
 
@@ -106,7 +106,7 @@ extension Store {
             guard let table = try known(name, reader) else { return .unknownTable }
             return try get(id, table, includeDeleted: includeDeleted, reader)
         } catch {
-            return .failed(StoreError(error).description)
+            return .failed(StoreError(error))
         }
     }
 

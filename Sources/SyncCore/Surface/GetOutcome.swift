@@ -10,5 +10,5 @@ public enum GetOutcome: Sendable, Hashable {
     /// Not here, and until the first pull nobody knows whether it exists.
     case unknownWhilePartial
     /// The store failed, for this reason.
-    case failed(String)
+    case failed(StoreError)
 }

@@ -14,5 +14,5 @@ public enum ListAnswer<Page: Sendable>: Sendable {
     /// The query was cut at ``StoreLimits/readBudgetSteps``; run it again where it may take its time.
     case overBudget
     /// The store failed, for this reason.
-    case failed(String)
+    case failed(StoreError)
 }

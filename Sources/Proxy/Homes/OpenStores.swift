@@ -1,0 +1,143 @@
+import SyncCore
+
+/// Which stores are open, and what is known of those that are not. Pure: the registry carries out what it
+/// says, and asks it under one lock.
+struct OpenStores: Sendable {
+    /// An open store.
+    struct Slot: Sendable {
+        /// Without a use of its own.
+        let home: Home
+        let loop: EngineLoop
+        /// What the index says of it.
+        let entry: StoreSummary?
+        /// Requests, runs of a command and views that hold it.
+        var uses = 0
+        /// Its place in the order of use.
+        var usedAt: Int
+        /// It is about to be closed: no use begins any more.
+        var isClosing = false
+    }
+
+    /// A store that is closed.
+    enum Closed: Sendable {
+        case known(StoreSummary)
+        /// It was open when the last process ended, or is not in the index.
+        case unexamined
+    }
+
+    private(set) var open: [String: Slot] = [:]
+    /// Identities whose store is being opened.
+    private(set) var opening: Set<String> = []
+    var closed: [String: Closed] = [:]
+    private var uses = 0
+
+    /// What whoever comes to a store has to do.
+    enum Claim: Sendable {
+        /// It is open, and counted as in use.
+        case open(Home)
+        /// It is the caller's to open; then ``opened(_:_:loop:)`` or ``failed(_:)`` follows.
+        case begin
+        /// One that is idle has to be closed first, where there is one.
+        case makeRoom
+        /// Another caller opens or closes it, or too many are in use.
+        case wait
+    }
+
+    /// Comes to a store.
+    /// - Parameters:
+    ///   - bound: how many may be open, the anonymous one counted.
+    ///   - hasTried: no idle one could be closed just now.
+    mutating func claim(_ identity: String, bound: Int, hasTried: Bool) -> Claim {
+        if let home = use(identity) { return .open(home) }
+        if open[identity] != nil || opening.contains(identity) { return .wait }
+        if count >= Limits.openStores, !hasTried { return .makeRoom }
+        if count >= bound { return .wait }
+        opening.insert(identity)
+        return .begin
+    }
+
+    /// Open stores, those that are being opened and the anonymous one.
+    var count: Int { open.count + opening.count + 1 }
+
+    /// Counts a use of a store that is open; nil where it is not.
+    /// - Parameter isLook: only looks at how it stands, which keeps it open no longer.
+    mutating func use(_ identity: String, isLook: Bool = false) -> Home? {
+        guard let slot = open[identity], !slot.isClosing else { return nil }
+        open[identity]?.uses += 1
+        if !isLook { touch(identity) }
+        return slot.home
+    }
+
+    /// A use is over.
+    /// - Returns: whether a store may be closed now.
+    mutating func endUse(_ identity: String) -> Bool {
+        open[identity]?.uses -= 1
+        return open[identity]?.uses == 0 && count > Limits.openStores
+    }
+
+    private mutating func touch(_ identity: String) {
+        uses += 1
+        open[identity]?.usedAt = uses
+    }
+
+    /// A store is open, and in use by who opened it.
+    mutating func opened(_ home: Home, loop: EngineLoop) {
+        let entry: StoreSummary? =
+            if case .known(let summary) = closed[home.identity] { summary } else { nil }
+        opening.remove(home.identity)
+        closed[home.identity] = nil
+        open[home.identity] = Slot(home: home, loop: loop, entry: entry, uses: 1, usedAt: 0)
+        touch(home.identity)
+    }
+
+    /// A store could not be opened.
+    mutating func failed(_ identity: String) { opening.remove(identity) }
+
+    /// The stores that may be closed now, the one that was not used for longest first: all that are not
+    /// in use, where there are too many.
+    /// - Parameter isOneComing: another one is to be opened.
+    func idle(isOneComing: Bool) -> [String] {
+        guard count + (isOneComing ? 1 : 0) > Limits.openStores else { return [] }
+        return open.filter { $0.value.uses == 0 && !$0.value.isClosing }
+            .sorted { $0.value.usedAt < $1.value.usedAt }.map(\.key)
+    }
+
+    /// Begins to close a store that is not in use.
+    mutating func beginClosing(_ identity: String) -> Slot? {
+        guard let slot = open[identity], slot.uses == 0, !slot.isClosing else { return nil }
+        open[identity]?.isClosing = true
+        return slot
+    }
+
+    /// A store stays open after all.
+    mutating func stayOpen(_ identity: String) { open[identity]?.isClosing = false }
+
+    /// A store is closed.
+    mutating func didClose(_ identity: String, _ closed: Closed) {
+        open[identity] = nil
+        self.closed[identity] = closed
+    }
+
+    /// Takes the place of a store that is looked at for the index, unless it is open.
+    mutating func beginExamination(_ identity: String) -> Bool {
+        guard open[identity] == nil, !opening.contains(identity),
+            case .unexamined = closed[identity]
+        else { return false }
+        opening.insert(identity)
+        return true
+    }
+
+    /// A store was looked at and closed again; nil where it could not be opened.
+    mutating func endExamination(_ identity: String, _ summary: StoreSummary?) {
+        opening.remove(identity)
+        if let summary { closed[identity] = .known(summary) }
+    }
+
+    /// Whether an identity has a store.
+    func knows(_ identity: String) -> Bool {
+        open[identity] != nil || opening.contains(identity) || closed[identity] != nil
+    }
+
+    /// All identities that have a store, by name.
+    var identities: [String] { Set(open.keys).union(opening).union(closed.keys).sorted() }
+}

@@ -1,0 +1,237 @@
+"""Many users, few files: a store opens when its user comes and closes when idle; what is due in a closed one is
+sent, what it holds is told, also after kill -9; and where the system gives no more files, nothing breaks."""
+
+import os
+import pathlib
+import re
+import resource
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import requests
+from hostile import HTTPBackend
+from programs import ZUMO, Tables, wait_until
+from token_backend import TokenBackend
+
+USERS = int(os.environ.get("STORE_USERS", 80))
+OPEN, OPEN_IN_USE = 8, 32
+
+
+@pytest.fixture
+def backend():
+    behaviour = TokenBackend()
+    server = HTTPBackend(behaviour)
+    behaviour.url = server.url
+    yield behaviour
+    server.shutdown()
+    server.server_close()
+
+
+def sign_in(proxy, user):
+    answer = requests.post(
+        f"{proxy.url}/.auth/login/facebook", json={"access_token": user}, headers=ZUMO, timeout=20
+    )
+    assert answer.status_code == 200, answer.text
+    client = Tables(proxy.url)
+    client.user, client.token = user, answer.json()["authenticationToken"]
+    client.session.headers["X-ZUMO-AUTH"] = client.token
+    return client
+
+
+def files(proxy):
+    """Every file that the process has open."""
+    folder = pathlib.Path(f"/proc/{proxy.program.process.pid}/fd")
+    found = []
+    for one in folder.iterdir():
+        try:
+            found.append(os.readlink(one))
+        except FileNotFoundError:
+            pass
+    return found
+
+
+def open_stores(proxy):
+    return {name for name in files(proxy) if name.endswith("/store.sqlite")}
+
+
+def megabytes(proxy):
+    status = pathlib.Path(f"/proc/{proxy.program.process.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) / 1024
+
+
+def operations(proxy, state):
+    """Open operations of all identities in a state, as the metrics tell."""
+    text = requests.get(f"{proxy.url}/-/metrics", timeout=20).text
+    found = re.findall(rf'^understudy_queue_operations{{.*state="{state}"}} (\d+)', text, re.M)
+    return sum(map(int, found))
+
+
+def examined(proxy):
+    text = requests.get(f"{proxy.url}/-/metrics", timeout=20).text
+    return 'understudy_stores{state="unexamined"} 0' in text
+
+
+def test_many_users_are_served_with_few_files_and_a_restart_opens_none_of_them(start, backend):
+    proxy = start.proxy(backend.url)
+    clients = []
+    for number in range(USERS):
+        clients.append(sign_in(proxy, f"user{number}"))
+        clients[-1].insert({"id": f"i{number}", "text": str(number)})
+        assert len(open_stores(proxy)) <= OPEN_IN_USE
+    wait_until(lambda: len(backend.rows) == USERS, 60, "every write at the backend")
+    for number, client in enumerate(clients):
+        # Each under its own user's token.
+        assert backend.rows[f"i{number}"][1] == client.token
+    wait_until(lambda: len(open_stores(proxy)) <= OPEN, 20, "the closing of idle stores")
+    for number, client in enumerate(clients):
+        assert client.get(f"i{number}").json()["text"] == str(number)
+        assert client.get("i0").status_code == (200 if number == 0 else 404)
+    wait_until(lambda: len(open_stores(proxy)) <= OPEN, 20, "the closing of idle stores")
+    assert len(files(proxy)) < 200, sorted(files(proxy))
+    assert len(proxy.status()["identities"]) == USERS + 1
+    proxy.stop()
+    proxy.start()
+    assert len(proxy.status()["identities"]) == USERS + 1
+    assert len(open_stores(proxy)) == 1
+    assert clients[-1].get(f"i{USERS - 1}").json()["text"] == str(USERS - 1)
+
+
+def test_users_at_once_are_all_served(start, backend):
+    proxy = start.proxy(backend.url)
+    clients = [sign_in(proxy, f"user{number}") for number in range(24)]
+    backend.is_away = True
+
+    def work(client):
+        for number in range(6):
+            client.insert({"id": f"{client.user}-{number}"})
+            rows = client.all()
+            assert {row["id"] for row in rows} == {f"{client.user}-{one}" for one in range(number + 1)}
+
+    # A first write makes the table, so that lists are answered from the store.
+    with ThreadPoolExecutor(24) as pool:
+        list(pool.map(work, clients))
+    assert operations(proxy, "queued") + operations(proxy, "waiting") + operations(proxy, "unknown") == 24 * 6
+    backend.is_away = False
+    wait_until(lambda: len(backend.rows) == 24 * 6, 90, "every write at the backend")
+    for client in clients:
+        for number in range(6):
+            assert backend.rows[f"{client.user}-{number}"][1] == client.token
+
+
+@pytest.mark.parametrize("end", ["stop", "kill", "index lost"])
+def test_what_is_due_in_closed_stores_is_told_and_sent_without_its_user(start, backend, end):
+    proxy = start.proxy(backend.url, "--remember-sign-in")
+    clients = [sign_in(proxy, f"user{number}") for number in range(14)]
+    backend.is_away = True
+    for client in clients:
+        client.insert({"id": client.user, "text": "waits"})
+    # The last one that is open is written to once more: the index does not know.
+    clients[-1].insert({"id": "last"})
+    if end == "kill":
+        proxy.program.stop(signal.SIGKILL)
+    else:
+        proxy.stop()
+    if end == "index lost":
+        for path in (proxy.folder / "stores").glob("index.sqlite*"):
+            path.unlink()
+    proxy.start()
+    wait_until(lambda: examined(proxy), 20, "the look at the stores")
+    wait_until(lambda: sum(operations(proxy, s) for s in ("queued", "waiting", "unknown")) == 15, 10,
+               "what the metrics tell")
+    for name in proxy.status()["identities"][1:]:
+        queue = proxy.operator("GET", f"/operations?identity={name}")["items"]
+        assert {one["title"] for one in queue} >= {"waits"}, name
+    assert proxy.operator("GET", "/conflicts")["items"] == []
+    backend.is_away = False
+    wait_until(lambda: len(backend.rows) == 15, 90, "every write at the backend")
+    for client in clients:
+        assert backend.rows[client.user][1] == client.token
+    wait_until(lambda: sum(operations(proxy, s) for s in ("queued", "waiting", "unknown")) == 0, 30,
+               "what the metrics tell")
+    wait_until(lambda: len(open_stores(proxy)) <= OPEN, 20, "the closing of idle stores")
+
+
+def test_without_files_the_answer_is_503_and_comes_back(start, backend):
+    proxy = start.proxy(backend.url)
+    clients = [sign_in(proxy, f"user{number}") for number in range(12)]
+    for client in clients:
+        client.insert({"id": client.user})
+    process = proxy.program.process.pid
+    limit = resource.prlimit(process, resource.RLIMIT_NOFILE)
+    assert limit[0] == limit[1], "the soft limit is not raised"
+    statuses = set()
+    for spare in (0, 2, 4, 8, 12):
+        resource.prlimit(process, resource.RLIMIT_NOFILE, (len(files(proxy)) + spare, limit[1]))
+        for client in clients + [Tables(proxy.url)]:
+            for method, path in (("GET", "/tables/todoitem"), ("POST", "/tables/todoitem")):
+                try:
+                    answer = client.request(method, path, json={"text": "x"} if method == "POST" else None)
+                except requests.ConnectionError:
+                    continue  # No file for the connection itself.
+                statuses.add(answer.status_code)
+                assert answer.status_code != 500, answer.text
+                if answer.status_code == 503:
+                    assert int(answer.headers["Retry-After"]) > 0
+            proxy.program.alive()
+    assert statuses <= {200, 201, 401, 503}, statuses
+    assert 503 in statuses
+    resource.prlimit(process, resource.RLIMIT_NOFILE, limit)
+    for client in clients:
+        wait_until(lambda: client.get(client.user).status_code == 200, 20, f"{client.user} is served again")
+
+
+def test_a_start_with_few_files_succeeds(start, backend):
+    proxy = start.proxy(backend.url)
+    clients = [sign_in(proxy, f"user{number}") for number in range(40)]
+    proxy.stop()
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(256, before[0]), before[1]))
+    try:
+        proxy.start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert resource.prlimit(proxy.program.process.pid, resource.RLIMIT_NOFILE)[0] == before[1]
+    for client in clients:
+        client.insert({"id": client.user})
+    wait_until(lambda: len(backend.rows) == 40, 60, "every write at the backend")
+
+
+def test_an_event_stream_needs_no_open_store_and_hears_of_what_comes(start, backend):
+    proxy = start.proxy(backend.url)
+    first = sign_in(proxy, "first")
+    first.insert({"id": "a"})
+    name = proxy.status()["identities"][1]
+    for number in range(12):
+        sign_in(proxy, f"user{number}").insert({"id": f"i{number}"})
+    wait_until(lambda: not any(name in one for one in open_stores(proxy)), 30, "the closing of the store")
+    headers = {"Authorization": f"Bearer {proxy.token}"}
+    with requests.get(f"{proxy.url}/-/api/v1/events?identity={name}", headers=headers, stream=True,
+                      timeout=20) as stream:
+        lines = stream.iter_lines()
+        next(lines)
+        first.insert({"id": "b"})
+        wait_until(lambda: next(lines).startswith(b"event: item"), 20, "the event of the write")
+
+
+def test_settings_and_mode_hold_for_closed_stores_too(start, backend):
+    proxy = start.proxy(backend.url)
+    clients = [sign_in(proxy, f"user{number}") for number in range(12)]
+    for client in clients:
+        client.insert({"id": client.user})
+    wait_until(lambda: len(backend.rows) == 12, 60, "every write at the backend")
+    proxy.operator("POST", "/mode", json={"mode": "offline"})
+    proxy.operator("PATCH", "/settings", json={"intervalSeconds": 4321})
+    proxy.operator("PATCH", "/tables/todoitem", json={"conflictPolicy": "merge"})
+    for name in proxy.status()["identities"]:
+        assert proxy.operator("GET", f"/status?identity={name}")["mode"]["mode"] == "offline", name
+        assert proxy.operator("GET", f"/settings?identity={name}")["intervalSeconds"] == 4321, name
+        (table,) = proxy.operator("GET", f"/tables?identity={name}")["items"]
+        assert table["conflictPolicy"] == "merge", name
+    for client in clients:
+        client.insert({"id": f"{client.user}-later"})
+    time.sleep(3)
+    assert len(backend.rows) == 12
+    proxy.operator("POST", "/mode", json={"mode": "online"})
+    wait_until(lambda: len(backend.rows) == 24, 60, "every write at the backend")

@@ -1,0 +1,141 @@
+import HTTPMessage
+import Logging
+import SyncCore
+import TablesProtocol
+import Testing
+
+@testable import Proxy
+
+/// Which store is opened, and which one closes for it.
+struct OpenStoresTests {
+    private let house: TestStores
+
+    init() throws { house = try TestStores() }
+
+    /// So many open stores beside the anonymous one, in the order of their use, none in use.
+    private func stores(_ count: Int) throws -> OpenStores {
+        var stores = OpenStores()
+        for number in 0..<count {
+            let home = try house.home("user\(number)")
+            let claim = stores.claim(home.identity, bound: 100, hasTried: true)
+            guard case .begin = claim else {
+                Issue.record("\(claim)")
+                continue
+            }
+            stores.opened(home, loop: EngineLoop())
+            _ = stores.endUse(home.identity)
+        }
+        return stores
+    }
+
+    private func isBegin(_ claim: OpenStores.Claim) -> Bool {
+        if case .begin = claim { true } else { false }
+    }
+
+    private func isMakeRoom(_ claim: OpenStores.Claim) -> Bool {
+        if case .makeRoom = claim { true } else { false }
+    }
+
+    private func isWait(_ claim: OpenStores.Claim) -> Bool {
+        if case .wait = claim { true } else { false }
+    }
+
+    @Test func `up to the bound a store is opened beside the others, and none is closed`() throws {
+        defer { house.remove() }
+        var stores = try stores(Limits.openStores - 2)
+        #expect(stores.idle(isOneComing: true) == [])
+        #expect(isBegin(stores.claim("new", bound: Limits.openStores, hasTried: false)))
+        #expect(stores.count == Limits.openStores)
+        #expect(isMakeRoom(stores.claim("another", bound: Limits.openStores, hasTried: false)))
+    }
+
+    @Test func `for another one the store closes that was not used for longest, and none in use`()
+        throws
+    {
+        defer { house.remove() }
+        var stores = try stores(Limits.openStores - 1)
+        let all = (0..<Limits.openStores - 1).map { "user\($0)" }
+        #expect(stores.idle(isOneComing: true) == all)
+        #expect(stores.idle(isOneComing: false) == [])
+        #expect(stores.use("user0") != nil)
+        #expect(stores.use("user2", isLook: true) != nil)
+        #expect(stores.idle(isOneComing: true) == all.filter { $0 != "user0" && $0 != "user2" })
+        // A look keeps its place; a use does not.
+        _ = stores.endUse("user0")
+        _ = stores.endUse("user2")
+        #expect(stores.idle(isOneComing: true) == all.dropFirst() + ["user0"])
+    }
+
+    @Test
+    func `with all in use another one opens for a user, up to a second bound, not for due work`()
+        throws
+    {
+        defer { house.remove() }
+        var stores = try stores(Limits.openStores - 1)
+        for number in 0..<Limits.openStores - 1 { _ = stores.use("user\(number)") }
+        #expect(isMakeRoom(stores.claim("a", bound: Limits.openStoresInUse, hasTried: false)))
+        #expect(isWait(stores.claim("a", bound: Limits.openStores, hasTried: true)))
+        for number in Limits.openStores..<Limits.openStoresInUse {
+            #expect(
+                isBegin(
+                    stores.claim("n\(number)", bound: Limits.openStoresInUse, hasTried: true)))
+        }
+        #expect(stores.count == Limits.openStoresInUse)
+        #expect(isWait(stores.claim("late", bound: Limits.openStoresInUse, hasTried: true)))
+        // The end of a use beyond the first bound says that a store may close.
+        let mayClose = stores.endUse("user3")
+        #expect(mayClose)
+        #expect(stores.idle(isOneComing: false) == ["user3"])
+    }
+
+    @Test func `a store that is being opened, closed or looked at is waited for`() throws {
+        defer { house.remove() }
+        var stores = try stores(2)
+        stores.closed["old"] = .unexamined
+        #expect(stores.beginClosing("user0") != nil)
+        #expect(stores.beginClosing("user0") == nil)
+        #expect(isWait(stores.claim("user0", bound: 8, hasTried: false)))
+        #expect(stores.use("user0") == nil)
+        stores.stayOpen("user0")
+        #expect(stores.use("user0") != nil)
+        #expect(stores.beginClosing("user0") == nil)
+        let isBegun = stores.beginExamination("old")
+        #expect(isBegun)
+        #expect(isWait(stores.claim("old", bound: 8, hasTried: false)))
+        stores.endExamination("old", .empty)
+        #expect(isBegin(stores.claim("old", bound: 8, hasTried: false)))
+        #expect(isWait(stores.claim("old", bound: 8, hasTried: false)))
+        stores.failed("old")
+        #expect(stores.knows("old"))
+        #expect(stores.identities == ["old", "user0", "user1"])
+    }
+}
+
+/// Stores in a folder of their own, with engines that never run.
+struct TestStores {
+    let folder = DataFolder(path: "/tmp/understudy-tests/\(ThisProcess.secret())")
+
+    init() throws { try Files.makeFolder(folder.path) }
+
+    /// A home with a store that is made for it.
+    func home(_ identity: String) throws -> Home {
+        let store = try Store(
+            at: try folder.storeFile(identity), identity: identity, clock: SystemClock(),
+            ids: SystemIDSource(), workers: 1)
+        let address = try #require(BackendAddress("http://backend.test"))
+        return Home(
+            identity: identity, store: store,
+            engine: SyncEngine(
+                store: store, transport: Nowhere(),
+                backend: BackendConfiguration(address: address), clock: SystemClock(),
+                log: Logger(label: "test")), board: BackendBoard(), signIn: nil)
+    }
+
+    private struct Nowhere: HTTPTransport {
+        func send(_ request: Request) async throws(TransportError) -> Response {
+            throw TransportError(reach: .notSent, cause: .connect, message: "There is no backend.")
+        }
+    }
+
+    func remove() { try? Files.removeFolder(folder.path) }
+}
