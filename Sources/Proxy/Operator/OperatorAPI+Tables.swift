@@ -124,7 +124,7 @@ extension OperatorAPI {
                     returning: home.store.listUnhurried(
                         table, query, generation: .mobileApps, pageRows: Limits.pageRowsMax))
             }
-            if !isTaken { continuation.resume(returning: .failed(LongReads.tooMany)) }
+            if !isTaken { continuation.resume(returning: .failed(.failed(LongReads.tooMany))) }
         }
     }
 
