@@ -149,6 +149,9 @@ enum Limits {
     static let freeBytes: UInt64 = 200 << 20
     /// Seconds that `doctor` waits for the backend.
     static let examinationSeconds = 10
+    /// Bytes of all request bodies on their way to `understudy backend`, whose custom API takes one of
+    /// 100 MiB whole.
+    static let backendBodiesBytes = 256 << 20
     /// Operations and history entries of a support bundle.
     static let bundledEntries = 200
 }

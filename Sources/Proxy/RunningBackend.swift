@@ -22,7 +22,10 @@ struct RunningBackend: Sendable {
         } catch {
             throw StartProblem("The backend's database cannot be opened: \(error)")
         }
-        let server = Server(ServerConfiguration(addresses: [listen]), handler: backend)
+        var limits = HTTPServer.Limits()
+        limits.bodiesBytes = Limits.backendBodiesBytes
+        let server = Server(
+            ServerConfiguration(addresses: [listen], limits: limits), handler: backend)
         do {
             let bound = try server.start()
             return RunningBackend(address: bound.first?.description ?? "", server: server)

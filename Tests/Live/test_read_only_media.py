@@ -60,7 +60,11 @@ def test_a_read_only_disk_is_said_with_503_and_loses_no_acknowledged_write(start
             assert answer.status_code == 503, answer.text
             assert "cannot be written" in answer.json()["error"], answer.text
             assert int(answer.headers["Retry-After"]) > 0
-        assert requests.get(proxy.url + "/-/readyz", timeout=5).status_code == 503
+        # It writes at most once a second.
+        wait_until(
+            lambda: requests.get(proxy.url + "/-/readyz", timeout=5).status_code == 503, 20,
+            "/-/readyz of a disk that cannot be written",
+        )
         assert requests.get(proxy.url + "/-/livez", timeout=5).status_code == 200
         # What is there can be read, and what was refused left nothing.
         assert {row["id"]: row["text"] for row in proxy.all()} == kept

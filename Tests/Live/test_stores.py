@@ -89,7 +89,9 @@ def test_many_users_are_served_with_few_files_and_a_restart_opens_none_of_them(s
         assert client.get(f"i{number}").json()["text"] == str(number)
         assert client.get("i0").status_code == (200 if number == 0 else 404)
     wait_until(lambda: len(open_stores(proxy)) <= OPEN, 20, "the closing of idle stores")
-    assert len(files(proxy)) < 200, sorted(files(proxy))
+    # The clients' own connections are not counted.
+    held = sorted(name for name in files(proxy) if not name.startswith("socket:"))
+    assert len(held) < 150, held
     assert len(proxy.status()["identities"]) == USERS + 1
     proxy.stop()
     proxy.start()

@@ -23,7 +23,9 @@ def test_an_insert_that_the_backend_takes_is_taken(start):
     there = {row["id"]: (row["text"], row["stars"]) for row in backend.all("feedback")}
     assert there == {"f0": ("fine", 0), "f1": ("fine", 1)}
     assert proxy.operator("GET", "/operations")["total"] == 0
-    assert proxy.status()["ledger"]["balances"]
+    # The first went through, the second by the queue: both were acknowledged.
+    ledger = proxy.status()["ledger"]
+    assert (ledger["accepted"], ledger["applied"], ledger["balances"]) == (2, 2, True)
 
 
 def test_an_insert_that_wants_a_sign_in_is_refused_and_not_kept(start):

@@ -79,14 +79,17 @@ extension TablesRoutes {
 
     /// Sends an insert into an unreadable table to the backend as it came, and answers what it answers:
     /// nothing is kept here before the backend has said that such inserts need no sign-in. One that it
-    /// takes lets later ones be taken here.
+    /// takes lets later ones be taken here, and counts as accepted and applied.
     func insertThrough(_ scene: Scene, _ request: Request, _ reply: Reply) {
         passThrough.handle(request, .tables).send(
             Reply { response in
-                if response.head.status.kind == .successful {
-                    scene.home.board.note(scene.call.table, needsSignIn: false)
+                guard response.head.status.kind == .successful else { return reply(response) }
+                scene.home.board.note(scene.call.table, needsSignIn: false)
+                work.start {
+                    // The backend has it, whether it can be counted or not.
+                    try? await scene.home.store.countSentThrough()
+                    reply(response)
                 }
-                reply(response)
             })
     }
 

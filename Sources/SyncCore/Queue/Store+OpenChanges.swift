@@ -11,6 +11,11 @@ extension Store {
         }
     }
 
+    /// Counts a write that the backend itself answered, without an operation.
+    public func countSentThrough() async throws(StoreError) {
+        try await write { try $0.count(["accepted", "done"]) }
+    }
+
     /// Makes a table whose ids the backend was seen to assign, before a client writes to it.
     public func noteIntegerIDs(of table: TableName) async throws(StoreError) {
         try await write { transaction in

@@ -111,8 +111,11 @@ extension Transaction {
     }
 
     /// Counts a write that took effect without an operation of its own.
-    func countCollapsedWrite() throws {
-        for name in ["accepted", "collapsed"] {
+    func countCollapsedWrite() throws { try count(["accepted", "collapsed"]) }
+
+    /// Adds one to each of these counters of the ledger.
+    func count(_ names: [String]) throws {
+        for name in names {
             try run("UPDATE ledger SET value = value + 1 WHERE name = ?", [name])
         }
     }
