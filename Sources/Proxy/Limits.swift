@@ -137,6 +137,8 @@ enum Limits {
     static let importedLineBytes = 64 << 20
     /// Bytes of a file that is imported. All that is wanted of it is held in memory.
     static let importedFileBytes = 1 << 30
+    /// Milliseconds that an import waits for the first writer of a pipe.
+    static let pipeWriterMilliseconds: CInt = 5000
     /// Bytes of a configuration file.
     static let configurationBytes = 1 << 20
     /// Bytes of the manifest of a backup: 10,000 identities take one of its sixteen million.

@@ -15,6 +15,17 @@ SPELLINGS = [
     "/tables%2E/todoitem", "/./tables/todoitem", "/x/../tables/todoitem", "/x/%2e%2e/tables/todoitem",
     "/x/..%2Ftables/todoitem", "/x/..;/tables/todoitem", "/x/..%5Ctables/todoitem",
     "/tables\\todoitem", "/%2574ables/todoitem", "/table%C5%BF/todoitem", "/%00tables/todoitem",
+    "/;a/tables/todoitem", "/%3b/tables/todoitem", "/%20/tables/todoitem", "/%2F/tables/todoitem",
+    "/x/..%20/tables/todoitem", "/x/.%20./tables/todoitem", "/x/%252e%252e/tables/todoitem",
+    "/x/..%255ctables/todoitem", "/#/../tables/todoitem", "/tables#/todoitem", "/tables%23/todoitem",
+    "/tables%3Ftodoitem", "/tables:80/todoitem", "/tables::$DATA/todoitem", "/%ef%bd%94ables/todoitem",
+    "/tables%e2%80%8b/todoitem", "/%ef%bb%bftables/todoitem", "/tables%c2%ad/todoitem",
+]
+
+# What is nobody's but the backend's, and goes there as it stands.
+PASSED = [
+    "/api/x", "/api/", "/api/a%2Fb?x=%201", "/api/%C3%A4%20b/x;a", "/api/100%25", "/api/a.b/...", "/api/%2525",
+    "/.auth/me", "/push/x", "/push/installations/1", "/tablesx/y", "/tables-x", "/favicon.ico", "/$batch",
 ]
 
 
@@ -36,6 +47,18 @@ def test_no_spelling_of_tables_goes_around_the_capability(start, backend, target
     assert b"planted" not in answer
     assert backend.requests == []
     assert proxy.status()["ledger"]["accepted"] == 0
+
+
+def test_the_backends_own_paths_go_on_as_they_stand(start, backend):
+    proxy = start.proxy(
+        backend.url, "--sync", "manual", "--tables-access", "capability", "--backend-generation", "2")
+    address = proxy.command("access", "add", "phone").stdout.strip()
+    base = address.removeprefix(proxy.url)
+    backend.requests.clear()
+    for target in PASSED:
+        assert raw(proxy.port, target)[0] == 200, target
+        assert raw(proxy.port, base + target)[0] == 200, target
+    assert [path for _, path, *_ in backend.requests] == [path for path in PASSED for _ in range(2)]
 
 
 @pytest.mark.parametrize("target", SPELLINGS)

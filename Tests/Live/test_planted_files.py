@@ -3,10 +3,11 @@
 import json
 import os
 import sqlite3
+import subprocess
 
 import pytest
 import requests
-from programs import ZUMO, sign_in
+from programs import BINARY, ZUMO, sign_in
 
 
 @pytest.fixture
@@ -229,6 +230,54 @@ def test_a_manifest_without_an_end_is_refused(proxy, tmp_path):
     assert done.returncode == 1 and "no whole backup" in done.stderr, done
 
 
+@pytest.mark.parametrize("file", ["manifest.json", "stores/anonymous/store.sqlite", "stores/anonymous/store.sqlite-wal"])
+def test_a_pipe_in_the_place_of_a_file_of_a_backup_is_refused(proxy, tmp_path, file):
+    """Opened as a file, it waits for a writer that never comes."""
+    copy = tampered(proxy, tmp_path)
+    (copy / file).unlink(missing_ok=True)
+    os.mkfifo(copy / file)
+    for option in ("--dry-run", "--yes"):
+        done = proxy.command("restore", copy, option)
+        assert done.returncode == 1 and "no regular file" in done.stderr, done
+    proxy.start()
+    assert proxy.get("mine").json()["text"] == "mine"
+
+
+def test_a_restore_sends_no_header_field_that_no_client_can_have_sent(proxy, tmp_path):
+    planted = json.dumps([["Authorization", "Bearer evil"], ["X-Tenant", "north"], ["Host", "evil"]])
+    copy = tampered(proxy, tmp_path, f"UPDATE operations SET headers = '{planted}'")
+    store = restored(proxy, copy)
+    with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as database:
+        kept = [json.loads(row[0]) for row in database.execute("SELECT headers FROM operations")]
+    assert kept == [[["X-Tenant", "north"]]]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE operations SET item_id = '../../api/admin1'",
+        "UPDATE operations SET item_id = 'mine' || char(13) || char(10) || 'Host: evil'",
+        "UPDATE history SET actor = 'per' || char(10) || 'son'",
+    ],
+)
+def test_a_restore_refuses_values_that_no_store_can_have(proxy, tmp_path, statement):
+    copy = tampered(proxy, tmp_path, statement)
+    done = proxy.command("restore", copy, "--yes")
+    assert done.returncode == 1 and "can have" in done.stderr, done
+    proxy.start()
+    assert proxy.get("mine").json()["text"] == "mine"
+    assert proxy.operator("GET", "/history")["items"]
+
+
+def test_a_restored_store_whose_sequences_were_at_their_end_takes_writes(proxy, tmp_path):
+    copy = tampered(proxy, tmp_path, "UPDATE sqlite_sequence SET seq = 9223372036854775807")
+    restored(proxy, copy)
+    proxy.start()
+    proxy.insert({"id": "next", "text": "next"})
+    assert proxy.get("next").json()["text"] == "next"
+    assert proxy.sync()["state"] == "complete"
+
+
 # Whose configuration is obeyed.
 
 
@@ -257,7 +306,40 @@ def test_a_configuration_of_another_user_is_refused(proxy, tmp_path):
     assert proxy.command("status", "--config", link).returncode == 2
 
 
+def test_a_pipe_as_configuration_is_refused(proxy, tmp_path):
+    pipe = tmp_path / "understudy.conf"
+    os.mkfifo(pipe, 0o600)
+    done = proxy.command("status", "--config", pipe)
+    assert done.returncode == 2 and f"{pipe} is no regular file" in done.stderr, done
+
+
 # What an import reads.
+
+
+def test_an_import_of_a_pipe_without_a_writer_ends(proxy, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    done = proxy.command("import", pipe)
+    assert done.returncode == 1 and "Nothing was imported" in done.stderr, done
+
+
+def test_an_import_takes_an_export_through_a_pipe(proxy, tmp_path):
+    """The writer takes its time between two pieces."""
+    assert proxy.command("export", "--output", tmp_path / "export").returncode == 0
+    text = (tmp_path / "export").read_bytes()
+    reader, writer = os.pipe()
+    child = subprocess.Popen(
+        [str(BINARY), "import", "/dev/stdin", "--dry-run", "--data", str(proxy.folder)],
+        stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )
+    os.close(reader)
+    with open(writer, "wb", buffering=0) as end:
+        end.write(text[:10])
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(timeout=1)
+        end.write(text[10:])
+    output, _ = child.communicate(timeout=30)
+    assert child.returncode == 0 and b"1 changes would be made" in output, output
 
 
 def test_an_import_of_a_device_without_an_end_ends(proxy):

@@ -1,5 +1,6 @@
 """Secrets on their way: none of this program's reaches the backend, the log, or a session that ended."""
 
+import base64
 import json
 import threading
 
@@ -13,7 +14,8 @@ from programs import ZUMO, sign_in, wait_until
 def page(handler, _):
     """A backend that signs in everybody who asks at a path with login in it, and sets two cookies."""
     cookies = [("Set-Cookie", "ARRAffinity=one; Path=/; HttpOnly"), ("Set-Cookie", "theme=dark")]
-    own = [("Set-Cookie", "understudy_1=x"), ("Set-Cookie", " UNDERSTUDY_8080 =x; Path=/")]
+    own = [("Set-Cookie", "understudy_1=x"), ("Set-Cookie", " UNDERSTUDY_8080 =x; Path=/"),
+           ("Set-Cookie", "=understudy_1=x"), ("Set-Cookie", '"understudy_1"=x')]
     token = json.dumps({"authenticationToken": "planted.token.here", "user": {"userId": "mallory"}})
     body = token.encode() if "login" in handler.path else b"[]"
     handler.send_response(200)
@@ -35,6 +37,11 @@ def backend():
     backend.shutdown()
 
 
+def basic(user, password):
+    """The credential of a user's name and password, as curl -u sends it."""
+    return base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
 def seen(backend):
     """All that the backend was sent, as one text."""
     return "\n".join(f"{method} {path} {fields} {body}" for method, path, fields, body in backend.requests)
@@ -46,12 +53,19 @@ def test_a_capabilitys_secret_reaches_neither_the_backend_nor_the_log(start, bac
     secret = address.rsplit("/", 1)[1]
     for target in (f"/c/{secret}/api/x", f"/C/{secret}/api/x", f"/%63/{secret}/api/x", f"/%43/{secret}/api/x",
                    f"//c/{secret}/api/x", f"//C/{secret}/api/x", f"/c;a/{secret}/api/x", f"/c%2F{secret}/api/x",
-                   f"/c/c/{secret}/api/x", f"/c//{secret}/api/x", f"/c/{secret}//api/x", f"/%2563/{secret}/api/x"):
+                   f"/c/c/{secret}/api/x", f"/c//{secret}/api/x", f"/c/{secret}//api/x", f"/%2563/{secret}/api/x",
+                   f"/c/{secret}/c/{secret}/api/x", f"/c/{secret}/%43;a/{secret}/api/x", f"/c/{secret}/api/{secret}",
+                   f"/;/c/{secret}/api/x", f"/%3b/c/{secret}/api/x", f"/%20/c/{secret}/api/x",
+                   f"/%ef%bd%83/{secret}/api/x", f"/c%e2%80%8b/{secret}/api/x", f"/c#/{secret}/api/x",
+                   f"/c:80/{secret}/api/x"):
         status, answer = raw(proxy.port, target)
         assert status in (200, 400, 401), (target, answer)
     for place in (address, proxy.url.replace("127.0.0.1", "localhost") + f"/%63/{secret}"):
         answer = requests.get(proxy.url + "/api/x", headers={"Referer": f"{place}/page"}, timeout=10)
         assert answer.status_code == 200
+    for field in (f"X-Original-URL: /c/{secret}/api/x", f"Referrer: {address}/page", f"X-Own: {secret}"):
+        for target in ("/api/x", "/tables/none"):
+            assert raw(proxy.port, f"/c/{secret}{target}", fields=["ZUMO-API-VERSION: 2.0.0", field])[0] != 400
     # A page that was refused is named by its origin alone.
     foreign = {"Referer": f"{address}/page", "Sec-Fetch-Site": "cross-site"}
     assert requests.get(proxy.url + "/api/x", headers=foreign, timeout=10).status_code == 403
@@ -70,11 +84,23 @@ def test_the_operators_token_reaches_the_backend_in_no_field(start, backend):
                    ["Authorization: Bearer other", f"Authorization: Bearer {token}"],
                    [f"Authorization: Bearer {token}", f"Authorization: Bearer {token}"],
                    [f"X-ZUMO-AUTH: {token}"], [f"X-ZUMO-AUTH: Bearer {token}"], [f"X-Tenant: a{token}b"],
-                   [f"Authorization: Basic {token}"]):
+                   [f"Authorization: Basic {token}"],
+                   *([f"Authorization: Basic {basic(user, token)}"] for user in ("", "x", "ab", "abc"))):
         for version in versions:
             for target in ("/api/x", "/tables/none", "/.auth/me", "/login/facebook"):
                 raw(proxy.port, target, fields=[*version, *fields])
     assert "/api/x" in seen(backend) and token not in seen(backend)
+    assert not any("Basic" in fields.get("Authorization", "") for _, _, fields, _ in backend.requests)
+    backend.requests.clear()
+    for target in (f"/api/x?access_token={token}", f"/api/{token}", f"/api/x?a=%{ord(token[0]):02x}{token[1:]}",
+                   f"/tables/none?access_token={token}"):
+        status, answer = raw(proxy.port, target)
+        assert status == 400 and b"The operator's token stands in the target" in answer, target
+    assert backend.requests == []
+    # The password of another server is the backend's matter.
+    other = f"Basic {basic('x', 'other')}"
+    assert raw(proxy.port, "/api/x", fields=[f"Authorization: {other}"])[0] == 200
+    assert backend.requests[-1][2].get("Authorization") == other
     assert requests.get(proxy.url + "/-/api/v1/status", timeout=10,
                         headers={"Authorization": f"Bearer \t{token}"}).status_code == 200
 

@@ -3,13 +3,15 @@ While the backend is away, a known token is taken within `--offline-grace`, and 
 
 import base64
 import json
+import socket
 import time
+import urllib.parse
 
 import pytest
 import requests
 from hostile import HTTPBackend
 from programs import ZUMO, Tables, wait_until
-from token_backend import TokenBackend
+from token_backend import TokenBackend, jwt
 
 
 @pytest.fixture
@@ -179,3 +181,23 @@ def test_a_grace_that_is_no_time_is_refused(start, backend, text):
     program = start.program("serve", "--backend", backend.url, "--offline-grace", text)
     assert program.process.wait(20) == 2
     wait_until(lambda: "offline-grace" in program.output, 5, "the reason")
+
+
+@pytest.mark.parametrize("path", ["/login/q?x=/login/done{}token=", "/login/q{}token=", "/login/done{}token="])
+@pytest.mark.parametrize("mark", ["#", "%23"])
+def test_a_redirect_that_repeats_its_request_is_no_login(proxy, backend, path, mark):
+    ana = known(proxy, backend)
+    ana.request("POST", "/tables/todoitem", json={"id": "secret", "text": "ana's"})
+    forged = jwt("ana", None, 99)
+    login = {"authenticationToken": forged, "user": {"userId": "ana"}}
+    target = path.format(mark) + urllib.parse.quote(json.dumps(login))
+    with socket.create_connection(("127.0.0.1", proxy.port), timeout=10) as line:
+        head = f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{proxy.port}\r\nConnection: close\r\n\r\n"
+        line.sendall(head.encode())
+        while line.recv(65536):
+            pass
+    other = client(proxy, forged)
+    assert other.get("secret").status_code == 401
+    assert other.request("POST", "/tables/todoitem", json={"id": "w2"}).status_code == 401
+    assert other.request("DELETE", "/tables/todoitem/secret").status_code == 401
+    assert ana.get("secret").json()["text"] == "ana's"

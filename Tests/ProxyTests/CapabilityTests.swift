@@ -83,6 +83,8 @@ final class CapabilityTests: Sendable {
         ("/c/s1//tables", "s1", "//tables"), ("/tables/c/s1", nil, "/tables/c/s1"),
         ("/c", "", "/"), ("/%63/s1/tables", "s1", "/tables"), ("/C/s1/api/x?y", "s1", "/api/x?y"),
         ("/c;a/s1/api", "s1", "/api"), ("/c%2Fs1/api", "api", "/"), ("/cc/s1", nil, "/cc/s1"),
+        ("/c:80/s1/api", "s1", "/api"), ("/c%3F/s1/api", "s1", "/api"),
+        ("/c%e2%80%8b/s1/api", nil, "/c%e2%80%8b/s1/api"), ("/c%00/s1/api", nil, "/c%00/s1/api"),
         ("/c/s1/\u{301}x", "s1", "/\u{301}x"),
     ])
     func `the secret is taken off the raw target`(target: String, secret: String?, rest: String) {
@@ -125,6 +127,36 @@ final class CapabilityTests: Sendable {
         let capabilities = capabilities()
         _ = try capabilities.make("phone")
         #expect(reason(guarded(capabilities), .make("GET", target)) == why)
+    }
+
+    @Test(arguments: [
+        "/c/s1/c/s1/api/x", "/c/s1/C;a/s1/api/x", "/c/s1/%63/other/api/x", "/c/s1/api/s1",
+        "/c/s1/api/a%73%31b/x", "/c/s1/api/secret", "/api/x?access_token=secret",
+        "/api/%73ecret/x", "/c/s1/api/x?a=%73ecret", "/tables/todoitem?access_token=secret",
+    ])
+    func `a target that would take a secret to the backend is refused`(target: String) throws {
+        let capabilities = capabilities()
+        _ = try capabilities.make("phone")
+        #expect(reason(guarded(capabilities), .make("GET", target)) == .target)
+    }
+
+    @Test(arguments: ["/c/s1/api/x", "/c/s1/api/x?to=/c/s1/done", "/c/s1/api/secre", "/c/s1"])
+    func `another target passes`(target: String) throws {
+        let capabilities = capabilities()
+        _ = try capabilities.make("phone")
+        #expect(reason(guarded(capabilities), .make("GET", target)) == nil)
+    }
+
+    @Test(arguments: [
+        ("a secret-secret b", true), ("c2VjcmV0LXNlY3JldA==", true),
+        // The passwords of the users `x`, `ab` and `abc`.
+        ("Basic eDpzZWNyZXQtc2VjcmV0", true), ("Basic YWI6c2VjcmV0LXNlY3JldA==", true),
+        ("Basic YWJjOnNlY3JldC1zZWNyZXQ=", true), ("Basic eDpzZWNyZXQ=", false),
+        ("secret-secre", false), ("", false),
+    ])
+    func `a secret is found as it is and in base64`(text: String, isThere: Bool) {
+        #expect(SpelledSecret("secret-secret").isIn(text) == isThere)
+        #expect(!SpelledSecret("").isIn(text))
     }
 
     @Test func `people who can log in are counted by number and shell`() {

@@ -85,6 +85,8 @@ struct RequestLogTests {
         ("/c/secret?x", "/c/*"), ("/c/one/c/two/tables", "/c/*/*"), ("//c/secret", "/c/*"),
         ("/%63/secret/tables", "/c/*/tables"), ("/C/secret/tables/t", "/c/*/tables/t"),
         ("//C/secret/tables/t", "/c/*/tables/t"), ("/c;x/secret/api/y/z", "/c/*/api/y/*"),
+        ("/c/secret/api/asecret/x", "/c/*/api/*/*"), ("/c:80/secret/api/x", "/c/*/api/x"),
+        ("/;/c/secret/api", "/;/*"), ("/c%e2%80%8b/secret/api", "/c%e2%80%8b/*"),
         ("/c%2Fsecret/tables", "/c/*"), ("/c/c/secret/tables", "/c/*/*"), ("/c", "/c"),
         ("/-/api/v1/operations/1/retry", "/-/api/v1/operations/1/retry"),
         ("/api/reset/secret", "/api/reset/*"), ("/.auth/login/aad", "/.auth/login/*"),

@@ -40,7 +40,7 @@ struct ExportFile: Sendable {
         var lines = BoundedLines(
             lineBytes: Limits.importedLineBytes, totalBytes: Limits.importedFileBytes)
         do {
-            guard let file = try InputFile(path) else {
+            guard let file = try InputFile(path, streams: true) else {
                 throw StartProblem("There is no file \(path).", .error)
             }
             while let piece = try file.next() {

@@ -1,4 +1,5 @@
 import HTTPServer
+import SyncCore
 import TablesProtocol
 
 // Who may come in, and how the backend is reached.

@@ -70,6 +70,9 @@ struct Backup: Sendable {
         let bytes: [UInt8]?
         do {
             bytes = try InputFile(manifest)?.bytes(atMost: Limits.manifestBytes)
+        } catch InputFile.Refusal.noRegularFile(_) {
+            throw StartProblem(
+                "\(path) is no whole backup: its manifest.json is no regular file.", .error)
         } catch {
             throw StartProblem("\(error)", .error)
         }
@@ -130,6 +133,11 @@ struct Backup: Sendable {
 
     /// Looks at one copy.
     private func entry(_ identity: String) throws(StartProblem) -> Entry {
+        // SQLite opens the files beside it too, and waits for ever for the writer of a pipe.
+        for file in ["", "-wal", "-shm", "-journal"].map({ storeFile(identity) + $0 })
+        where Files.exists(file) && !Files.isRegular(file) {
+            throw StartProblem("\(file) is no regular file: restore another backup.", .error)
+        }
         let contents: StoreContents
         do {
             contents = try Store.verify(at: storeFile(identity))

@@ -42,7 +42,7 @@ struct AddressedRequest: Sendable {
         let slash = UInt8(ascii: "/")
         guard path.utf8.first == slash else { return nil }
         let first = path.utf8.dropFirst().prefix { $0 != slash }
-        guard let segment = PercentCoding.decode(Substring(first)),
+        guard let segment = try? TargetPath.firstSegment(Substring(first)),
             TargetPath.root(of: segment) == mark
         else { return nil }
         return first.endIndex < path.endIndex

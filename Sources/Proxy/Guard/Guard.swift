@@ -27,7 +27,7 @@ struct Guard: Sendable {
     /// 3. Host names this server, with its port (not asked on the Unix socket, which no name leads to);
     /// 4. the path tells tables, operator API and other apart, a capability address taken off first;
     /// 5. an announced body fits;
-    /// 6. no page of another origin is behind it;
+    /// 6. no page of another origin is behind it, and no secret of this program stands in its target;
     /// 7. with two ports, it came in at the one that has what it asks for;
     /// 8. a preflight of a listed origin is answered;
     /// 9. a capability address is a known one, and `/tables` is asked at one where it must;
@@ -48,7 +48,7 @@ struct Guard: Sendable {
         }
         let space = Space(path, method: request.head.method.rawValue)
         if let refusal = overrideRefusal(request, space) ?? boundsRefusal(request, space)
-            ?? originRefusal(request, space, path)
+            ?? originRefusal(request, space, path) ?? secretRefusal(asked, space, path)
         {
             return .refuse(refusal, space)
         }

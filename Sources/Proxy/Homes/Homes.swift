@@ -180,11 +180,13 @@ final class Homes: Sendable {
     /// Takes in that the backend has vouched for a token: its owner gets a home, and the home's
     /// engine speaks with the token.
     /// - Parameters:
+    ///   - byLogin: it came with a login's answer.
     ///   - userID: what a login's answer calls the user.
     ///   - earlier: the token that this one renews.
     /// - Throws: the reason why the home cannot be opened.
     func vouched(
-        for token: Token, userID: String? = nil, renewing earlier: Token? = nil
+        for token: Token, byLogin: Bool = false, userID: String? = nil,
+        renewing earlier: Token? = nil
     ) async throws(StartProblem) -> Home {
         // A renewed token that says nothing of its owner belongs to whom the earlier one did.
         let saysNothing = token.claims == nil && userID == nil
@@ -193,7 +195,7 @@ final class Homes: Sendable {
         let home = try await open(identity.key)
         let failure = await onSlowLane { [tokens] () -> FileFailure? in
             do throws(FileFailure) {
-                try tokens.learn(token, of: identity)
+                try tokens.learn(token, of: identity, byLogin: byLogin)
                 return nil
             } catch {
                 return error

@@ -63,10 +63,15 @@ final class KnownTokens: Sendable {
     }
 
     /// Learns that the backend takes a token now, and whose it is; keeps it.
+    /// - Parameter byLogin: the token came with a login's answer. Only that makes one good again whose user
+    ///   has signed out: a question may have been under way meanwhile.
     /// - Throws: the reason when it cannot be kept; it is known all the same until the process ends.
-    func learn(_ token: Token, of identity: Identity) throws(FileFailure) {
+    func learn(
+        _ token: Token, of identity: Identity, byLogin: Bool = false
+    ) throws(FileFailure) {
         let (fingerprint, at) = (token.fingerprint, now())
         try change { state in
+            if !byLogin, state.tokens[fingerprint]?.isSignedOut == true { return false }
             if let known = state.tokens[fingerprint], known.identity == identity,
                 !known.isSignedOut,
                 at <= known.confirmedAt.adding(seconds: Limits.tokenCheckSeconds)

@@ -52,9 +52,17 @@ struct Token: Sendable, Hashable {
 
     /// The claim `exp` (RFC 7519, section 4.1.4); nil without one that can be read.
     var expiresAt: Instant? {
-        guard let seconds = claims?["exp"]?.integer else { return nil }
+        guard let seconds = claims?["exp"].flatMap(Self.wholeSeconds) else { return nil }
         let (milliseconds, isBig) = Int64(seconds).multipliedReportingOverflow(by: 1000)
         return isBig ? nil : Instant(milliseconds: milliseconds)
+    }
+
+    /// The seconds of a time, whose fraction is left out (RFC 7519, section 2); nil for no number.
+    private static func wholeSeconds(_ value: JSONValue) -> Int64? {
+        guard case .number(let number) = value else { return nil }
+        let text = number.description
+        if let whole = number.integer { return whole }
+        return text.lowercased().contains("e") ? nil : Int64(text.prefix { $0 != "." })
     }
 
     /// The bytes of a text in the base64 alphabet for addresses (RFC 4648 section 5).

@@ -34,6 +34,8 @@ extension OperatorAPI {
         response.head.headerFields[.setCookie] =
             "\(OperatorAccess.cookieName(call.request))=\(session.cookie); Path=/; HttpOnly; "
             + "SameSite=Strict; Max-Age=\(Limits.sessionSeconds)"
+        // A page that the browser kept before it was sandboxed would run as one of the dashboard's.
+        response.head.headerFields[.clearSiteData] = "\"cache\""
         return response
     }
 

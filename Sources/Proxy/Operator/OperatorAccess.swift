@@ -57,6 +57,7 @@ final class OperatorAccess: Sendable {
     }
 
     private let token: String
+    private let spelledToken: SpelledSecret
     private let state: Mutex<State>
     private let now: @Sendable () -> Instant
     private let secret: @Sendable () -> String
@@ -78,6 +79,7 @@ final class OperatorAccess: Sendable {
     ) {
         precondition(!token.isEmpty, "an empty token would let everybody in")
         self.token = token
+        spelledToken = SpelledSecret(token)
         self.now = now
         self.secret = secret
         self.persist = persist
@@ -88,8 +90,8 @@ final class OperatorAccess: Sendable {
     /// Who asks, or nil when nobody who may.
     func caller(_ request: Request) -> Caller? {
         let fields = request.head.headerFields
-        if let authorization = fields[.authorization] {
-            guard let given = BearerCredential.token(authorization) else { return nil }
+        // A browser that was asked for a name and password sends them everywhere: they say nothing here.
+        if let given = fields[.authorization].flatMap({ BearerCredential.token($0) }) {
             return Self.isSame(given, token) ? .token : nil
         }
         guard let value = fields[.understudySession] else { return nil }
@@ -111,15 +113,15 @@ final class OperatorAccess: Sendable {
         }
     }
 
-    /// The fields without those that hold the operator's token, wherever in them it stands: two fields
-    /// of one name, a second space and a field of the backend's all would carry it past this program.
-    func withoutToken(_ fields: HTTPFields) -> HTTPFields {
-        let token = Array(token.utf8)
-        let holds = { (field: HTTPField) in
-            field.value.utf8.count >= token.count && field.value.utf8.firstRange(of: token) != nil
-        }
-        guard fields.contains(where: holds) else { return fields }
-        return HTTPFields(fields.filter { !holds($0) })
+    /// The fields without those that hold the operator's token, wherever in them it stands, as it is or
+    /// in base64: two fields of one name, a second space, a password and a field of the backend's all
+    /// would carry it past this program.
+    func withoutToken(_ fields: HTTPFields) -> HTTPFields { spelledToken.removed(from: fields) }
+
+    /// Whether a raw target holds the operator's token, as it is or percent-encoded.
+    func isTokenIn(_ target: String) -> Bool {
+        spelledToken.isIn(target)
+            || PercentCoding.decode(target[...]).map { spelledToken.isIn($0) } == true
     }
 
     /// Makes a one-time link's value.

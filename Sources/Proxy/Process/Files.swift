@@ -44,6 +44,13 @@ enum Files {
         mode(path).map { $0 & S_IFMT == S_IFDIR } ?? false
     }
 
+    /// Whether `path`, or what it links to, is a regular file: no folder, pipe, socket or device.
+    static func isRegular(_ path: String) -> Bool {
+        var status = stat()
+        // stat fills the struct that it is given, which lives until the call returns.
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// Whether anything is at `path`.
     static func exists(_ path: String) -> Bool { mode(path) != nil }
 

@@ -44,12 +44,16 @@ final class BackendCookies: Sendable {
         return fields
     }
 
-    /// The fields of the backend's answer without cookies that are named like this program's own; the
-    /// names of the others are remembered, at most ``Limits/backendCookies``.
+    /// The fields of the backend's answer without cookies that are named like this program's own, or could
+    /// be read so: without a name, or with quotes in it. The names of the others are remembered, at most
+    /// ``Limits/backendCookies``.
     func incoming(_ fields: HTTPFields) -> HTTPFields {
         let set = fields[fields: .setCookie]
         guard !set.isEmpty else { return fields }
-        let kept = set.filter { !OperatorAccess.isOwnCookie(Self.name(of: $0.value[...])) }
+        let kept = set.filter { cookie in
+            let name = Self.name(of: cookie.value[...])
+            return !name.isEmpty && !OperatorAccess.isOwnCookie(name.filter { $0 != "\"" })
+        }
         var fields = fields
         fields[fields: .setCookie] = kept
         learn(kept.map { Self.name(of: $0.value[...]) })

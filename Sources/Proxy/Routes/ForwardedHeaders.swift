@@ -1,4 +1,5 @@
 import HTTPTypes
+import SyncCore
 import Synchronization
 
 /// The header fields of clients that are sent on to the backend, with a write for as long as it waits

@@ -9,7 +9,8 @@ struct LoggedPath: Sendable, Hashable {
     /// Makes it from a raw target.
     ///
     /// 1. The query is left out: it holds values of rows, and in passed on requests codes and tokens.
-    /// 2. The secret of a capability address is left out, however the address is spelled.
+    /// 2. The secret of a capability address is left out, however the address is spelled and
+    ///    wherever else in the path it stands.
     /// 3. A path of `/-/` stays as it is. Its segments name tables, operations and runs.
     /// 4. Of `/tables` the table's name stays; an id is part of its row. Of `/api` and the other
     ///    places that backends have, the name behind them stays, of any other path the first segment:
@@ -22,13 +23,20 @@ struct LoggedPath: Sendable, Hashable {
         var segments = raw.map { Self.visible($0) }
         let root = Self.root(raw.first ?? Substring().utf8)
         var shown = ""
+        var secret: String?
         if root == AddressedRequest.mark {
             shown = "/\(AddressedRequest.mark)"
-            if segments.count > 1 { shown += "/*" }
+            if segments.count > 1 {
+                shown += "/*"
+                secret = segments[1]
+            }
             segments.removeFirst(min(2, segments.count))
         }
         let kept = Self.kept(segments, isBehindSecret: root == AddressedRequest.mark)
-        shown += kept.map { "/\($0)" }.joined()
+        for segment in kept {
+            let isSecret = secret.map { segment.utf8.firstRange(of: $0.utf8) != nil } ?? false
+            shown += isSecret ? "/*" : "/\(segment)"
+        }
         if kept.count < segments.count { shown += "/*" }
         text = shown.isEmpty ? "/" : String(shown.prefix(Limits.loggedPathCharacters))
     }

@@ -69,7 +69,7 @@ struct PassThrough: Sendable {
             let response: Response
             if LoginAnswer.isExpected(of: request) {
                 response = try await loginResponse(to: request, target, terms)
-                if let login = LoginAnswer(response) { await signIn(login, request) }
+                if let login = LoginAnswer(response, of: backend) { await signIn(login, request) }
                 await heed(response, request)
             } else {
                 response = try await transport.open(outgoing(request, target, terms))
@@ -96,7 +96,7 @@ struct PassThrough: Sendable {
     private func signIn(_ login: LoginAnswer, _ request: Request) async {
         let earlier = Token(request.head.headerFields, generation: generation(request))
         _ = try? await homes.vouched(
-            for: login.token, userID: login.userID, renewing: earlier)
+            for: login.token, byLogin: true, userID: login.userID, renewing: earlier)
     }
 
     private func signOut(_ request: Request) async {

@@ -10,12 +10,16 @@ enum PassedAnswer {
     ///    `Clear-Site-Data`. They speak for the whole origin.
     /// 2. A sandbox is added, which gives a page an origin of its own that equals no other. A policy of
     ///    the backend stays beside it; a browser obeys both.
+    /// 3. No page is kept by the browser: it would come back without the sandbox that holds by then.
     /// - Parameter isSandboxed: false where the dashboard has another origin, and the backend's pages
     ///   may have this one.
     static func fields(_ fields: HTTPFields, isSandboxed: Bool) -> HTTPFields {
         var fields = fields
         fields[.serviceWorkerAllowed] = nil
         fields[.clearSiteData] = nil
+        if fields[.contentType]?.lowercased().contains("html") == true {
+            fields[.cacheControl] = "no-store"
+        }
         if isSandboxed {
             fields.append(HTTPField(name: .contentSecurityPolicy, value: sandbox))
         }

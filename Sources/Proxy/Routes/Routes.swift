@@ -82,8 +82,10 @@ struct Routes: HTTPHandler {
         switch space {
         case .tables, .other:
             // From here on the request may go to the backend, where the operator is not known.
-            let fields = request.head.headerFields
-            request.head.headerFields = gate.access.withoutToken(fields)
+            // Nor is the secret of the client's address.
+            let fields = gate.access.withoutToken(request.head.headerFields)
+            request.head.headerFields =
+                asked.secret.map { SpelledSecret($0).removed(from: fields) } ?? fields
         case .operatorAPI: break
         }
         if space == .tables, asked.secret == nil, shared.isEmpty, isLasting(request) {

@@ -42,21 +42,21 @@ extension TablesRoutes {
     private func listLong(_ scene: Scene, _ query: TableQuery, _ reply: Reply) {
         let client = LongReads.Client(identity: scene.home.identity, actor: scene.actor)
         let isTaken = longReads.run(for: client) {
-            reply(listed(scene.moved(to: slowLane.worker), query))
+            let scene = scene.moved(to: slowLane.worker)
+            let outcome = scene.home.store.listUnhurried(
+                scene.call.table, query, generation: scene.call.generation)
+            switch outcome {
+            case .page, .partial, .unknownTable:
+                answered(outcome, scene, query, scene.answer.render(page:)).send(reply)
+            case .overBudget, .invalid, .failed:
+                reply(finished(outcome, scene, scene.answer.render(page:)))
+            }
         }
         guard !isTaken else { return }
         reply(
             scene.error(
                 .unavailable(
                     LongReads.tooMany, retryAfterSeconds: Limits.longReadRetrySeconds)))
-    }
-
-    /// Lists without the short budget, on the thread for that.
-    private func listed(_ scene: Scene, _ query: TableQuery) -> Response {
-        finished(
-            scene.home.store.listUnhurried(
-                scene.call.table, query, generation: scene.call.generation), scene,
-            scene.answer.render(page:))
     }
 
     /// The answer that an outcome becomes. What is incomplete while the backend is away says so, and is no

@@ -113,6 +113,8 @@ extension Store {
             let transaction = Transaction(
                 db: db, identity: "", now: clock.now(), ids: SystemIDSource(),
                 effects: TransactionEffects())
+            try transaction.refuseForeignValues()
+            try transaction.keepForwardableHeaders()
             try transaction.makeIndexesAgain()
             try transaction.recover()
             try transaction.recoverRuns()

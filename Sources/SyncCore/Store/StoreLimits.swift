@@ -33,6 +33,8 @@ public enum StoreLimits {
     static let eventsInStatement = 16
     /// Events kept for readers that were away.
     public static let events = 10_000
+    /// The largest number that a row of a restored store may have: a million a second take nine years.
+    static let rowNumber: Int64 = 1 << 48
     /// Rows in one answer to a client that asks for more than a page.
     public static let pageRows = 1_000
     /// Days that closed operations and their history are kept.

@@ -81,23 +81,40 @@ enum StoreRebuild {
         try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table])
     }
 
-    /// Numbers that were given once are not given again.
+    /// Numbers that were given once are not given again, as far as a store can have given them: after
+    /// the largest number that SQLite knows no row can be written. What lies beyond
+    /// ``StoreLimits/rowNumber`` is not copied, and the numbers go on from those of the rows.
+    /// - Throws: ``StoreError`` where a row itself has such a number.
     private static func copySequences(from old: Database, to new: Database) throws {
-        let sequences = try Row.fetchAll(old, sql: "SELECT name, seq FROM sqlite_sequence")
+        // The rows that were copied have set the sequences of their tables.
+        let excess = try String.fetchOne(
+            new, sql: "SELECT name FROM sqlite_sequence WHERE seq > ?",
+            arguments: [StoreLimits.rowNumber])
+        if let excess {
+            throw StoreError.damaged("A row of \(excess) has a number that no row can have.")
+        }
+        // SQLite's own table takes values of any type.
+        let sequences = try Row.fetchAll(
+            old,
+            sql: """
+                SELECT name, seq FROM sqlite_sequence
+                WHERE typeof(name) = 'text' AND typeof(seq) = 'integer'
+                """)
         for sequence in sequences {
             guard let name = sequence[0] as String?, let last = sequence[1] as Int64? else {
                 continue
             }
+            guard last <= StoreLimits.rowNumber, try new.tableExists(name) else { continue }
+            let used = try Int64.fetchOne(
+                new, sql: "SELECT seq FROM sqlite_sequence WHERE name = ?", arguments: [name])
             try new.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [name])
-            guard try new.tableExists(name) else { continue }
             try new.execute(
                 sql: "INSERT INTO sqlite_sequence(name, seq) VALUES (?, ?)",
-                arguments: [name, last])
+                arguments: [name, max(last, used ?? 0)])
         }
     }
 
-    /// Refuses names of tables that no client could have given, and ids with control characters, line
-    /// breaks among them.
+    /// Refuses names of tables that no client could have given, and ids that are none (see `ItemID`).
     private static func refuseForeignNames(_ db: Database) throws {
         let names = try Row.fetchAll(db, sql: "SELECT name, name_key FROM tables")
         for row in names {
@@ -107,7 +124,7 @@ enum StoreRebuild {
         }
         let ids = try String.fetchCursor(db, sql: "SELECT id FROM items")
         while let id = try ids.next() {
-            if id.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+            if (try? ItemID(id)) == nil {
                 throw StoreError.damaged("An item has an id that no item can have.")
             }
         }

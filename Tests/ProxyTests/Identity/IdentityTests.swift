@@ -79,24 +79,48 @@ struct IdentityTests {
         ("GET", "/.auth/refresh", true), ("GET", "/.auth/login/aad/token?x=1", true),
         ("POST", "//login/facebook", false), ("POST", "/.auth//login/aad", false),
         ("POST", "/login;a/aad", false), ("POST", "/LOGIN/aad/", true),
+        ("GET", "/login/facebook?code=x", true), ("GET", "/.auth/login/aad/callback?code=x", true),
+        ("GET", "/login", false), ("GET", "/login/", false), ("GET", "/login/a/b", false),
+        ("GET", "/login/done", false), ("GET", "/login/done%23token=x", false),
+        ("GET", "/.auth/refresh/x", false), ("POST", "/.auth/refresh", false),
+        ("DELETE", "/login/facebook", false), ("GET", "/login/aad/token", false),
         ("GET", "/.auth/me", false), ("POST", "/api/login", false), ("GET", "/refresh", false),
     ])
     func `logins are known by their paths`(method: String, path: String, isLogin: Bool) {
         #expect(LoginAnswer.isExpected(of: .make(method, path)) == isLogin)
     }
 
-    @Test func `a token is read out of an answer and out of a browser login's last redirect`() {
+    @Test func `a token is read out of an answer and out of a browser login's last redirect`()
+        throws
+    {
+        let backend = try #require(BackendAddress("https://x/app"))
+        func read(_ status: HTTPResponse.Status, _ body: String, at place: String? = nil)
+            -> LoginAnswer?
+        {
+            var fields = HTTPFields()
+            fields[.location] = place
+            return LoginAnswer(
+                Response(status: status, headerFields: fields, body: Array(body.utf8)), of: backend)
+        }
         let body = #"{"user":{"userId":"u"},"authenticationToken":"t"}"#
-        let answer = LoginAnswer(Response(status: .ok, body: Array(body.utf8)))
+        let answer = read(.ok, body)
         #expect(answer?.token.text == "t")
         #expect(answer?.userID == "u")
-        let place = "https://x/login/done#token=" + PercentCoding.encode(body)
-        let redirect = LoginAnswer(Response(status: .found, headerFields: [.location: place]))
-        #expect(redirect == answer)
-        for status in [HTTPResponse.Status.unauthorized, .internalServerError] {
-            #expect(LoginAnswer(Response(status: status, body: Array(body.utf8))) == nil)
+        let done = "login/done#token=" + PercentCoding.encode(body)
+        for place in ["https://X/app/\(done)", "/app/.auth/\(done)"] {
+            #expect(read(.found, "", at: place) == answer)
         }
-        #expect(LoginAnswer(Response(status: .ok, body: Array("<html>".utf8))) == nil)
+        // Of another server, of another place, or in what a redirect repeats of its request.
+        for place in [
+            "https://y/app/\(done)", "//x/app/\(done)", "https://x/\(done)", "/app/api/\(done)",
+            "https://x/app/login/q?x=/\(done)", "/app/login/q#x=/\(done)",
+        ] {
+            #expect(read(.movedPermanently, "", at: place) == nil, "\(place)")
+        }
+        for status in [HTTPResponse.Status.unauthorized, .internalServerError] {
+            #expect(read(status, body) == nil)
+        }
+        #expect(read(.ok, "<html>") == nil)
     }
 
     @Test func `what is kept of tokens names their owners with this backend alone`() throws {

@@ -97,9 +97,22 @@ struct TokenStandingTests {
                 tokens.find(Token(login: "b"))?.known
                     == KnownToken(identity: ben, confirmedAt: Self.now))
         }
+        // A question that was under way when the user signed out changes nothing, a login does.
         try known.learn(Token(login: "a3"), of: ana)
+        #expect(open().find(Token(login: "a3"))?.known.isSignedOut == true)
+        try known.learn(Token(login: "a3"), of: ana, byLogin: true)
         #expect(
             open().find(Token(login: "a3"))?.known
                 == KnownToken(identity: ana, confirmedAt: Self.now))
+    }
+
+    @Test(
+        arguments: [
+            ("eyJleHAiOjEwMDB9", 1000), ("eyJleHAiOjEwMDAuNX0", 1000), ("eyJleHAiOjFlM30", 1000),
+            ("eyJleHAiOiIxMDAwIn0", nil),
+        ] as [(String, Int64?)])
+    func `the time of a token is in whole seconds`(claims: String, seconds: Int64?) {
+        let time = Token(login: "h.\(claims).s").expiresAt
+        #expect(time?.milliseconds == seconds.map { $0 * 1000 })
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 @testable import Proxy
@@ -68,6 +69,28 @@ import Testing
         #expect(try Files.read("\(folder)/victim") == Array("precious".utf8))
         #expect(try Files.read("\(folder)/file") == Array("mine".utf8))
         #expect(Set(Files.names(in: folder)) == ["victim", "file"])
+    }
+
+    @Test func `a pipe, a folder and a device are no files, and opening one waits for nothing`()
+        throws
+    {
+        let folder = try folder()
+        defer { try? Files.removeFolder(folder) }
+        // mkfifo keeps nothing of the path, which is lent for the call.
+        let made = unsafe mkfifo("\(folder)/pipe", 0o600)
+        #expect(made == 0)
+        for path in ["\(folder)/pipe", folder, "/dev/zero"] {
+            #expect(throws: InputFile.Refusal.noRegularFile(path)) { _ = try InputFile(path) }
+            #expect(!Files.isRegular(path))
+        }
+        #expect(throws: InputFile.Refusal.noRegularFile(folder)) {
+            _ = try InputFile(folder, streams: true)
+        }
+        try Files.write("\(folder)/file", Array("mine".utf8))
+        #expect(Files.isRegular("\(folder)/file"))
+        #expect(try InputFile("\(folder)/file")?.bytes(atMost: 4) == Array("mine".utf8))
+        let none = try InputFile("\(folder)/none")
+        #expect(none == nil)
     }
 
     @Test func `a new folder is made where nothing is, not even a link`() throws {

@@ -207,6 +207,82 @@ import Testing
         #expect(index?.id == 5 && index?.columns == ["text"] && index?.builtAt != nil)
     }
 
+    @Test func `header fields that no client could have sent on are left behind`() async throws {
+        try await fixture.insert("a", #"{"text":"a"}"#)
+        try await fixture.store.backup(to: backup)
+        try fixture.store.close()
+        let planted = #"""
+            [["X-Tenant","north"],["Authorization","Bearer evil"],["x-zumo-auth","evil"],
+            ["Cookie","a=b"],["Host","evil"],["Connection","close"],["Transfer-Encoding","chunked"],
+            ["Understudy-Session","evil"],["no name","evil"],["X-Tenant","south"]]
+            """#
+        try await DatabaseQueue(path: backup).write { db in
+            try db.execute(sql: "UPDATE operations SET headers = ?", arguments: [planted])
+        }
+        try restore { #expect($0.faults.isEmpty) }
+        let store = try fixture.reopened()
+        let kept = try await store.read { transaction in
+            try transaction.all("SELECT headers FROM operations") { $0[0] as String }
+        }
+        #expect(kept == [#"[["X-Tenant","north"],["X-Tenant","south"]]"#])
+    }
+
+    @Test(arguments: [
+        "UPDATE items SET id = '../../api/admin1'",
+        "UPDATE operations SET item_id = '../../api/admin1'",
+        "UPDATE operations SET item_id = 'a' || char(13, 10) || 'Host: evil'",
+        "UPDATE operations SET item_id = ''",
+        "UPDATE history SET item_id = '../../api/admin1', undoable = 1",
+        "INSERT INTO aliases SELECT id, '-1', '../../api/admin1' FROM tables",
+        "UPDATE operations SET state = 'que' || char(10) || 'ued'",
+        "UPDATE operations SET kind = 'steal'",
+        "UPDATE operations SET generation = 99",
+        "UPDATE history SET id = 9223372036854775807 WHERE id = (SELECT max(id) FROM history)",
+        "UPDATE history SET actor = 'per' || char(10) || 'son'",
+        "UPDATE history SET kind = 'wri' || char(10) || 'tten'",
+    ])
+    func `a value that no store can have is refused, and nothing is changed`(
+        statement: String
+    ) async throws {
+        try await fixture.insert("a")
+        try await fixture.update("a", #"{"text":"changed"}"#)
+        try await fixture.store.backup(to: backup)
+        try fixture.store.close()
+        let before = try contents(fixture.path)
+        try await DatabaseQueue(path: backup).write { db in
+            try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
+            // The program's own triggers keep another hand from nothing.
+            try db.execute(sql: "DROP TRIGGER operation_moved; DROP TRIGGER operation_released")
+            try db.execute(sql: statement)
+            #expect(db.changesCount > 0)
+        }
+        let refusal = #expect(throws: StoreError.self) { try restored(backup) }
+        #expect(refusal?.description.contains("can have") == true, "\(refusal as Any)")
+        #expect(try contents(fixture.path) == before)
+    }
+
+    @Test func `a sequence that has come to its end goes on from the rows`() async throws {
+        try await fixture.insert("a")
+        try await fixture.store.backup(to: backup)
+        try fixture.store.close()
+        try await DatabaseQueue(path: backup).write { db in
+            try db.execute(sql: "UPDATE sqlite_sequence SET seq = 9223372036854775807")
+        }
+        try restore { #expect($0.faults.isEmpty) }
+        let store = try fixture.reopened()
+        let numbers = try await store.read { transaction in
+            try transaction.all("SELECT seq FROM sqlite_sequence") { $0[0] as Int64 }
+        }
+        #expect(!numbers.isEmpty && numbers.allSatisfy { $0 < 1000 }, "\(numbers)")
+        try store.close()
+        try await DatabaseQueue(path: fixture.path).write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO history(at, kind, actor, summary) VALUES (1, 'write', 'person', '')
+                    """)
+        }
+    }
+
     private func copyRows(of file: String, to path: String) throws {
         let (source, copy) = (try Connection.reader(file, budget: nil), try Connection.writer(path))
         try StoreRebuild.copy(source, to: copy)

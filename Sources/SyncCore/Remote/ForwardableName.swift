@@ -1,15 +1,16 @@
-import HTTPTypes
+public import HTTPTypes
 
 /// The name of a header field that clients may have sent on (`--forward-header`).
 ///
 /// Refused are the fields that belong to one connection or one message, those that sign a client in,
 /// those that say on which condition a request holds, and those that Understudy reads or writes itself:
 /// sent on they would speak for another request than the one that they came with.
-struct ForwardableName: Sendable, Hashable {
-    let name: HTTPField.Name
+public struct ForwardableName: Sendable, Hashable {
+    /// The name.
+    public let name: HTTPField.Name
 
     /// Reads a name; nil for one that is no token or must not be sent on.
-    init?(_ text: String) {
+    public init?(_ text: String) {
         guard let name = HTTPField.Name(text), !Self.isRefused(name.canonicalName) else {
             return nil
         }
@@ -17,7 +18,7 @@ struct ForwardableName: Sendable, Hashable {
     }
 
     /// What a name may be, for the sentence when it is not.
-    static let allowed =
+    public static let allowed =
         "the name of a header field of the client's own, such as X-Tenant: not one of the connection or "
         + "the message (Host, Content-…, Transfer-Encoding, Connection), not one that signs in "
         + "(Authorization, Cookie, Referer, X-ZUMO-AUTH, X-ZUMO-APPLICATION), not a condition (If-…), and none "
