@@ -10,20 +10,11 @@ public struct EngineMemory: Sendable {
     var warnings: [String] = []
     var finished: [Run] = []
     var stalls = 0
-
-    /// Sets what the operator has set.
-    public mutating func update(_ settings: SyncSettings, now: Duration) {
-        scheduler.set(settings, now: now)
-    }
+    /// The number of the last change for all identities that is in it (``SettingsForAll``).
+    var heard = 0
 
     /// What the operator has set.
     public var settings: SyncSettings { scheduler.settings }
-
-    /// Switches the backend off or on, as ``SyncEngine/setMode(_:)`` does.
-    /// - Parameter wait: until it ends; nil for until it is switched on.
-    public mutating func setMode(_ mode: EngineStatus.Mode, wait: Duration?, now: Duration) {
-        scheduler.setMode(mode, until: wait.map { now + $0 }, now: now)
-    }
 
     /// Until the engine may send what is due: the backend is out of reach, or asks for a sign-in, until
     /// then. Zero for at once, nil for not unasked.
@@ -38,7 +29,7 @@ extension SyncEngine {
             settings: scheduler.settings, url: scheduler.backend.url, now: clock.uptime(),
             wall: clock.now())
         scheduler.takeMode(of: self.scheduler)
-        return EngineMemory(scheduler: scheduler)
+        return EngineMemory(scheduler: scheduler, heard: heard)
     }
 
     /// Ends the engine where it is at rest: no run is under way, wanted or about to begin. Its loop
@@ -52,7 +43,8 @@ extension SyncEngine {
         isRetired = true
         return EngineMemory(
             scheduler: scheduler, generation: knownGeneration, lastSync: lastSync,
-            lastRefusal: lastRefusal, warnings: warnings, finished: finished, stalls: stalls)
+            lastRefusal: lastRefusal, warnings: warnings, finished: finished, stalls: stalls,
+            heard: heard)
     }
 
     /// Takes the retirement back: the store stays open.

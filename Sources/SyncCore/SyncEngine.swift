@@ -53,6 +53,8 @@ public actor SyncEngine {
     var lastTurn: Duration?
     /// Its store is about to be closed: the loop begins nothing any more.
     var isRetired = false
+    /// The number of the last change for all identities that it took in (``SettingsForAll``).
+    var heard = 0
     /// The pass under way, for whom it stands still.
     var carrying: Task<Run, Never>?
 
@@ -91,6 +93,7 @@ public actor SyncEngine {
             lastSync = memory.lastSync
             lastRefusal = memory.lastRefusal
             (warnings, finished, stalls) = (memory.warnings, memory.finished, memory.stalls)
+            heard = memory.heard
         }
         signal.hear(writes: scheduler.settings.triggers.contains(.afterWrites))
         store.onWrite { [signal] in signal.send(.write) }
@@ -162,8 +165,13 @@ public actor SyncEngine {
     public var settings: SyncSettings { scheduler.settings }
 
     /// Sets it anew.
-    public func update(_ settings: SyncSettings) async {
-        scheduler.set(settings, now: clock.uptime())
+    public func update(_ settings: SyncSettings) async { await update { _ in settings } }
+
+    /// Sets it anew, from what it is: no other change comes between.
+    public func update<Failure: Error>(
+        _ change: @Sendable (SyncSettings) throws(Failure) -> SyncSettings
+    ) async throws(Failure) {
+        scheduler.set(try change(settings), now: clock.uptime())
         signal.hear(writes: scheduler.settings.triggers.contains(.afterWrites))
         await announceStatus()
         signal.send(nil)

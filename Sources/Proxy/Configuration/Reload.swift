@@ -69,7 +69,9 @@ actor Reload {
         }
     }
 
-    private func apply(_ change: @Sendable (inout SyncSettings) -> Void) async throws(Problem) {
+    private func apply(
+        _ change: @escaping @Sendable (inout SyncSettings) -> Void
+    ) async throws(Problem) {
         try await homes.updateAll { settings throws(Problem) in
             var settings = settings
             change(&settings)
@@ -77,8 +79,12 @@ actor Reload {
         }
     }
 
-    /// Policies are kept in the stores: each is opened, one after another.
+    /// Policies are kept in the stores: each is opened, one after another. An identity that comes
+    /// meanwhile begins with those of the anonymous one, or is among the others.
     private func apply(_ policies: [PolicySetting]) async throws {
+        for said in policies {
+            _ = try await homes.nobody.store.updateTable(said.table, said.policies.apply)
+        }
         for identity in homes.identities {
             let home = try await homes.open(identity)
             for said in policies {

@@ -43,40 +43,42 @@ extension Homes {
         for engine in stores.withLock({ $0.open.values.map(\.home.engine) }) { engine.nudge(cause) }
     }
 
-    /// Changes the settings of every identity.
+    /// Changes the settings of every identity, each its own.
+    /// - Parameter change: refuses what is wrong of itself, whatever the settings are before.
     func updateAll(
-        _ change: @Sendable (SyncSettings) throws(Problem) -> SyncSettings
+        _ change: @escaping @Sendable (SyncSettings) throws(Problem) -> SyncSettings
     ) async throws(Problem) {
-        for home in all { await home.engine.update(try change(await home.engine.settings)) }
-        try changeMemories { memory throws(Problem) in
-            memory.update(try change(memory.settings), now: clock.uptime())
-        }
+        _ = try change(await nobody.engine.settings)
+        await tellAll(.settings { settings in (try? change(settings)) ?? settings })
     }
 
     /// Switches the backend off or on for every identity.
     func setModeOfAll(_ mode: EngineStatus.Mode) async {
-        for home in all {
-            await home.engine.setMode(mode)
-            await home.refreshBoard()
-        }
-        var wait: Duration?
+        var end: Duration?
         if case .offline(let until?) = mode {
-            wait = .milliseconds(max(until.milliseconds - clock.now().milliseconds, 0))
+            let wait = until.milliseconds - clock.now().milliseconds
+            end = clock.uptime() + .milliseconds(max(wait, 0))
         }
-        changeMemories { $0.setMode(mode, wait: wait, now: clock.uptime()) }
+        await tellAll(.mode(mode, until: end))
     }
 
-    private func changeMemories<Failure: Error>(
-        _ change: (inout EngineMemory) throws(Failure) -> Void
-    ) throws(Failure) {
-        for identity in residents.withLock({ Array($0.keys) }) {
-            guard var memory = residents.withLock({ $0[identity]?.memory }) else { continue }
-            try change(&memory)
-            // One that was opened meanwhile has taken its memory along, and was changed as an open one
-            // or is changed by the next call.
+    /// Tells every identity. Under one lock the change gets its number and goes into what is kept of the
+    /// closed stores. The engines of the open ones take it in then; one that is being opened or closed
+    /// takes it in before it counts as open or closed.
+    private func tellAll(_ change: SettingsForAll.Change) async {
+        let now = clock.uptime()
+        let all = stores.withLock { stores in
+            stores.forAll.add(change)
             residents.withLock { residents in
-                if residents[identity]?.memory != nil { residents[identity]?.memory = memory }
+                for identity in residents.keys {
+                    residents[identity]?.memory?.take(stores.forAll, now: now)
+                }
             }
+            return stores.forAll
+        }
+        for home in self.all {
+            await home.engine.take(all)
+            await home.refreshBoard()
         }
     }
 }

@@ -86,17 +86,33 @@ extension Homes {
                     throw error
                 }
             }
-            residents.withLock { residents in
-                residents[identity]?.memory = nil
-                residents[identity]?.isPrepared = true
-            }
             let loop = EngineLoop()
-            stores.withLock { $0.opened(home, loop: loop) }
+            await catchUp(home) { stores, heard in
+                guard stores.opened(home, loop: loop, heard: heard) else { return false }
+                residents.withLock { residents in
+                    residents[identity]?.memory = nil
+                    residents[identity]?.isPrepared = true
+                }
+                return true
+            }
             if isRunning.load(ordering: .acquiring) { loop.start(home.engine) }
             return inUse(home)
         } catch {
             stores.withLock { $0.failed(identity) }
             throw error
+        }
+    }
+
+    /// Lets a home's engine take in what was said to all identities, again while more comes.
+    /// - Parameter done: carries the home's next state out under the lock, given the number that the engine
+    ///   has taken in; false where that is not the last.
+    private func catchUp(
+        _ home: Home, _ done: (inout OpenStores, Int) -> Bool
+    ) async {
+        while true {
+            let all = stores.withLock { $0.forAll }
+            if await home.engine.take(all) { await home.refreshBoard() }
+            if stores.withLock({ done(&$0, all.number) }) { return }
         }
     }
 
@@ -144,20 +160,23 @@ extension Homes {
     private func close(_ identity: String) async -> Bool {
         guard let slot = stores.withLock({ $0.beginClosing(identity) }) else { return false }
         let home = slot.home
-        guard let memory = await home.engine.retire(isAsked: !slot.loop.isRunning) else {
-            stores.withLock { $0.stayOpen(identity) }
+        guard var memory = await home.engine.retire(isAsked: !slot.loop.isRunning) else {
+            await catchUp(home) { $0.stayOpen(identity, heard: $1) }
             return false
         }
         await slot.loop.end()
         let summary = await lane.value { [self] in putAway(home.store, slot.entry) }
         guard let summary else {
             await home.engine.resume()
-            stores.withLock { $0.stayOpen(identity) }
+            await catchUp(home) { $0.stayOpen(identity, heard: $1) }
             if isRunning.load(ordering: .acquiring) { slot.loop.restart(home.engine) }
             return false
         }
-        residents.withLock { $0[identity]?.memory = memory }
-        stores.withLock { $0.didClose(identity, .known(summary)) }
+        stores.withLock { stores in
+            memory.take(stores.forAll, now: clock.uptime())
+            residents.withLock { $0[identity]?.memory = memory }
+            stores.didClose(identity, .known(summary))
+        }
         return true
     }
 

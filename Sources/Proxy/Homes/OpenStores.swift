@@ -29,6 +29,8 @@ struct OpenStores: Sendable {
     /// Identities whose store is being opened.
     private(set) var opening: Set<String> = []
     var closed: [String: Closed] = [:]
+    /// What was said to all identities; under the same lock, so that no store opens or closes past it.
+    var forAll = SettingsForAll()
     private var uses = 0
 
     /// What whoever comes to a store has to do.
@@ -81,13 +83,17 @@ struct OpenStores: Sendable {
     }
 
     /// A store is open, and in use by who opened it.
-    mutating func opened(_ home: Home, loop: EngineLoop) {
+    /// - Parameter heard: the number of what its engine took in of ``forAll``.
+    /// - Returns: false where there is more to be taken in first.
+    mutating func opened(_ home: Home, loop: EngineLoop, heard: Int) -> Bool {
+        guard heard == forAll.number else { return false }
         let entry: StoreSummary? =
             if case .known(let summary) = closed[home.identity] { summary } else { nil }
         opening.remove(home.identity)
         closed[home.identity] = nil
         open[home.identity] = Slot(home: home, loop: loop, entry: entry, uses: 1, usedAt: 0)
         touch(home.identity)
+        return true
     }
 
     /// A store could not be opened.
@@ -110,7 +116,13 @@ struct OpenStores: Sendable {
     }
 
     /// A store stays open after all.
-    mutating func stayOpen(_ identity: String) { open[identity]?.isClosing = false }
+    /// - Parameter heard: the number of what its engine took in of ``forAll``.
+    /// - Returns: false where there is more to be taken in first.
+    mutating func stayOpen(_ identity: String, heard: Int) -> Bool {
+        guard heard == forAll.number else { return false }
+        open[identity]?.isClosing = false
+        return true
+    }
 
     /// A store is closed.
     mutating func didClose(_ identity: String, _ closed: Closed) {

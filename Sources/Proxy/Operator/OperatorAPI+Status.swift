@@ -71,7 +71,7 @@ extension OperatorAPI {
         let patch = SettingsPatch(try call.body())
         guard call.query["identity"] == nil else {
             let home = try await home(call)
-            await home.engine.update(try patch.applied(to: await home.engine.settings))
+            try await home.engine.update(patch.applied(to:))
             return .json(.settings(await home.engine.settings))
         }
         try await homes.updateAll(patch.applied(to:))

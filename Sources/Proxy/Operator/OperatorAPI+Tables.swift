@@ -13,21 +13,23 @@ extension OperatorAPI {
     }
 
     /// Changes a table's policies, in every store unless one identity is named: they are opened one after
-    /// another.
+    /// another. An identity that comes meanwhile begins with the policies of the anonymous one, or is among
+    /// the others: their list is taken when the anonymous one is changed.
     func changeTable(_ call: OperatorCall) async throws(Problem) -> Response {
         let named = try identity(call)
-        let meant = call.query["identity"] == nil ? homes.identities : [named]
+        let isForAll = call.query["identity"] == nil
         let table = try Self.table(call)
         let policies = try TablePolicies(try call.body())
-        var changed: TableStatus?
-        for identity in meant {
+        let first = try await home(isForAll ? Homes.anonymous : named)
+        let changed = try await asking { () throws(StoreError) in
+            try await first.store.updateTable(table, policies.apply)
+        }
+        for identity in isForAll ? homes.identities.dropFirst() : [] {
             let home = try await home(identity)
-            let status = try await asking { () throws(StoreError) in
+            _ = try await asking { () throws(StoreError) in
                 try await home.store.updateTable(table, policies.apply)
             }
-            changed = changed ?? status
         }
-        guard let changed else { throw .notFound("There is no store.") }
         return .json(.table(changed, identity: named))
     }
 

@@ -2,6 +2,8 @@
 public enum SyncLimits {
     /// The most operations that are sent at once.
     public static let parallelPushes = 16
+    /// Changes for all identities that are kept for the stores that are being opened or closed.
+    static let changesForAll = 1000
     /// Turns of a push for each request that may be under way, where more than one may: as it begins.
     static let turnsForEachRequest = 2
     /// The same at most, where the backend answers faster than turns are promised.

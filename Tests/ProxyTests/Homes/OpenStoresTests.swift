@@ -22,7 +22,8 @@ struct OpenStoresTests {
                 Issue.record("\(claim)")
                 continue
             }
-            stores.opened(home, loop: EngineLoop())
+            let isOpen = stores.opened(home, loop: EngineLoop(), heard: 0)
+            #expect(isOpen)
             _ = stores.endUse(home.identity)
         }
         return stores
@@ -96,7 +97,8 @@ struct OpenStoresTests {
         #expect(stores.beginClosing("user0") == nil)
         #expect(isWait(stores.claim("user0", bound: 8, hasTried: false)))
         #expect(stores.use("user0") == nil)
-        stores.stayOpen("user0")
+        let stays = stores.stayOpen("user0", heard: 0)
+        #expect(stays)
         #expect(stores.use("user0") != nil)
         #expect(stores.beginClosing("user0") == nil)
         let isBegun = stores.beginExamination("old")
@@ -108,6 +110,29 @@ struct OpenStoresTests {
         stores.failed("old")
         #expect(stores.knows("old"))
         #expect(stores.identities == ["old", "user0", "user1"])
+    }
+
+    @Test func `a store opens, and stays open, only with all that was said to every identity`()
+        throws
+    {
+        defer { house.remove() }
+        var stores = try stores(1)
+        #expect(isBegin(stores.claim("new", bound: 8, hasTried: false)))
+        #expect(stores.beginClosing("user0") != nil)
+        stores.forAll.add(.mode(.offline(until: nil), until: nil))
+        let home = try house.home("new")
+        let isEarly = stores.opened(home, loop: EngineLoop(), heard: 0)
+        #expect(!isEarly)
+        #expect(stores.use("new") == nil)
+        let staysEarly = stores.stayOpen("user0", heard: 0)
+        #expect(!staysEarly)
+        #expect(stores.use("user0") == nil)
+        let isOpen = stores.opened(home, loop: EngineLoop(), heard: 1)
+        #expect(isOpen)
+        #expect(stores.use("new") != nil)
+        let stays = stores.stayOpen("user0", heard: 1)
+        #expect(stays)
+        #expect(stores.use("user0") != nil)
     }
 }
 
