@@ -42,12 +42,42 @@ public enum Answer: Sendable {
 }
 
 /// The right to answer one suspended request, once.
+///
+/// A server that stops answers 503 in its place, which says that nothing was done. A handler that changes
+/// something therefore asks ``beginsChange()`` first, and calls ``changed(_:)`` where it goes on to wait.
 public struct Reply: Sendable {
     private let complete: @Sendable (Response) -> Void
+    private let begin: @Sendable () -> Bool
+    private let note: @Sendable (Response) -> Void
 
     /// Makes a reply from what the server does with the response.
-    public init(_ complete: @escaping @Sendable (Response) -> Void) {
+    /// - Parameters:
+    ///   - beginsChange: see ``beginsChange()``.
+    ///   - changed: see ``changed(_:)``.
+    public init(
+        _ complete: @escaping @Sendable (Response) -> Void,
+        beginsChange: @escaping @Sendable () -> Bool = { true },
+        changed: @escaping @Sendable (Response) -> Void = { _ in }
+    ) {
         self.complete = complete
+        begin = beginsChange
+        note = changed
+    }
+
+    /// Asks whether a change may begin whose end, which comes soon by itself, is the answer. A server that
+    /// stops waits for that answer.
+    /// - Returns: false when the server has stopped the waiting; then the change must not be made, and
+    ///   the request is answered.
+    public func beginsChange() -> Bool { begin() }
+
+    /// Says that the change is made, and that the reply now waits for something else. A server that stops
+    /// sends `response` and does not wait.
+    public func changed(_ response: Response) { note(response) }
+
+    /// The same reply, for what `change` makes of a response.
+    public func map(_ change: @escaping @Sendable (Response) -> Response) -> Reply {
+        Reply(
+            { complete(change($0)) }, beginsChange: begin, changed: { note(change($0)) })
     }
 
     /// Sends the response. A second call does nothing.

@@ -44,6 +44,9 @@ public struct Limits: Sendable, Hashable {
     public var rememberedHeadBytes = 2 * 1024
     /// Connections that the kernel keeps waiting to be accepted, for each address.
     public var backlog = 511
+    /// Milliseconds that ``Server/stop()`` gives changes that are being made, such as a commit, to end.
+    /// It is less than the time in which the process has to end.
+    public var changeGraceMilliseconds = 1500
     /// Milliseconds that ``Server/stop()`` gives running answers to reach their clients.
     public var stopGraceMilliseconds = 1000
     /// Milliseconds until accepting is tried again when there is no room or no file descriptor left.

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Counts the requests that are being read or answered, so that stopping can let them finish.
+/// Counts the requests that are being read or answered, or the changes they make, so that stopping can
+/// let them finish.
 final class OpenExchanges: Sendable {
     private let count = Atomic<Int>(0)
     private let isAwaited = Atomic<Bool>(false)

@@ -1,4 +1,5 @@
 import HTTPMessage
+import HTTPTypes
 import Synchronization
 
 /// The time between a handler's `.later` and its reply, whichever thread the reply comes from.
@@ -17,7 +18,19 @@ final class ReplyPause: Interruptible {
         /// The reply was taken, or the connection has ended.
         case over
     }
-    private let state = Mutex(State.open)
+    /// What a stop does to the waiting.
+    private enum Stop {
+        /// Ends it with this answer.
+        case answers(Response)
+        /// Lets it go on: a change is being made, and the suspensions count it.
+        case waits
+    }
+    private struct Waiting {
+        var state = State.open
+        var stop = Stop.answers(RefusalReason.stopping.response)
+        var isChange: Bool { if case .waits = stop { true } else { false } }
+    }
+    private let waiting = Mutex(Waiting())
     private let connection: ConnectionHandle
     private let suspensions: Suspensions
 
@@ -28,51 +41,101 @@ final class ReplyPause: Interruptible {
 
     /// Takes the first reply and resumes the connection if it is suspended. Later ones are dropped.
     func reply(_ response: Response) {
-        let isTaken = state.withLock { state in
-            switch state {
-            case .open:
-                state = .replied(response)
-                return true
-            case .suspended:
-                state = .replied(response)
-                connection.resume()
-                return true
-            case .replied, .over: return false
-            }
-        }
+        let isTaken = waiting.withLock { accept(response, &$0) }
         if !isTaken, case .stream(let stream) = response.body { stream.cancel() }
     }
 
-    /// Stops the waiting with 503.
-    func interrupt() { reply(RefusalReason.stopping.response) }
+    private func accept(_ response: Response, _ waiting: inout Waiting) -> Bool {
+        let isTaken: Bool
+        switch waiting.state {
+        case .open:
+            waiting.state = .replied(response)
+            isTaken = true
+        case .suspended:
+            waiting.state = .replied(response)
+            connection.resume()
+            isTaken = true
+        case .replied, .over: isTaken = false
+        }
+        endChange(&waiting)
+        return isTaken
+    }
+
+    private func endChange(_ waiting: inout Waiting) {
+        guard case .waits = waiting.stop else { return }
+        waiting.stop = .answers(RefusalReason.stopping.response)
+        suspensions.changeEnded()
+    }
+
+    /// Lets a stop wait for the reply. False when the request is answered or the server stops.
+    func beginsChange() -> Bool {
+        waiting.withLock { waiting in
+            switch waiting.state {
+            case .open, .suspended: break
+            case .replied, .over: return false
+            }
+            guard case .answers(let response) = waiting.stop else { return true }
+            guard suspensions.beginsChange() else {
+                _ = accept(response, &waiting)
+                return false
+            }
+            waiting.stop = .waits
+            return true
+        }
+    }
+
+    /// Lets a stop answer so from now on, or at once where one is under way.
+    func changed(_ response: Response) {
+        waiting.withLock { waiting in
+            guard case .waits = waiting.stop else { return }
+            if suspensions.isClosed {
+                _ = accept(response, &waiting)
+            } else {
+                endChange(&waiting)
+                waiting.stop = .answers(response)
+            }
+        }
+    }
+
+    /// Stops the waiting with 503, or the answer that the handler left for that; not that for a change.
+    func interrupt() {
+        waiting.withLock { waiting in
+            if case .answers(let response) = waiting.stop { _ = accept(response, &waiting) }
+        }
+    }
+
+    /// Stops also the waiting for a change, of which it is not known whether it will be made.
+    func giveUp() {
+        interrupt()
+        reply(Self.unknown)
+    }
 
     /// On the connection's thread, after the handler's closure has returned: the reply when it is
     /// here already, else nil with the connection suspended.
     func settle() -> Response? {
-        state.withLock { state in
-            switch state {
-            case .open:
-                guard suspensions.enter(self) else {
-                    state = .over
-                    return RefusalReason.stopping.response
+        waiting.withLock { waiting in
+            if case .open = waiting.state {
+                switch (waiting.stop, suspensions.enter(self, isChange: waiting.isChange)) {
+                case (_, true):
+                    connection.suspend()
+                    waiting.state = .suspended
+                    return nil
+                case (.answers(let response), false): _ = accept(response, &waiting)
+                case (.waits, false): _ = accept(Self.unknown, &waiting)
                 }
-                connection.suspend()
-                state = .suspended
-                return nil
-            case .replied(let response):
-                state = .over
-                return response
-            case .suspended, .over: return nil
             }
+            guard case .replied(let response) = waiting.state else { return nil }
+            waiting.state = .over
+            return response
         }
     }
 
     /// On the connection's thread, after it was resumed: the reply, once.
     func take() -> Response? {
         suspensions.leave(self)
-        return state.withLock { state in
-            guard case .replied(let response) = state else { return nil }
-            state = .over
+        return waiting.withLock { waiting in
+            guard case .replied(let response) = waiting.state else { return nil }
+            waiting.state = .over
             return response
         }
     }
@@ -80,6 +143,15 @@ final class ReplyPause: Interruptible {
     /// On the connection's thread, when the connection ended before the reply was taken.
     func end() {
         if let unsent = take(), case .stream(let stream) = unsent.body { stream.cancel() }
-        state.withLock { $0 = .over }
+        waiting.withLock { waiting in
+            waiting.state = .over
+            endChange(&waiting)
+        }
     }
+
+    private static let unknown = RefusalReason.response(
+        .internalServerError,
+        sentence:
+            "The server stopped before the change was on disk. Look whether it was made before "
+            + "you send it again.")
 }

@@ -19,6 +19,8 @@ final class ReplyTicket: Sendable {
     /// The reply that the handler's closure gets.
     static func reply(to pause: ReplyPause) -> Reply {
         let ticket = ReplyTicket(pause)
-        return Reply { response in ticket.pause.reply(response) }
+        return Reply(
+            { ticket.pause.reply($0) }, beginsChange: { ticket.pause.beginsChange() },
+            changed: { ticket.pause.changed($0) })
     }
 }

@@ -107,10 +107,12 @@ public final class Server: Sendable {
         do throws(StartFailure) {
             guard let bell = Bell() else { throw .noDescriptors }
             let exchanges = OpenExchanges(bell: bell)
+            guard let changesBell = Bell() else { throw .noDescriptors }
+            let changes = OpenExchanges(bell: changesBell)
             let lookout = try Lookout(sockets, limits: configuration.limits)
             let core = ServerCore(
                 handler: handler, observer: observer, limits: configuration.limits,
-                lookout: lookout, exchanges: exchanges, refused: refused)
+                lookout: lookout, exchanges: exchanges, changes: changes, refused: refused)
             guard let daemon = Daemon(core: core, workers: configuration.workers) else {
                 throw .system(operation: "MHD_start_daemon", reason: "no threads or memory left")
             }
@@ -128,7 +130,9 @@ public final class Server: Sendable {
     /// Stops and waits until all threads have ended; a second call does nothing.
     ///
     /// 1. Stop accepting and close the listening sockets.
-    /// 2. Answer every waiting request with 503, cut every stream, and let nothing wait any more.
+    /// 2. Answer every new and every waiting request with 503, and cut every stream. A request whose
+    ///    change is being made gets its true answer first (``Reply/beginsChange()``), within
+    ///    ``Limits/changeGraceMilliseconds``. Then nothing waits any more.
     /// 3. Give answers that are on their way a moment to arrive.
     /// 4. Close what is left and join the workers.
     ///
@@ -146,7 +150,7 @@ public final class Server: Sendable {
         core.lookout.stop()
         running.lookoutThread.join()
         core.lookout.closeSockets()
-        core.suspensions.close()
+        core.suspensions.close(milliseconds: configuration.limits.changeGraceMilliseconds)
         core.exchanges.waitUntilNone(milliseconds: configuration.limits.stopGraceMilliseconds)
         running.daemon.stop()
     }

@@ -8,14 +8,14 @@ final class ServerCore: Sendable {
     let observer: (any RequestObserver)?
     let refused: @Sendable (RefusalReason) -> Void
     let lookout: Lookout
-    let suspensions = Suspensions()
+    let suspensions: Suspensions
     let workers = Workers()
     let exchanges: OpenExchanges
     let bodies: BodyMemory
 
     init(
         handler: any HTTPHandler, observer: (any RequestObserver)?, limits: Limits,
-        lookout: Lookout, exchanges: OpenExchanges,
+        lookout: Lookout, exchanges: OpenExchanges, changes: OpenExchanges,
         refused: @escaping @Sendable (RefusalReason) -> Void
     ) {
         self.handler = handler
@@ -23,6 +23,7 @@ final class ServerCore: Sendable {
         self.limits = limits
         self.lookout = lookout
         self.exchanges = exchanges
+        suspensions = Suspensions(changes: changes)
         bodies = BodyMemory(bytes: limits.bodiesBytes)
         self.refused = refused
     }

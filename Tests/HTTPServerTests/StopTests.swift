@@ -49,6 +49,96 @@ import Testing
         #expect(server.server.openRequests == 0)
     }
 
+    @Test func `stopping waits for the answer to a change, and for nothing else`() async throws {
+        let (started, starts) = AsyncStream.makeStream(of: Void.self)
+        let replies = Mutex<[String: Reply]>([:])
+        var limits = Limits()
+        limits.changeGraceMilliseconds = 60_000
+        let server = try RunningServer(
+            limits: limits,
+            TestHandler { request in
+                .later { reply in
+                    let path = String(request.path)
+                    if path != "/network" { #expect(reply.beginsChange()) }
+                    if path == "/made" { reply.changed(.text("made, not sent on")) }
+                    replies.withLock { $0[path] = reply }
+                    starts.yield()
+                }
+            })
+        let clients = ["/change", "/made", "/later", "/network"].map { path in
+            let client = server.client()
+            client.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+            return client
+        }
+        let idle = server.client()
+        for await _ in started.prefix(4) {}
+        async let stopped: Void = server.server.stop()
+        // The stop is under way when what waits for the network is answered.
+        #expect(clients[3].answer()?.status == 503)
+        #expect(clients[1].answer()?.text == "made, not sent on")
+        idle.send(Self.get)
+        let late = idle.answer()
+        if let late { #expect(late.status == 503) }
+        let held = replies.withLock { $0 }
+        #expect(held["/network"]?.beginsChange() == false)
+        held["/change"]?(.text("committed", status: .created))
+        held["/later"]?.changed(.text("kept"))
+        await stopped
+        let answer = clients[0].answer()
+        #expect(answer?.status == 201)
+        #expect(answer?.text == "committed")
+        #expect(answer?.value("Connection") == "close")
+        #expect(clients[2].answer()?.text == "kept")
+        #expect(held.count == 4)
+    }
+
+    @Test func `a change that does not end holds a stop no longer than its limit`() async throws {
+        let (started, starts) = AsyncStream.makeStream(of: Void.self)
+        let replies = Mutex<[Reply]>([])
+        var limits = Limits()
+        limits.changeGraceMilliseconds = 1
+        let server = try RunningServer(
+            limits: limits,
+            TestHandler { _ in
+                .later { reply in
+                    #expect(reply.beginsChange())
+                    replies.withLock { $0.append(reply) }
+                    starts.yield()
+                }
+            })
+        let client = server.client()
+        client.send(Self.get)
+        for await _ in started.prefix(1) {}
+        await server.server.stop()
+        // Not 503, which would say that nothing was done.
+        #expect(client.answer()?.status == 500)
+        for reply in replies.withLock({ $0 }) { reply(.text("too late")) }
+        #expect(server.server.openRequests == 0)
+    }
+
+    @Test func `a change does not begin once the server stops`() async throws {
+        let (started, starts) = AsyncStream.makeStream(of: Void.self)
+        let begun = Mutex<[Bool]>([])
+        let replies = Mutex<[Reply]>([])
+        let server = try RunningServer(
+            TestHandler { _ in
+                .later { reply in
+                    replies.withLock { $0.append(reply) }
+                    starts.yield()
+                }
+            })
+        let client = server.client()
+        client.send(Self.get)
+        for await _ in started.prefix(1) {}
+        await server.server.stop()
+        for reply in replies.withLock({ $0 }) {
+            let begins = reply.beginsChange()
+            begun.withLock { $0.append(begins) }
+        }
+        #expect(begun.withLock { $0 } == [false])
+        #expect(client.answer()?.status == 503)
+    }
+
     @Test func `stopping twice, never started and under fire is safe`() async throws {
         let unused = Server(
             ServerConfiguration(addresses: [try ListenAddress("127.0.0.1:0")]),

@@ -5,9 +5,12 @@ import signal
 import socket
 import stat
 import subprocess
+import threading
+import time
 
 import pytest
-from programs import BINARY, free_port, wait_until
+import requests
+from programs import BINARY, Tables, free_port, wait_until
 
 
 def run(*arguments, **options):
@@ -49,6 +52,43 @@ def test_ctrl_c_ends_an_open_event_stream_too(start):
     )
     assert proxy.program.stop(signal.SIGINT) < 2
     assert proxy.program.process.returncode == 0, proxy.program.output
+
+
+def test_a_stop_answers_each_write_truly(start):
+    """503 says that nothing was written: a client that sends its insert again makes no second row."""
+    proxy = start.proxy("http://127.0.0.1:9")
+    statuses = {}
+
+    def write(name, ends):
+        tables, count = Tables(proxy.url), 0
+        while not ends.is_set():
+            count += 1
+            item = f"{name}-{count}"
+            try:
+                answer = tables.request("POST", "/tables/todoitem", json={"id": item})
+                statuses[item] = answer.status_code
+                ends.wait(0.02 if answer.status_code == 503 else 0)
+            except requests.RequestException:
+                ends.wait(0.02)  # no answer says nothing
+
+    for turn in range(4):
+        ends = threading.Event()
+        writers = [
+            threading.Thread(target=write, args=(f"w{turn}-{number}", ends)) for number in range(10)
+        ]
+        for writer in writers:
+            writer.start()
+        time.sleep(0.5)
+        assert proxy.stop() < 2
+        ends.set()
+        for writer in writers:
+            writer.join()
+        proxy.start()
+    assert set(statuses.values()) <= {201, 503}
+    assert 201 in statuses.values()
+    tables = Tables(proxy.url)
+    kept = {item: tables.get(item).status_code == 200 for item in statuses}
+    assert kept == {item: status == 201 for item, status in statuses.items()}
 
 
 def test_a_port_in_use_is_one_sentence(start, tmp_path):

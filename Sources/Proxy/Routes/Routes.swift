@@ -167,7 +167,7 @@ extension Answer {
         switch self {
         case .now(let response): return .now(change(response))
         case .later(let start):
-            return .later { reply in start(Reply { reply(change($0)) }) }
+            return .later { reply in start(reply.map(change)) }
         }
     }
 }

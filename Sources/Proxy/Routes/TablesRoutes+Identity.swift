@@ -173,10 +173,10 @@ extension TablesRoutes {
 extension Reply {
     /// The reply with further header fields.
     func adding(_ fields: HTTPFields) -> Reply {
-        Reply { response in
+        map { response in
             var response = response
             for field in fields { response.head.headerFields[field.name] = field.value }
-            self(response)
+            return response
         }
     }
 }

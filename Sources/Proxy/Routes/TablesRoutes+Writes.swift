@@ -4,7 +4,7 @@ import SyncCore
 import TablesProtocol
 
 // Writes: they join the current group commit and are answered when it is on disk. They never wait
-// for the network.
+// for the network. A stop lets a commit end and answers it truly; 503 says that nothing was written.
 extension TablesRoutes {
     func write(
         _ scene: Scene, _ action: LocalWrite.Action, stated: ItemBody.Stated = ItemBody.Stated(),
@@ -31,10 +31,14 @@ extension TablesRoutes {
     }
 
     private func commit(_ scene: Scene, _ write: LocalWrite, waits: Bool, _ reply: Reply) {
+        guard reply.beginsChange() else { return }
         scene.home.store.submit(write) { outcome in
             if case .unknownWhilePartial = outcome, let id = scene.target, scene.home.board.mayAsk {
+                // Nothing was written.
+                reply.changed(finished(outcome, scene))
                 afterFetch(of: id, scene, write, reply)
             } else if let item = outcome.item, waits {
+                reply.changed(finished(outcome, scene))
                 writeThrough(scene, outcome, item, reply)
             } else {
                 reply(finished(outcome, scene))
@@ -58,9 +62,11 @@ extension TablesRoutes {
             case .unreachable(_, let wait)?: reply(away(scene, wait))
             case .page?, .item?, .untranslatable?: reply(away(scene, nil))
             case nil:
+                guard reply.beginsChange() else { return }
                 let outcome = await scene.home.store.submit(write)
                 guard let item = outcome.item, writesThrough(scene.moved(to: slowLane.worker))
                 else { return reply(finished(outcome, scene)) }
+                reply.changed(finished(outcome, scene))
                 writeThrough(scene, outcome, item, reply)
             }
         }
