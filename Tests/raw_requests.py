@@ -310,8 +310,8 @@ PLAIN = {
         b"OPTIONS * HTTP/1.1\r\nHost: HOST\r\n\r\n",
         b"GET /\r\n\r\n",
         b"hello world foo bar HTTP/1.1\r\n\r\n",
+        b"GET /-/livez#x HTTP/1.1\r\nHost: HOST\r\n\r\n",
     ],
-    404: [b"GET /-/livez#x HTTP/1.1\r\nHost: HOST\r\n\r\n"],
     414: [b"A" * 200_000 + b"\r\n\r\n"],
     421: [
         b"GET /-/livez HTTP/1.0\r\n\r\n",
