@@ -144,8 +144,8 @@ final class Lookout: Sendable {
 
     private var hasRoom: Bool { connections.load(ordering: .relaxed) < limits.connections }
 
-    /// Accepts what waits; false when there is no room for it or no descriptor. Without a descriptor those who
-    /// wait are told to come again.
+    /// Accepts the connections that wait; false when there is no room for one, or no file descriptor. Without
+    /// a descriptor the waiting clients are told to come again.
     private func accept(from socket: ListeningSocket, deliver: Deliver) -> Bool {
         if !hasRoom {
             open.makeRoom(

@@ -66,8 +66,8 @@ struct DataFolder: Sendable, Hashable {
     /// Where the file of an identity's store is, or would be.
     func storePath(_ identity: String) -> String { "\(path)/stores/\(identity)/store.sqlite" }
 
-    /// The file of the index of the stores, beside them: whoever brings other stores into their place
-    /// leaves it behind.
+    /// The file of the index of the stores. It lies beside them, so that a restore, which puts another folder
+    /// in their place, leaves it behind.
     func indexFile() throws(StartProblem) -> String {
         do {
             try Files.makeFolder("\(path)/stores")
