@@ -1,9 +1,6 @@
 /// Answers requests. The server calls it on its own threads, never on Swift's cooperative pool, so
 /// an implementation may read synchronously but must not wait: what has to wait is answered later.
 public protocol HTTPHandler: Sendable {
-    /// Answers a request from what was kept of one that it repeats; nil where that does not suffice, and
-    /// then it is admitted and handled as any other.
-    func answer(_ request: RepeatedRequest) -> Answer?
     /// Decides on the head alone, before a byte of the body is read. `request.body` is empty here.
     func admit(_ request: Request) -> Admission
     /// Answers a whole request. It is called once for each admitted request.
@@ -14,8 +11,6 @@ public protocol HTTPHandler: Sendable {
 }
 
 extension HTTPHandler {
-    /// Nothing is kept.
-    public func answer(_ request: RepeatedRequest) -> Answer? { nil }
     /// The server's own answer.
     public func tooLarge(_ request: Request) -> Response? { nil }
 }

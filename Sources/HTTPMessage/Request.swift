@@ -10,21 +10,16 @@ public struct Request: Sendable {
     /// The body while it arrives, instead of ``body``; nil when the whole body is there. A reader that
     /// does not want the rest cancels it.
     public var bodyStream: ByteStream?
-    /// Room for what follows from everything of the head but the target; nil where no request with
-    /// the same head is to be expected.
-    public var memo: FieldsMemo?
     /// Where the request came in. For outgoing requests this is ``Connection/outgoing``.
     public var connection: Connection
 
     /// Makes a request from its parts.
     public init(
-        head: HTTPRequest, body: [UInt8] = [], connection: Connection = .outgoing,
-        memo: FieldsMemo? = nil
+        head: HTTPRequest, body: [UInt8] = [], connection: Connection = .outgoing
     ) {
         self.head = head
         self.body = body
         self.connection = connection
-        self.memo = memo
     }
 
     /// The path part of the raw target, still percent-encoded; `/` when the target has none.

@@ -70,56 +70,16 @@ private func nextStep(
         return exchange.complete()
     }
     let isTargetWhole = exchange.isTargetWhole(versionAt: UInt(bitPattern: version))
-    let line = RequestLine(
-        method: unsafe method.map { unsafe String(cString: $0) } ?? "",
-        target: isTargetWhole ? exchange.target : nil,
-        version: unsafe version.map { unsafe String(cString: $0) } ?? "")
+    let target = isTargetWhole ? exchange.target : nil
     let place = note.connection(worker: exchange.core.workers.current)
-    if let known = note.knownHead, known.begins(as: line), unsafe repeats(connection, known) {
-        exchange.repeats(RepeatedHead(known: known, line: line, connection: place))
-        return .goOn
-    }
-    return exchange.begin(
-        unsafe readHead(connection, line, note, exchange.core.limits), connection: place)
-}
-
-/// Reads a head, and keeps it for those that repeat it but for their targets.
-private func readHead(
-    _ connection: OpaquePointer, _ line: RequestLine, _ note: ConnectionNote, _ limits: Limits
-) -> Result<RequestHead, RefusalReason> {
-    var reading = HeadReading(limits: limits)
-    _ = unsafe withUnsafeMutablePointer(to: &reading) { pointer in
+    var reader = RequestHeadReader(limits: exchange.core.limits)
+    _ = unsafe withUnsafeMutablePointer(to: &reader) { pointer in
         unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, addField, pointer)
     }
-    let head = reading.reader.finish(
-        method: line.method, target: line.target, version: line.version)
-    guard case .success(var read) = head else { return head }
-    guard let known = KnownHead(read, line, wire: reading.wire) else { return head }
-    note.knownHead = known
-    read.memo = known.memo
-    return .success(read)
-}
-
-private func repeats(_ connection: OpaquePointer, _ known: KnownHead) -> Bool {
-    var repetition = Repetition(of: known)
-    _ = unsafe withUnsafeMutablePointer(to: &repetition) { pointer in
-        unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, compareField, pointer)
-    }
-    return repetition.isWhole
-}
-
-/// `MHD_KeyValueIteratorN`: one header field, which may be the known one at this place.
-private func compareField(
-    context: UnsafeMutableRawPointer?, kind: MHD_ValueKind, name: UnsafePointer<CChar>?,
-    nameBytes: Int, value: UnsafePointer<CChar>?, valueBytes: Int
-) -> MHD_Result {
-    guard let repetition = unsafe context?.assumingMemoryBound(to: Repetition.self) else {
-        return .NO
-    }
-    let goesOn = unsafe repetition.pointee.compare(
-        name: UnsafeRawBufferPointer(start: name, count: nameBytes),
-        value: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueBytes))
-    return goesOn ? .YES : .NO
+    let head = reader.finish(
+        method: unsafe method.map { unsafe String(cString: $0) } ?? "", target: target,
+        version: unsafe version.map { unsafe String(cString: $0) } ?? "")
+    return exchange.begin(head, connection: place)
 }
 
 /// `MHD_KeyValueIteratorN`: one header field, in wire order.
@@ -127,10 +87,10 @@ private func addField(
     context: UnsafeMutableRawPointer?, kind: MHD_ValueKind, name: UnsafePointer<CChar>?,
     nameBytes: Int, value: UnsafePointer<CChar>?, valueBytes: Int
 ) -> MHD_Result {
-    guard let reading = unsafe context?.assumingMemoryBound(to: HeadReading.self) else {
+    guard let reader = unsafe context?.assumingMemoryBound(to: RequestHeadReader.self) else {
         return .NO
     }
-    unsafe reading.pointee.add(
+    unsafe reader.pointee.add(
         name: UnsafeRawBufferPointer(start: name, count: nameBytes),
         value: UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueBytes))
     return .YES

@@ -13,14 +13,6 @@ final class ConnectionNote: Sendable {
     /// Whether the client reads its answer. Looked at only while there is no room for a newcomer.
     private let unread = Mutex(UnreadAnswer())
 
-    private let known = Mutex<KnownHead?>(nil)
-
-    /// The head of the connection's last request, where the next one may repeat it.
-    var knownHead: KnownHead? {
-        get { known.withLock { $0 } }
-        set { known.withLock { $0 = newValue } }
-    }
-
     /// Whether the request that is read holds memory for its body.
     var holdsBody: Bool {
         get { holdingBody.load(ordering: .relaxed) }

@@ -9,8 +9,6 @@ final class Exchange {
     enum Phase {
         /// The head is not complete.
         case head
-        /// The head is complete, and repeats the connection's last one.
-        case repeated(RepeatedHead)
         /// The body arrives, up to a limit.
         case receiving(limitBytes: Int)
         /// The body goes to the handler as it arrives.
@@ -71,22 +69,6 @@ final class Exchange {
     /// Whether the target ends right before the version. If not, a NUL byte has cut it.
     func isTargetWhole(versionAt address: UInt) -> Bool { targetEnd &+ 1 == address }
 
-    /// Takes in that the head repeats the connection's last one: the handler may know the answer.
-    func repeats(_ head: RepeatedHead) { phase = .repeated(head) }
-
-    /// Answers from what the handler knows, or as any other request.
-    private func complete(_ head: RepeatedHead) -> Step {
-        // The observer wants to see the head.
-        if record == nil, !core.suspensions.isClosed,
-            let answer = head.request.flatMap(core.handler.answer)
-        {
-            return send(answer)
-        }
-        let step = begin(head.judged(core.limits), connection: head.connection)
-        guard case .goOn = step else { return step }
-        return complete()
-    }
-
     private func send(_ answer: Answer) -> Step {
         switch answer {
         case .now(let response): return .send(response, closing: core.suspensions.isClosed)
@@ -104,8 +86,7 @@ final class Exchange {
             return refuse(.stopping)
         case .success(let head):
             record?.head = head.request
-            let request = Request(
-                head: head.request, connection: connection, memo: head.memo)
+            let request = Request(head: head.request, connection: connection)
             self.request = request
             isHead = head.request.method == .head
             return admit(core.handler.admit(request), head)
@@ -200,7 +181,7 @@ final class Exchange {
             guard bytes.count <= leftBytes else { return .cutOff(response) }
             phase = .discarding(response, leftBytes: leftBytes - bytes.count)
             return .goOn
-        case .head, .repeated, .refused, .paused, .answered: return .goOn
+        case .head, .refused, .paused, .answered: return .goOn
         }
     }
 
@@ -229,7 +210,6 @@ final class Exchange {
     /// Answers: the request is complete, or its connection was resumed.
     func complete() -> Step {
         switch phase {
-        case .repeated(let head): return complete(head)
         case .receiving:
             guard var request else { return refuse(.unreadable) }
             request.body = body
@@ -272,7 +252,7 @@ final class Exchange {
     ///   - isWhole: the response was sent to its end.
     func end(descriptor: CInt, isSent: Bool, isWhole: Bool) {
         switch phase {
-        case .head, .repeated, .receiving, .discarding: if isSent { core.refused(.unreadable) }
+        case .head, .receiving, .discarding: if isSent { core.refused(.unreadable) }
         case .streaming(let upload):
             upload.stream.fail()
             upload.pause.end()

@@ -39,9 +39,6 @@ public struct Limits: Sendable, Hashable {
     public var bodiesBytes = 24 << 20
     /// Bytes of a body that do not count in ``bodiesBytes``.
     public var smallBodyBytes = 64 * 1024
-    /// Bytes of a head's fields up to which a connection remembers them, so that the next request
-    /// with the same ones is not read anew.
-    public var rememberedHeadBytes = 2 * 1024
     /// Connections that the kernel keeps waiting to be accepted, for each address.
     public var backlog = 511
     /// Milliseconds that ``Server/stop()`` gives changes that are being made, such as a commit, to end.

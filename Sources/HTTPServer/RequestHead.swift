@@ -1,4 +1,3 @@
-import HTTPMessage
 import HTTPTypes
 
 /// A request's head after it passed the wire rules.
@@ -14,6 +13,4 @@ struct RequestHead: Sendable {
     var framing: Framing
     /// The client waits for `100 Continue` before it sends the body.
     var expectsContinue: Bool
-    /// Shared with the requests that repeat this one's method and fields.
-    var memo: FieldsMemo?
 }

@@ -4,11 +4,8 @@ import HTTPTypes
 /// A handler made of two closures.
 struct TestHandler: HTTPHandler {
     var admission: @Sendable (Request) -> Admission = { _ in .accept(bodyLimitBytes: 16 << 20) }
-    /// What it answers from what it kept.
-    var knows: @Sendable (RepeatedRequest) -> Answer? = { _ in nil }
     var answer: @Sendable (Request) -> Answer
 
-    func answer(_ request: RepeatedRequest) -> Answer? { knows(request) }
     func admit(_ request: Request) -> Admission { admission(request) }
     func handle(_ request: Request) -> Answer { answer(request) }
 

@@ -55,12 +55,6 @@ struct TestHouse {
 
     /// Sends a request the way the server does: the head to `admit`, the whole to `handle`.
     func send(_ request: Request) async -> Response {
-        if let memo = request.memo, let target = request.head.path,
-            let answer = house.routes.answer(
-                RepeatedRequest(target: target, memo: memo, worker: request.connection.worker))
-        {
-            return await response(answer)
-        }
         switch house.routes.admit(request) {
         case .refuse(let response): return response
         case .accept, .stream: return await response(house.routes.handle(request))

@@ -4,7 +4,6 @@ import Synchronization
 /// judged, each by the old ones or the new ones.
 final class HeldRules: Sendable {
     private let rules: Mutex<GuardRules>
-    private let replacements = Atomic<Int>(0)
     private let listening = Mutex<ListeningAddresses?>(nil)
     /// The port that the dashboard alone has; nil where it shares the clients'. It holds until the next
     /// start.
@@ -25,13 +24,6 @@ final class HeldRules: Sendable {
     /// Takes in where this program is found.
     func listens(at addresses: ListeningAddresses) { listening.withLock { $0 = addresses } }
 
-    /// Which rules hold now: another number for each that held. What was let through under one number
-    /// has to be judged again under the next.
-    var edition: Int { replacements.load(ordering: .acquiring) }
-
     /// Lets others hold from the next request on.
-    func replace(with new: GuardRules) {
-        rules.withLock { $0 = new }
-        replacements.add(1, ordering: .acquiringAndReleasing)
-    }
+    func replace(with new: GuardRules) { rules.withLock { $0 = new } }
 }

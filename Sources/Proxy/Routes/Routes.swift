@@ -21,12 +21,6 @@ struct Routes: HTTPHandler {
     let operatorAPI: OperatorAPI
     let passThrough: PassThrough
 
-    /// Answers a read whose like was let through before.
-    func answer(_ request: RepeatedRequest) -> Answer? {
-        guard let read = knownReads(request.memo)?.read(request.target) else { return nil }
-        return tables.answer(read, worker: request.worker)
-    }
-
     /// Lets the guard judge the head.
     func admit(_ request: Request) -> Admission {
         switch gate.check(request) {
@@ -88,9 +82,6 @@ struct Routes: HTTPHandler {
                 asked.secret.map { SpelledSecret($0).removed(from: fields) } ?? fields
         case .operatorAPI: break
         }
-        if space == .tables, asked.secret == nil, shared.isEmpty, isLasting(request) {
-            return tables.handle(request, keepingIn: keptReads(request))
-        }
         let answer = answer(request, path, space, actor, terms)
         return shared.isEmpty ? answer : answer.adding(shared)
     }
@@ -116,34 +107,6 @@ struct Routes: HTTPHandler {
         }
     }
 
-    /// The reads that were let through with the same fields by the rules that hold now.
-    private func knownReads(_ memo: FieldsMemo?) -> KnownReads? {
-        guard let reads = memo?.value(KnownReads.self), reads.edition == gate.held.edition else {
-            return nil
-        }
-        return reads
-    }
-
-    /// Where a read that was let through is kept. What begins a new list is judged once more, since a
-    /// reload may have come between the judgement and the list.
-    private func keptReads(_ request: Request) -> KnownReads? {
-        if let reads = knownReads(request.memo) { return reads }
-        let reads = KnownReads(edition: gate.held.edition)
-        guard case .pass = gate.check(request) else { return nil }
-        request.memo?.keep(reads)
-        return reads
-    }
-
-    /// Whether the guard's verdict on a read of `/tables` that it let through, and what is made of its
-    /// fields, holds for the next read with the same ones. Not where it hangs on a session, which may
-    /// end, and not where the fields say something to be learned.
-    private func isLasting(_ request: Request) -> Bool {
-        let fields = request.head.headerFields
-        return request.memo != nil && request.head.method == .get
-            && gate.rules.tablesAccess == .open && fields[.zumoApplication] == nil
-            && fields[.understudySession] == nil
-    }
-
     private static let toDashboard = Response(
         status: .found,
         headerFields: ClosedAnswer.closing([.location: "/-/", .cacheControl: "no-store"]))
@@ -163,7 +126,8 @@ extension Answer {
         }
     }
 
-    private func map(_ change: @escaping @Sendable (Response) -> Response) -> Answer {
+    /// The answer, changed when it is given.
+    func map(_ change: @escaping @Sendable (Response) -> Response) -> Answer {
         switch self {
         case .now(let response): return .now(change(response))
         case .later(let start):
@@ -174,7 +138,7 @@ extension Answer {
 
 extension Response {
     /// The response with further header fields in the place of those of the same names.
-    fileprivate func adding(_ fields: HTTPFields) -> Response {
+    func adding(_ fields: HTTPFields) -> Response {
         var response = self
         for field in fields { response.head.headerFields[field.name] = field.value }
         return response

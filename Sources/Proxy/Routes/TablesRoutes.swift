@@ -19,12 +19,9 @@ struct TablesRoutes: Sendable {
     let now: @Sendable () -> Instant
 
     /// Answers a request that the guard let through.
-    /// - Parameters:
-    ///   - base: the path of a capability address, which links in the answer begin with.
-    ///   - reads: where what is found out of the read is kept for the next one; nil for nowhere.
+    /// - Parameter base: the path of a capability address, which links in the answer begin with.
     func handle(
-        _ request: Request, _ actor: Actor = .client, base: String = "",
-        keepingIn reads: KnownReads? = nil
+        _ request: Request, _ actor: Actor = .client, base: String = ""
     ) -> Answer {
         if request.head.method == .options { return .now(options(request)) }
         var call: TableCall
@@ -48,21 +45,7 @@ struct TablesRoutes: Sendable {
         }
         learnKey(request)
         let token = Token(request.head.headerFields, generation: call.generation)
-        reads?.keep(
-            KnownReads.Read(call: call, answer: answer, token: token, request: request))
         return enter(call, answer, token, request, actor)
-    }
-
-    /// Answers a read that needs no look at its head any more; nil where it needs one after all.
-    func answer(_ known: KnownReads.Known, worker: Int) -> Answer? {
-        switch known {
-        case .same(let read):
-            guard tables?.contains(read.call.table) ?? true else { return nil }
-            var request = read.request
-            request.connection.worker = worker
-            return enter(read.call, read.answer, read.token, request, .client)
-        case .item(let id, let read): return item(id, like: read, worker).map(Answer.now)
-        }
     }
 
     /// Answers a call where it belongs.
@@ -90,24 +73,6 @@ struct TablesRoutes: Sendable {
             return doubt(token, identity, until: until, call, request, actor)
         case .ended: return .now(refused(call))
         }
-    }
-
-    /// Answers with another item than the one that was looked up before; nil where it is not simply
-    /// there.
-    private func item(_ id: ItemID, like asked: KnownReads.Read, _ worker: Int) -> Response? {
-        let call = asked.call
-        guard tables?.contains(call.table) ?? true,
-            call.conditions.isEmpty,
-            case .home(let home, Homes.Entry()) = homes.door(
-                asked.token, call.table, worker: worker),
-            let table = home.store.table(call.table, worker: worker), table.readPolicy == .local,
-            call.generation != .datasync || table.idKind == .string,
-            case .item(let item, let state) = home.store.get(
-                call.table, id, includeDeleted: call.includeDeleted, worker: worker)
-        else { return nil }
-        return signed(
-            asked.answer.showing(table.columns).render(item: item), home, lastPull: table.lastPull,
-            state: state)
     }
 
     /// Takes the application key that a first generation client sends, for the backend that asks for
@@ -188,12 +153,6 @@ struct TablesRoutes: Sendable {
         _ response: Response, _ scene: Scene, hasAge: Bool = false, state: ItemState? = nil
     ) -> Response {
         let table = hasAge ? scene.home.store.table(scene.call.table, worker: scene.worker) : nil
-        return signed(response, scene.home, lastPull: table?.lastPull, state: state)
-    }
-
-    private func signed(
-        _ response: Response, _ home: Home, lastPull: Instant?, state: ItemState?
-    ) -> Response {
         var response = response
         // What the backend was asked about is signed once more when it has answered.
         func set(_ name: HTTPField.Name, _ value: String) {
@@ -204,13 +163,13 @@ struct TablesRoutes: Sendable {
                 response.head.headerFields.append(HTTPField(name: name, value: value))
             }
         }
-        set(.understudyBackend, home.board.isOnline ? "online" : "offline")
+        set(.understudyBackend, scene.home.board.isOnline ? "online" : "offline")
         if let state {
             set(.understudyState, state.rawValue)
         } else {
             response.head.headerFields[.understudyState] = nil
         }
-        if let lastPull {
+        if let lastPull = table?.lastPull {
             let age = (now().milliseconds - lastPull.milliseconds) / 1000
             set(.age, String(max(0, age)))
         }
