@@ -23,6 +23,8 @@ class TokenBackend:
         self.good, self.rows, self.number = {}, {}, 0
         self.lock = threading.Lock()
         self.is_away = False
+        # Seconds that a sign-in takes.
+        self.login_seconds = 0
 
     def token(self, user, seconds=None):
         """A good token, as if its user had signed in past the proxy."""
@@ -40,6 +42,8 @@ class TokenBackend:
             # No answer at all: the connection ends.
             handler.close_connection = True
             return
+        if "/login/" in handler.path:
+            time.sleep(self.login_seconds)
         with self.lock:
             self.answer(handler, body)
 

@@ -7,11 +7,12 @@ extension Composition {
     /// Opens the home of requests without a credential, and the index of the others.
     func makeHomes(
         _ transport: any HTTPTransport, key: ApplicationKey, signIns: RememberedSignIns?,
-        workers: Int, slowLane: SlowLane, feed: EventFeed, work: BackgroundWork
+        workers: Int, feed: EventFeed, work: BackgroundWork
     ) async throws(StartProblem) -> Homes {
         let tokens = KnownTokens(
             file: configuration.folder.tokensFile, backend: configuration.backend,
             now: clock.now)
+        let tokenLane = SlowLane(worker: 0)
         let nobody = try makeHome(
             Homes.anonymous, BackendBoard(), nil, nil, transport, key, workers: workers)
         try await prepare(nobody)
@@ -21,7 +22,8 @@ extension Composition {
             resident: { identity in
                 Resident(
                     board: BackendBoard(),
-                    signIn: SignIn(identity, signIns, slowLane: slowLane, tokens: tokens))
+                    signIn: SignIn(
+                        identity, signIns, lane: tokenLane, tokens: tokens, now: clock.now))
             },
             home: { identity, resident, memory throws(StartProblem) in
                 try makeHome(
@@ -32,7 +34,7 @@ extension Composition {
             prepare: { home throws(StartProblem) in try await prepare(home) })
         let homes = Homes(
             nobody: nobody, others: try known(to: index), index: index, tokens: tokens,
-            slowLane: slowLane, work: work, graceSeconds: configuration.offlineGraceSeconds,
+            tokenLane: tokenLane, work: work, graceSeconds: configuration.offlineGraceSeconds,
             clock: clock, maker: maker)
         if configuration.rebind {
             // One after another: what is bound to another backend must not wait for its user.
@@ -100,7 +102,11 @@ extension Composition {
                 address: configuration.backend, generation: configuration.backendGeneration,
                 applicationKey: configuration.applicationKey),
             settings: syncSettings, clock: clock, log: log, memory: memory,
-            credential: { signIn?.credential ?? .none }, applicationKey: { key.text })
+            credential: { signIn?.credential ?? .none },
+            refused: { credential in
+                if case .token(let field) = credential { signIn?.refuse(Token(of: field)) }
+            },
+            applicationKey: { key.text })
         return Home(
             identity: identity, store: store, engine: engine, board: board, signIn: signIn)
     }

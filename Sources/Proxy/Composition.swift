@@ -84,7 +84,7 @@ struct Composition {
         let applicationKey = ApplicationKey(configured: configuration.applicationKey)
         let homes = try await makeHomes(
             transport, key: applicationKey, signIns: remembered.signIns, workers: workers + 1,
-            slowLane: slowLane, feed: feed, work: work)
+            feed: feed, work: work)
         let access = try makeAccess()
         let capabilities = makeCapabilities()
         let rejections = RejectionLog(now: clock.now)

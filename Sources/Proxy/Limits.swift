@@ -24,6 +24,10 @@ enum Limits {
     static let uploadsAtBackend = 16
     /// Sign-ins, and tokens that the backend is asked about, at once.
     static let signInsAtBackend = 16
+    /// Those of them that wait for a place.
+    static let signInsWaiting = 16
+    /// Seconds that one of them waits at most.
+    static let signInWaitSeconds = 20
     /// Lists over the short budget of a read that wait for one client.
     static let longReadsWaiting = 16
     /// What `Retry-After` says where more would wait, in seconds.
@@ -102,6 +106,8 @@ enum Limits {
     static let offlineGraceSeconds: Int64 = 30 * 24 * 3600
     /// The most days that `--offline-grace` can say.
     static let offlineGraceDaysMax = 3650
+    /// Tokens of one identity that its queue may speak with; of more, the oldest goes first.
+    static let tokensPerIdentity = 8
     /// Tokens whose owners are known without hashing them.
     static let recentTokens = 64
     /// Stores that stay open, the anonymous one counted; of more, the one that was not used for longest

@@ -6,7 +6,6 @@ public struct EngineMemory: Sendable {
     var scheduler: Scheduler
     var generation: Generation?
     var lastSync: Instant?
-    var lastRefusal: CredentialRefusal?
     var warnings: [String] = []
     var finished: [Run] = []
     var stalls = 0
@@ -37,13 +36,15 @@ extension SyncEngine {
     /// - Parameter isAsked: also where something is about to begin, since its loop does not run.
     /// - Returns: what it knows; nil where it is not at rest, and goes on.
     public func retire(isAsked: Bool = false) -> EngineMemory? {
+        // What woke the loop and was not taken yet would be lost with it: a sign-in, say.
+        takeCauses()
         guard current == nil, promised.isEmpty, waiters.isEmpty,
             isAsked || scheduler.isAtRest(now: clock.uptime())
         else { return nil }
         isRetired = true
         return EngineMemory(
             scheduler: scheduler, generation: knownGeneration, lastSync: lastSync,
-            lastRefusal: lastRefusal, warnings: warnings, finished: finished, stalls: stalls,
+            warnings: warnings, finished: finished, stalls: stalls,
             heard: heard)
     }
 

@@ -136,6 +136,7 @@ extension SyncEngine {
             // A table may want a sign-in that others do not want: without a token 401 is about the table.
             if remote == .unauthorized, case .token = credential {
                 refused(credential)
+                if hasOther(than: credential) { signal.send(.signedIn) }
                 await announceStatus()
             } else if !scheduler.backend.state.isConsistent(with: remote) {
                 await answered()

@@ -49,7 +49,7 @@ extension SyncEngine {
     private func loop() async {
         while !Task.isCancelled {
             lastTurn = clock.uptime()
-            for cause in signal.take() { scheduler.wake(cause, now: clock.uptime()) }
+            takeCauses()
             await mindTheWall()
             let outlook = await outlook()
             guard !isRetired else { return }
@@ -63,6 +63,11 @@ extension SyncEngine {
         }
     }
 
+    /// Takes in what woke the loop.
+    func takeCauses() {
+        for cause in signal.take() { scheduler.wake(cause, now: clock.uptime()) }
+    }
+
     private func probe() async {
         let before = scheduler.backend.state
         let credential = credential()
@@ -72,7 +77,9 @@ extension SyncEngine {
         }
         switch await prove(credential) {
         case nil, .cancelled, .store: return
-        case .signIn: refused(credential)
+        case .signIn:
+            refused(credential)
+            if hasOther(than: credential) { signal.send(.signedIn) }
         case .backend(let failure) where failure.isAboutTable:
             await answered("The backend answers. \(failure.reason)")
         case .backend(let failure): fail(failure)

@@ -5,11 +5,32 @@ extension SyncEngine {
     /// The passes of a run: push first, then the tables that it pulls. A failed operation does not
     /// hold the pull back; a backend out of reach does. Who asked for the same meanwhile may have
     /// written before: for them it pushes once more.
+    ///
+    /// After a 401 the run begins anew with the identity's next token, where there is one; a token that
+    /// came while the run was under way is one.
     func passes(_ running: CurrentRun) async -> (Run.State, String?) {
+        while true {
+            let credential = credential()
+            let end = await passes(running, credential)
+            guard end.0 == .signIn, !running.cancel.isSet, hasOther(than: credential) else {
+                return end
+            }
+            current?.run.pull = []
+        }
+    }
+
+    /// Whether there is another token to speak with than one that the backend refuses.
+    func hasOther(than refused: Credential) -> Bool {
+        let credential = credential()
+        return credential != refused && credential != .missing
+    }
+
+    private func passes(
+        _ running: CurrentRun, _ credential: Credential
+    ) async -> (Run.State, String?) {
         if case .offline = scheduler.mode {
             return (.offline, "Offline mode is on.")
         }
-        let credential = credential()
         if credential == .missing {
             fail(Prover.Failure(state: .signedOut, reason: Self.tokenMissing))
             return (.signIn, scheduler.backend.reason)
@@ -159,7 +180,7 @@ extension SyncEngine {
     /// Books that the backend is in reach, which proves nothing.
     func answered(_ reason: String = "The backend answers.") async {
         let wasOnline = scheduler.backend.state == .online
-        _ = scheduler.reached(now: clock.uptime(), wall: clock.now(), reason: reason)
+        scheduler.reached(now: clock.uptime(), wall: clock.now(), reason: reason)
         if !wasOnline { await announceStatus() }
     }
 
@@ -268,7 +289,7 @@ extension SyncEngine {
         case .backend(let failure) where failure.isAboutTable:
             let reason = "The backend answers. \(failure.reason)"
             isProven = false
-            _ = scheduler.reached(now: clock.uptime(), wall: clock.now(), reason: reason)
+            scheduler.reached(now: clock.uptime(), wall: clock.now(), reason: reason)
             scheduler.rest(now: clock.uptime(), seconds: SyncLimits.tableRestSeconds)
             return (.completeWithErrors, failure.reason)
         case .backend(let failure):
@@ -313,21 +334,22 @@ extension SyncEngine {
 
     /// Books a 401.
     func refused(_ credential: Credential) {
-        lastRefusal = CredentialRefusal(
-            credential: credential, number: (lastRefusal?.number ?? 0) + 1)
+        credentialRefused(credential)
         fail(Prover.Failure(state: .signedOut, reason: "The backend asks to sign in."))
     }
 
     /// Books that the backend answered: what waited for it is due, and the store is bound to it.
     func reached() async {
         let wasOnline = scheduler.backend.state == .online
-        let wasAway = scheduler.reached(now: clock.uptime(), wall: clock.now())
+        scheduler.reached(now: clock.uptime(), wall: clock.now())
+        let isHeldUp = scheduler.isHeldUp
         let generation = generation
         do {
             try await store.write { transaction in
                 try transaction.noteProven(generation)
-                if wasAway { try transaction.makeAllDue() }
+                if isHeldUp { try transaction.makeAllDue() }
             }
+            scheduler.letGo()
         } catch {
             log.warning("backend not noted", metadata: ["error": "\(error)"])
         }

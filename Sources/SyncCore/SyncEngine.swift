@@ -16,6 +16,8 @@ public actor SyncEngine {
     let executor: (any TaskExecutor)?
     let log: Logger
     let credential: @Sendable () -> Credential
+    /// Told of what the backend answered 401 to.
+    let credentialRefused: @Sendable (Credential) -> Void
     /// The application key as clients send it.
     let applicationKey: @Sendable () -> String?
     let signal = WakeSignal()
@@ -40,9 +42,6 @@ public actor SyncEngine {
     /// The latest runs that are over, oldest first.
     var finished: [Run] = []
     var lastSync: Instant?
-    /// The last 401, and what was spoken with then; nil without any since the start. Whether the
-    /// backend answers says nothing of a token: a table may be open to all.
-    public internal(set) var lastRefusal: CredentialRefusal?
     var warnings: [String] = []
     /// What the backend answered in the minute that is under way, and when that began.
     let meter = Meter()
@@ -61,7 +60,10 @@ public actor SyncEngine {
     /// Makes an engine; ``run()`` sets it going.
     /// - Parameters:
     ///   - executor: where the passes run, when the order of their steps is the caller's.
-    ///   - credential: asked before each run in whose name to speak.
+    ///   - credential: asked before each run in whose name to speak, and again after a 401: another
+    ///     token than the refused one is tried at once.
+    ///   - refused: told of a 401, and what was spoken with; before `credential` is asked again. Whether
+    ///     the backend answers says nothing of a token: a table may be open to all.
     ///   - memory: what an earlier engine over the same store knew.
     ///   - applicationKey: asked then for the key that clients send to a first generation backend;
     ///     one that the backend's configuration names goes before it.
@@ -71,6 +73,7 @@ public actor SyncEngine {
         random: any RandomSource = SystemRandom(), executor: (any TaskExecutor)? = nil, log: Logger,
         memory: EngineMemory? = nil,
         credential: @escaping @Sendable () -> Credential = { .none },
+        refused: @escaping @Sendable (Credential) -> Void = { _ in },
         applicationKey: @escaping @Sendable () -> String? = { nil }
     ) {
         self.store = store
@@ -80,6 +83,7 @@ public actor SyncEngine {
         self.executor = executor
         self.log = log
         self.credential = credential
+        credentialRefused = refused
         self.applicationKey = applicationKey
         self.backend = backend
         generation = backend.generation.first
@@ -91,7 +95,6 @@ public actor SyncEngine {
         if let memory {
             if let known = memory.generation { (generation, isGenerationKnown) = (known, true) }
             lastSync = memory.lastSync
-            lastRefusal = memory.lastRefusal
             (warnings, finished, stalls) = (memory.warnings, memory.finished, memory.stalls)
             heard = memory.heard
         }

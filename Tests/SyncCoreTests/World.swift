@@ -25,7 +25,8 @@ final class World: Sendable {
         _ options: BackendOptions = BackendOptions(flavour: .mobileApps), seed: UInt64 = 1,
         settings: SyncSettings = SyncSettings(triggers: [.manual]),
         generation: BackendConfiguration.GenerationChoice = .auto,
-        credential: @escaping @Sendable () -> Credential = { .none }
+        credential: @escaping @Sendable () -> Credential = { .none },
+        refused: @escaping @Sendable (Credential) -> Void = { _ in }
     ) throws {
         folder = NSTemporaryDirectory() + "understudy-engine-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -50,7 +51,7 @@ final class World: Sendable {
                 address: try #require(BackendAddress("http://backend:1")),
                 generation: generation),
             settings: settings, clock: clock, random: random, log: Logger(label: "test"),
-            credential: credential)
+            credential: credential, refused: refused)
     }
 
     deinit {

@@ -44,7 +44,6 @@ extension Home {
     /// Shows on the board how the engine sees the backend.
     func refreshBoard() async {
         let look = board.beginLook()
-        signIn?.found(await engine.lastRefusal)
         board.show(
             await engine.backendStatus, mode: await engine.mode, await engine.settings,
             generation: await engine.knownGeneration, look: look)
@@ -53,12 +52,8 @@ extension Home {
     /// Takes a token of the identity; when it is another one than before, what waited for a sign-in
     /// goes on.
     /// - Parameter isFresh: the backend has just taken it. One that merely came with a request is
-    ///   used only where there is none, or where the backend refuses the one there is.
+    ///   used where the later ones are refused or expired.
     func signedIn(_ token: Token, isFresh: Bool) {
-        guard let signIn else { return }
-        let onlyIfMissing = !isFresh && !board.isSignedOut
-        if signIn.take(token, onlyIfMissing: onlyIfMissing, isVouched: isFresh) {
-            engine.nudge(.signedIn)
-        }
+        if signIn?.take(token, isVouched: isFresh) == true { engine.nudge(.signedIn) }
     }
 }

@@ -31,7 +31,8 @@ final class Homes: Sendable {
     let isRunning = Atomic(false)
     let isTrimming = Atomic(false)
     let tokens: KnownTokens
-    private let slowLane: SlowLane
+    /// Where what is known of tokens is written.
+    private let tokenLane: SlowLane
     /// Opens and closes stores, one after another: a store has one owner.
     let lane = SlowLane(worker: 0)
     let index: StoreIndex
@@ -52,13 +53,13 @@ final class Homes: Sendable {
     ///   - others: the identities that have a store, with what the index says of them.
     init(
         nobody: Home, others: [String: OpenStores.Closed], index: StoreIndex, tokens: KnownTokens,
-        slowLane: SlowLane, work: BackgroundWork, graceSeconds: Int64, clock: SystemClock,
+        tokenLane: SlowLane, work: BackgroundWork, graceSeconds: Int64, clock: SystemClock,
         maker: Maker
     ) {
         self.nobody = nobody
         self.index = index
         self.tokens = tokens
-        self.slowLane = slowLane
+        self.tokenLane = tokenLane
         self.work = work
         self.graceSeconds = graceSeconds
         self.clock = clock
@@ -135,6 +136,19 @@ final class Homes: Sendable {
         }
     }
 
+    /// Until when a token is taken that the backend cannot confirm now; nil where it can, and for one that
+    /// names nobody. An answer from the store is asked about when it is given: the backend may have gone
+    /// since the request came.
+    ///
+    /// The anonymous engine and the identity's own learn of it at different moments. Where either says
+    /// that the backend is away, the answer says so.
+    func unconfirmed(_ token: Token) -> Instant? {
+        guard let (known, _) = tokens.find(token), !known.isSignedOut else { return nil }
+        let identity = known.identity.key
+        let isAway = reach(identity) != .reachable || nobody.board.reach == .away
+        return isAway ? known.confirmedAt.adding(seconds: graceSeconds) : nil
+    }
+
     private func enter(_ identity: String, _ token: Token, _ entry: Entry) -> Door {
         guard let home = home(identity) else { return .closed(identity, token, entry) }
         home.signedIn(token, isFresh: false)
@@ -165,16 +179,18 @@ final class Homes: Sendable {
 
     /// Takes in that the backend takes a token which is known already.
     func confirmed(_ token: Token) async {
-        await onSlowLane { [tokens] in
-            guard let owner = tokens.owner(of: token) else { return }
-            try? tokens.learn(token, of: owner)
-        }
+        guard let owner = tokens.owner(of: token) else { return }
+        tokens.learn(token, of: owner)
+        _ = await keepTokens()
     }
 
     /// Takes in that the backend refuses a token, or that its time is over: it names nobody any more.
     /// Where that cannot be kept, it holds until the process ends.
     func refused(_ token: Token) async {
-        await onSlowLane { [tokens] in try? tokens.end(token) }
+        let owner = tokens.owner(of: token)
+        tokens.end(token)
+        if let owner { resident(owner.key).signIn.refuse(token) }
+        _ = await keepTokens()
     }
 
     /// Takes in that the backend has vouched for a token: its owner gets a home, and the home's
@@ -193,18 +209,10 @@ final class Homes: Sendable {
         let renewed = saysNothing ? earlier.flatMap(tokens.owner(of:)) : nil
         let identity = renewed ?? Identity(token, userID: userID)
         let home = try await open(identity.key)
-        let failure = await onSlowLane { [tokens] () -> FileFailure? in
-            do throws(FileFailure) {
-                try tokens.learn(token, of: identity, byLogin: byLogin)
-                return nil
-            } catch {
-                return error
-            }
-        }
-        if let failure { throw StartProblem("\(failure)") }
+        tokens.learn(token, of: identity, byLogin: byLogin)
         home.signedIn(token, isFresh: true)
-        // Where sign-ins are remembered, this one is before its client hears of it.
-        await onSlowLane {}
+        // Where sign-ins are remembered, this one is as well before its client hears of it.
+        if let failure = await keepTokens() { throw StartProblem("\(failure)") }
         return home
     }
 
@@ -212,15 +220,23 @@ final class Homes: Sendable {
     /// waits for a sign-in. Where that cannot be kept, it holds until the process ends.
     func signedOut(_ token: Token) async {
         guard let owner = tokens.owner(of: token) else { return }
-        await onSlowLane { [tokens] in try? tokens.signOut(owner) }
+        tokens.signOut(owner)
         resident(owner.key).signIn.drop()
-        await onSlowLane {}
+        _ = await keepTokens()
     }
 
-    private func onSlowLane<Value: Sendable>(
-        _ body: @escaping @Sendable () -> Value
-    ) async -> Value {
-        await slowLane.value(body)
+    /// Returns when what is known of tokens is on disk, and what was handed to the lane before is done.
+    /// Those that come at once share a write.
+    /// - Returns: the reason where it cannot be kept; it holds all the same until the process ends.
+    private func keepTokens() async -> FileFailure? {
+        await tokenLane.value { [tokens] () -> FileFailure? in
+            do throws(FileFailure) {
+                try tokens.save()
+                return nil
+            } catch {
+                return error
+            }
+        }
     }
 }
 

@@ -1,15 +1,11 @@
 import HTTPTypes
 import Logging
-import Synchronization
 import TablesProtocol
 
 /// The tokens that the engines speak with, sealed on disk, so that after a restart the identities'
 /// queues go on without a sign-in (`--remember-sign-in`).
 final class RememberedSignIns: Sendable {
-    private let fields: Mutex<[String: HTTPField]>
-    private let seal: Seal
-    private let file: String
-    private let backend: String
+    private let fields: SharedFile<[String: HTTPField]>
     private let log: Logger
 
     /// What opening gives.
@@ -53,7 +49,10 @@ final class RememberedSignIns: Sendable {
                 warning = "The remembered sign-ins are damaged: their users have to sign in again."
             }
             let signIns = RememberedSignIns(fields, seal, file, backend, log)
-            if sealed != nil { signIns.write(fields) }
+            if sealed != nil {
+                signIns.fields.change { _ in true }
+                signIns.save()
+            }
             return Opening(signIns: signIns, warning: warning)
         } catch {
             return Opening(
@@ -65,51 +64,48 @@ final class RememberedSignIns: Sendable {
         _ fields: [String: HTTPField], _ seal: Seal, _ file: String, _ backend: String,
         _ log: Logger
     ) {
-        self.fields = Mutex(fields)
-        self.seal = seal
-        self.file = file
-        self.backend = backend
         self.log = log
-    }
-
-    /// What an identity's engine spoke with last; nil when it is not remembered.
-    func field(of identity: String) -> HTTPField? { fields.withLock { $0[identity] } }
-
-    /// Remembers what an identity's engine speaks with. It is on disk when this returns; where that
-    /// fails, the log says so and the identity is remembered until the process ends.
-    func keep(_ field: HTTPField, of identity: String) {
-        change { $0[identity] = field }
-    }
-
-    /// Forgets an identity's token.
-    func forget(_ identity: String) {
-        change { $0[identity] = nil }
-    }
-
-    /// The lock is held while the file is written: what is written last is what holds.
-    private func change(_ body: (inout [String: HTTPField]) -> Void) {
-        fields.withLock { fields in
-            let before = fields
-            body(&fields)
-            if fields != before { write(fields) }
+        self.fields = SharedFile(fields) { fields in
+            do throws(FileFailure) {
+                try Files.write(file, seal.close(Array(Self.text(fields, backend).utf8)))
+                return nil
+            } catch {
+                return error
+            }
         }
     }
 
-    private func write(_ fields: [String: HTTPField]) {
+    /// What an identity's engine spoke with last; nil when it is not remembered. Never waits for the file.
+    func field(of identity: String) -> HTTPField? { fields.read { $0[identity] } }
+
+    /// Remembers what an identity's engine speaks with, or forgets it. It is on disk after ``save()``.
+    func keep(_ field: HTTPField?, of identity: String) {
+        fields.change { fields in
+            guard fields[identity] != field else { return false }
+            fields[identity] = field
+            return true
+        }
+    }
+
+    /// Returns when all that was kept and forgotten before is on disk; blocks. Where that fails, the log
+    /// says so, and it holds until the process ends.
+    func save() {
+        do throws(FileFailure) {
+            try fields.save()
+        } catch {
+            log.warning("sign-ins not remembered", metadata: ["problem": "\(error)"])
+        }
+    }
+
+    private static func text(_ fields: [String: HTTPField], _ backend: String) -> String {
         let signIns = fields.sorted { $0.key < $1.key }.map { identity, field in
             JSONValue.members(
                 ("identity", .string(identity)), ("name", .string(field.name.rawName)),
                 ("value", .string(field.value)))
         }
-        let text = JSONValue.members(
+        return JSONValue.members(
             ("backend", .string(backend)), ("signIns", .array(signIns))
         ).text
-        do {
-            try Files.write(file, seal.close(Array(text.utf8)))
-        } catch {
-            log.warning(
-                "sign-ins not remembered", metadata: ["problem": "\(error)"])
-        }
     }
 
     private static func bytes(_ file: String) throws(SealProblem) -> [UInt8]? {

@@ -5,96 +5,94 @@ import TablesProtocol
 
 /// In whose name an identity's engine speaks. In memory only: after a restart nobody has signed in,
 /// unless sign-ins are remembered.
+///
+/// An identity has a token for each of its devices. The engine speaks with the latest that is neither
+/// expired, nor refused, nor signed out (``SpokenTokens``).
 final class SignIn: Sendable {
-    private struct State {
-        var field: HTTPField?
-        /// Whether the backend has said 401 to the field that is here, and has not vouched for it since.
-        var isRefused = false
-        /// The number of the latest refusal that was taken in.
-        var lastRefusal = 0
-    }
     private let identity: String
-    private let state: Mutex<State>
+    private let state: Mutex<SpokenTokens>
     private let remembered: RememberedSignIns?
-    private let slowLane: SlowLane
-    private let tokens: KnownTokens?
+    /// Where files are written, one after another.
+    private let lane: SlowLane
+    private let known: KnownTokens?
+    private let now: @Sendable () -> Instant
 
     /// Begins with what is remembered of the identity, if anything is.
-    /// - Parameter tokens: where a token ends that the backend refuses.
+    /// - Parameters:
+    ///   - lane: where files are written.
+    ///   - tokens: where a token ends that the backend refuses, and what is known of those signed out.
     init(
-        _ identity: String, _ remembered: RememberedSignIns?, slowLane: SlowLane,
-        tokens: KnownTokens? = nil
+        _ identity: String, _ remembered: RememberedSignIns?, lane: SlowLane,
+        tokens: KnownTokens? = nil, now: @escaping @Sendable () -> Instant
     ) {
         self.identity = identity
-        self.tokens = tokens
+        known = tokens
         self.remembered = remembered
-        self.slowLane = slowLane
-        state = Mutex(State(field: remembered?.field(of: identity)))
+        self.lane = lane
+        self.now = now
+        var spoken = SpokenTokens()
+        if let field = remembered?.field(of: identity) {
+            _ = spoken.take(Token(of: field), isVouched: true, at: now())
+        }
+        state = Mutex(spoken)
     }
 
     /// What the engine sends with its requests.
     var credential: Credential {
-        state.withLock { state in state.field.map { .token($0) } ?? .missing }
+        let at = now()
+        return state.withLock { spoken in
+            spoken.token(at: at, isSignedOut: isSignedOut).map { .token($0.field) } ?? .missing
+        }
+    }
+
+    private func isSignedOut(_ token: Token) -> Bool {
+        known?.find(token)?.known.isSignedOut == true
     }
 
     /// Takes a token. A token of the same text in another field is another one.
-    /// - Parameters:
-    ///   - onlyIfMissing: leaves one that is here already.
-    ///   - isVouched: the backend has just taken it; then a refusal of before counts no more.
+    /// - Parameter isVouched: the backend has just taken it, so that it is the latest. One that merely
+    ///   came with a request stands behind those that are here.
     /// - Returns: whether the engine has something new to try.
-    func take(_ token: Token, onlyIfMissing: Bool, isVouched: Bool) -> Bool {
-        let isNew = state.withLock { state in
-            let isHere = state.field == token.field
-            guard
-                isHere ? isVouched && state.isRefused : state.field == nil || !onlyIfMissing
-            else { return false }
-            state.field = token.field
-            state.isRefused = false
+    func take(_ token: Token, isVouched: Bool) -> Bool {
+        let at = now()
+        return state.withLock { spoken in
+            let before = spoken.token(at: at, isSignedOut: isSignedOut)
+            guard spoken.take(token, isVouched: isVouched, at: at) else { return false }
+            remember(spoken, at)
+            let isTriedAnew = before == token && isVouched
+            return isTriedAnew || spoken.token(at: at, isSignedOut: isSignedOut) != before
+        }
+    }
+
+    /// Takes in that the backend refuses a token, which ends: a request with it is asked about anew. The
+    /// engine goes on with the next; where there is none, with this one until another comes, since the
+    /// backend may have been wrong.
+    func refuse(_ token: Token) {
+        let at = now()
+        let isHere = state.withLock { spoken in
+            guard spoken.refuse(token) else { return false }
+            remember(spoken, at)
             return true
         }
-        if isNew { remember() }
-        return isNew
+        guard isHere, let known else { return }
+        known.end(token)
+        // Where it cannot be kept it holds until the process ends, as ``KnownTokens/save()`` says.
+        lane.run { try? known.save() }
     }
 
-    /// Takes in the last 401 that the engine got. The refused token ends: a request with it is asked
-    /// about anew, and it is not remembered any more. The engine speaks with it until there is another:
-    /// the backend may have been wrong.
-    func found(_ refusal: CredentialRefusal?) {
-        guard let refusal else { return }
-        let refused = state.withLock { state -> HTTPField? in
-            guard refusal.number > state.lastRefusal else { return nil }
-            state.lastRefusal = refusal.number
-            guard let field = state.field, refusal.credential == .token(field), !state.isRefused
-            else { return nil }
-            state.isRefused = true
-            return field
-        }
-        guard let refused else { return }
-        // Where it cannot be kept it holds until the process ends, as ``KnownTokens/end(_:)`` says.
-        slowLane.run { [tokens] in try? tokens?.end(Token(of: refused)) }
-        remember()
-    }
-
-    /// Forgets the token, since the user has signed out.
+    /// Forgets all tokens, since the user has signed out.
     func drop() {
-        let isHere = state.withLock { state in
-            defer { state.field = nil }
-            return state.field != nil
+        let at = now()
+        state.withLock { spoken in
+            spoken = SpokenTokens()
+            remember(spoken, at)
         }
-        if isHere { remember() }
     }
 
-    /// Brings what is remembered in line with what is here, as it is when the file's turn comes:
-    /// whoever was last wins.
-    private func remember() {
+    /// Brings what is remembered in line with what is here, under the lock: the last change is what holds.
+    private func remember(_ spoken: SpokenTokens, _ at: Instant) {
         guard let remembered else { return }
-        slowLane.run { [self] in
-            let (field, isRefused) = state.withLock { ($0.field, $0.isRefused) }
-            if let field, !isRefused {
-                remembered.keep(field, of: identity)
-            } else {
-                remembered.forget(identity)
-            }
-        }
+        remembered.keep(spoken.good(at: at, isSignedOut: isSignedOut)?.field, of: identity)
+        lane.run { remembered.save() }
     }
 }

@@ -20,7 +20,7 @@ struct PassThrough: Sendable {
     /// The places for those that send a body meanwhile, as slowly as they like.
     let uploads = Places(Limits.uploadsAtBackend)
     /// The places for signing in, and for tokens that the backend is asked about.
-    let signIns = Places(Limits.signInsAtBackend)
+    let signIns = WaitingPlaces(Limits.signInsAtBackend, waiting: Limits.signInsWaiting)
 
     /// What holds for one request that is passed on.
     struct Terms: Sendable, Hashable {
@@ -38,7 +38,19 @@ struct PassThrough: Sendable {
 
     /// Answers a request that the guard let through.
     func handle(_ request: Request, _ terms: Terms) -> Answer {
-        let places = places(for: request)
+        if LoginAnswer.isExpected(of: request) {
+            return .later { reply in
+                work.start {
+                    guard await takesTurn() else {
+                        return reply(unreachable(request, Self.crowded))
+                    }
+                    let response = await response(to: request, terms)
+                    signIns.giveBack()
+                    reply(response)
+                }
+            }
+        }
+        let places = request.bodyStream == nil ? places : uploads
         return .later { reply in
             guard places.take() else { return reply(unreachable(request, Self.crowded)) }
             work.start {
@@ -49,9 +61,9 @@ struct PassThrough: Sendable {
         }
     }
 
-    private func places(for request: Request) -> Places {
-        if LoginAnswer.isExpected(of: request) { return signIns }
-        return request.bodyStream == nil ? places : uploads
+    /// Waits for a place among those that sign in; false where too many wait, or for too long.
+    func takesTurn() async -> Bool {
+        await signIns.take { try? await Task.sleep(for: .seconds(Limits.signInWaitSeconds)) }
     }
 
     /// Why a client is sent away.

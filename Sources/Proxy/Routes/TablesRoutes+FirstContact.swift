@@ -189,11 +189,14 @@ extension TablesRoutes {
 
     /// Asks the backend in the client's stead.
     func askBackend(_ scene: Scene, _ target: ForwardedRead.Target) async -> ForwardedAnswer {
-        await scene.home.engine.forward(
+        let answer = await scene.home.engine.forward(
             ForwardedRead(
                 table: scene.call.table, target: target,
                 parameters: scene.call.parameters.map(\.raw), headers: scene.headers,
                 generation: scene.call.generation))
+        // The client's answer says what was learned of the backend.
+        await scene.home.refreshBoard()
+        return answer
     }
 
     /// The most rows that a client's list asks the backend for; nil where the client names no number.

@@ -18,8 +18,8 @@ extension TablesRoutes {
     ) -> Answer {
         guard homes.nobody.board.mayAsk else { return .now(refused(call)) }
         return .later { reply in
-            guard passThrough.signIns.take() else { return reply(crowded(call)) }
             work.start {
+                guard await passThrough.takesTurn() else { return reply(crowded(call)) }
                 let generation = homes.backendGeneration
                 let verdict = await voucher.verdict(
                     token, call.table, client: call.generation, backend: generation)
@@ -92,8 +92,9 @@ extension TablesRoutes {
             let home = try await homes.open(identity)
             home.signedIn(token, isFresh: false)
             if let check = entry.check { examine(check, call) }
-            let fields = entry.unconfirmed.map { Self.unconfirmed(until: $0) } ?? [:]
-            enter(home, call, request, actor, reply.adding(fields))
+            enter(
+                home, call, request, actor,
+                reply.map { confirmed($0, token, entry) })
         } catch {
             reply(unavailable(error, call))
         }
@@ -123,9 +124,11 @@ extension TablesRoutes {
             token, call.table, client: call.generation, backend: homes.backendGeneration)
     }
 
-    /// What an answer says whose client's token the backend could not confirm.
-    static func unconfirmed(until: Instant) -> HTTPFields {
-        [.understudyToken: "unconfirmed; until=\(until.text)"]
+    /// An answer to a client with a good token, which says so where the backend could not confirm it, or
+    /// cannot now.
+    func confirmed(_ response: Response, _ token: Token, _ entry: Homes.Entry) -> Response {
+        guard let until = entry.unconfirmed ?? homes.unconfirmed(token) else { return response }
+        return response.adding([.understudyToken: "unconfirmed; until=\(until.text)"])
     }
 
     private func enter(
@@ -167,17 +170,6 @@ extension TablesRoutes {
 
     func refused(_ call: TableCall) -> Response {
         TablesAnswer(to: call).render(error: .unauthorized())
-    }
-}
-
-extension Reply {
-    /// The reply with further header fields.
-    func adding(_ fields: HTTPFields) -> Reply {
-        map { response in
-            var response = response
-            for field in fields { response.head.headerFields[field.name] = field.value }
-            return response
-        }
     }
 }
 

@@ -47,6 +47,8 @@ extension TablesRoutes {
                 }
                 let run = await scene.home.engine.pull(
                     scene.call.table, isAsked: false)
+                // The client's answer says what was learned of the backend.
+                await scene.home.refreshBoard()
                 if once.isFirst { slowLane.run { then(run) } }
                 group.cancelAll()
             }

@@ -65,7 +65,8 @@ struct TablesRoutes: Sendable {
                     worker: worker),
                 request)
             if let check = entry.check { examine(check, call) }
-            return entry.unconfirmed.map { answer.adding(Self.unconfirmed(until: $0)) } ?? answer
+            guard let token, home.signIn != nil else { return answer }
+            return answer.map { confirmed($0, token, entry) }
         case .closed(let identity, let token, let entry):
             return open(identity, token, entry, call, request, actor)
         case .unknown(let token): return meet(token, call, request, actor)

@@ -48,6 +48,9 @@ struct Scheduler: Sendable {
     private(set) var syncAt: Duration?
     /// Something suggests that the backend is out of reach, which a probe tells.
     var isInDoubt = false
+    /// The backend was out of reach, or a sign-in was waited for: what failed meanwhile is due as soon as
+    /// the backend has given a list.
+    private(set) var isHeldUp = false
     var wishes: [Wish] = []
     private var lastRead: [TableName: Duration] = [:]
     /// When the engine last got something done, or had nothing to do.
@@ -160,12 +163,14 @@ struct Scheduler: Sendable {
             }
         case .unreachable:
             switch link {
-            case .open, .up: isInDoubt = true
-            case .down, .signedOut: break
+            // One that asks for a sign-in answers.
+            case .open, .up, .signedOut: isInDoubt = true
+            case .down: break
             }
         case .signedIn:
             if case .signedOut = link {
                 link = .open
+                isHeldUp = true
                 if isAutomatic { wish(.sync) }
             }
         }
@@ -189,7 +194,8 @@ struct Scheduler: Sendable {
     mutating func progressed(now: Duration) { lastProgress = now }
 
     /// The backend gave a list or a verdict, or said something about one table.
-    /// - Returns: true when it had been out of reach, so that all that waits is due at once.
+    /// - Returns: true when it had been out of reach.
+    @discardableResult
     mutating func reached(
         now: Duration, wall: Instant, reason: String = "The backend answers."
     ) -> Bool {
@@ -201,9 +207,15 @@ struct Scheduler: Sendable {
         }
         link = .up
         tell(.online, reason, wall: wall, nextTry: nil)
-        if wasAway, settings.triggers.contains(.reconnect) { wish(.sync) }
+        if wasAway {
+            isHeldUp = true
+            if settings.triggers.contains(.reconnect) { wish(.sync) }
+        }
         return wasAway
     }
+
+    /// What was held up is due.
+    mutating func letGo() { isHeldUp = false }
 
     /// The backend cannot be used.
     mutating func failed(

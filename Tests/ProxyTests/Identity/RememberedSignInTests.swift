@@ -39,7 +39,7 @@ struct RememberedSignInTests {
 
     @Test func `what an engine spoke with is there after a restart, and not in the clear`() throws {
         defer { remove() }
-        open().signIns?.keep(field, of: "ana")
+        open().signIns?.put(field, of: "ana")
         let again = open()
         #expect(again.warning == nil)
         #expect(again.signIns?.field(of: "ana") == field)
@@ -54,17 +54,17 @@ struct RememberedSignInTests {
     @Test func `what is forgotten does not come back`() {
         defer { remove() }
         let signIns = open().signIns
-        signIns?.keep(field, of: "ana")
-        signIns?.keep(field, of: "ben")
-        signIns?.forget("ana")
+        signIns?.put(field, of: "ana")
+        signIns?.put(field, of: "ben")
+        signIns?.put(nil, of: "ana")
         #expect(open().signIns?.field(of: "ana") == nil)
         #expect(open().signIns?.field(of: "ben") == field)
     }
 
     @Test func `tokens of another backend, and of identities without a store, are gone for good`() {
         defer { remove() }
-        open().signIns?.keep(field, of: "ana")
-        open().signIns?.keep(field, of: "ben")
+        open().signIns?.put(field, of: "ana")
+        open().signIns?.put(field, of: "ben")
         #expect(open(identities: ["ben"]).signIns?.field(of: "ana") == nil)
         #expect(open().signIns?.field(of: "ana") == nil)
         #expect(open(backend: "http://two.test").signIns?.field(of: "ben") == nil)
@@ -74,7 +74,7 @@ struct RememberedSignInTests {
     @Test func `with another key nothing is remembered, and the right one finds all again`() throws
     {
         defer { remove() }
-        open().signIns?.keep(field, of: "ana")
+        open().signIns?.put(field, of: "ana")
         let (key, text) = (try Files.read(folder.signInsKeyFile) ?? [], try sealed())
         try Files.write(folder.signInsKeyFile, Array(ThisProcess.secret().utf8))
         let opening = open()
@@ -87,7 +87,7 @@ struct RememberedSignInTests {
 
     @Test func `without the key that something was sealed with no other one is made`() throws {
         defer { remove() }
-        open().signIns?.keep(field, of: "ana")
+        open().signIns?.put(field, of: "ana")
         Files.remove(folder.signInsKeyFile)
         let opening = open()
         #expect(opening.signIns == nil)
@@ -97,14 +97,14 @@ struct RememberedSignInTests {
 
     @Test func `what is damaged is said, and remembering begins anew`() throws {
         defer { remove() }
-        open().signIns?.keep(field, of: "ana")
+        open().signIns?.put(field, of: "ana")
         var text = try sealed()
         text[text.count - 1] ^= 1
         try Files.write(folder.signInsFile, text)
         let opening = open()
         #expect(opening.warning?.contains("damaged") == true)
         #expect(opening.signIns?.field(of: "ana") == nil)
-        opening.signIns?.keep(field, of: "ana")
+        opening.signIns?.put(field, of: "ana")
         #expect(open().signIns?.field(of: "ana") == field)
         #expect(open().warning == nil)
     }
@@ -113,7 +113,7 @@ struct RememberedSignInTests {
         defer { remove() }
         let credential = "\(folder.path)/understudy.key"
         try Files.write(credential, Array("\(ThisProcess.secret())\n".utf8))
-        open(credential: credential).signIns?.keep(field, of: "ana")
+        open(credential: credential).signIns?.put(field, of: "ana")
         #expect(!Files.exists(folder.signInsKeyFile))
         #expect(open(credential: credential).signIns?.field(of: "ana") == field)
         #expect(open().warning?.contains("understudy.key") == true)
@@ -134,7 +134,7 @@ struct RememberedSignInTests {
 
     @Test func `a key file that others can read is refused`() throws {
         defer { remove() }
-        open().signIns?.keep(field, of: "ana")
+        open().signIns?.put(field, of: "ana")
         try setMode(folder.signInsKeyFile, 0o640)
         let opening = open()
         #expect(opening.signIns == nil)
@@ -179,5 +179,13 @@ struct RememberedSignInTests {
             #expect(await home.engine.pull(open).state == .complete)
             #expect(await remembered() == nil)
         }
+    }
+}
+
+extension RememberedSignIns {
+    /// Keeps a field, or forgets it, on disk.
+    fileprivate func put(_ field: HTTPField?, of identity: String) {
+        keep(field, of: identity)
+        save()
     }
 }

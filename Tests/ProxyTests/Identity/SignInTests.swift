@@ -2,13 +2,15 @@ import HTTPTypes
 import Logging
 import SyncCore
 import TablesProtocol
+import TestSupport
 import Testing
 
 @testable import Proxy
 
 struct SignInTests {
+    private static let now = Instant(milliseconds: 1_800_000_000_000)
     private let folder = DataFolder(path: "/tmp/understudy-tests/\(ThisProcess.secret())")
-    private let slowLane = SlowLane(worker: 0)
+    private let lane = SlowLane(worker: 0)
 
     private func make() throws -> (SignIn, RememberedSignIns) {
         try Files.makeFolder(folder.path)
@@ -17,23 +19,23 @@ struct SignInTests {
             secret: SealSecret(credential: nil, file: folder.signInsKeyFile), backend: "b",
             identities: ["ana"], log: Logger(label: "test"), random: ThisProcess.secret)
         let remembered = try #require(opening.signIns)
-        return (SignIn("ana", remembered, slowLane: slowLane), remembered)
+        return (SignIn("ana", remembered, lane: lane) { Self.now }, remembered)
     }
 
     private func remove() { try? Files.removeFolder(folder.path) }
 
     /// What is remembered once everything that was handed over is done.
     private func token(_ remembered: RememberedSignIns) async -> String? {
-        await withCheckedContinuation { done in slowLane.run { done.resume() } }
+        await lane.value {}
         return remembered.field(of: "ana")?.value
     }
 
-    private func take(_ signIn: SignIn, _ text: String, isVouched: Bool = false) -> Bool {
-        signIn.take(Token(login: text), onlyIfMissing: false, isVouched: isVouched)
+    private func take(_ signIn: SignIn, _ text: String, isVouched: Bool = true) -> Bool {
+        signIn.take(Token(login: text), isVouched: isVouched)
     }
 
-    private func refusal(_ signIn: SignIn, _ number: Int) -> CredentialRefusal {
-        CredentialRefusal(credential: signIn.credential, number: number)
+    private func spoken(_ signIn: SignIn) -> String? {
+        if case .token(let field) = signIn.credential { field.value } else { nil }
     }
 
     @Test func `a token is remembered until the backend refuses it, and another one then`()
@@ -43,13 +45,13 @@ struct SignInTests {
         let (signIn, remembered) = try make()
         #expect(take(signIn, "t"))
         #expect(await token(remembered) == "t")
-        signIn.found(nil)
-        #expect(await token(remembered) == "t")
-        signIn.found(refusal(signIn, 1))
+        signIn.refuse(Token(login: "t"))
         #expect(await token(remembered) == nil)
-        #expect(signIn.credential != .missing)
+        // The backend may have been wrong.
+        #expect(spoken(signIn) == "t")
         #expect(take(signIn, "u"))
         #expect(await token(remembered) == "u")
+        #expect(spoken(signIn) == "u")
     }
 
     @Test func `a refused token is remembered again only when the backend vouches for it anew`()
@@ -58,17 +60,14 @@ struct SignInTests {
         defer { remove() }
         let (signIn, remembered) = try make()
         _ = take(signIn, "t")
-        signIn.found(refusal(signIn, 1))
+        signIn.refuse(Token(login: "t"))
+        #expect(!take(signIn, "t", isVouched: false))
+        #expect(await token(remembered) == nil)
+        #expect(take(signIn, "t"))
+        #expect(await token(remembered) == "t")
         #expect(!take(signIn, "t"))
+        signIn.refuse(Token(login: "t"))
         #expect(await token(remembered) == nil)
-        #expect(take(signIn, "t", isVouched: true))
-        #expect(await token(remembered) == "t")
-        signIn.found(refusal(signIn, 1))
-        #expect(await token(remembered) == "t")
-        signIn.found(refusal(signIn, 2))
-        #expect(await token(remembered) == nil)
-        #expect(take(signIn, "t", isVouched: true))
-        #expect(!take(signIn, "t", isVouched: true))
     }
 
     @Test func `the 401 of an earlier token says nothing of a new one, its own does`() async throws
@@ -76,23 +75,101 @@ struct SignInTests {
         defer { remove() }
         let (signIn, remembered) = try make()
         _ = take(signIn, "t")
-        let first = refusal(signIn, 1)
         _ = take(signIn, "u")
-        signIn.found(first)
+        signIn.refuse(Token(login: "t"))
         #expect(await token(remembered) == "u")
-        signIn.found(refusal(signIn, 2))
+        signIn.refuse(Token(login: "u"))
         #expect(await token(remembered) == nil)
     }
 
-    @Test func `signing out forgets the token that is here`() async throws {
+    @Test func `where the latest token is refused, the next one is spoken with and remembered`()
+        async throws
+    {
+        defer { remove() }
+        let (signIn, remembered) = try make()
+        _ = take(signIn, "tablet")
+        #expect(take(signIn, "phone"))
+        // What merely comes with a request stands behind, and is nothing new to try.
+        #expect(!take(signIn, "desk", isVouched: false))
+        for (refused, next) in [("phone", "tablet"), ("tablet", "desk")] {
+            signIn.refuse(Token(login: refused))
+            #expect(spoken(signIn) == next)
+            #expect(await token(remembered) == next)
+        }
+        signIn.refuse(Token(login: "desk"))
+        #expect(spoken(signIn) == "desk")
+        #expect(await token(remembered) == nil)
+        #expect(take(signIn, "desk"))
+    }
+
+    @Test func `signing out forgets all tokens that are here`() async throws {
         defer { remove() }
         let (signIn, remembered) = try make()
         let fields: HTTPFields = [.authorization: "Bearer t"]
         let bearer = try #require(Token(fields, generation: .datasync))
-        _ = signIn.take(bearer, onlyIfMissing: false, isVouched: false)
+        _ = take(signIn, "u")
+        _ = signIn.take(bearer, isVouched: true)
         #expect(await token(remembered) == "Bearer t")
         signIn.drop()
         #expect(await token(remembered) == nil)
         #expect(signIn.credential == .missing)
+    }
+
+    @Test func `what is known as signed out is not spoken with`() throws {
+        defer { remove() }
+        try Files.makeFolder(folder.path)
+        let backend = try #require(BackendAddress("http://one.test"))
+        let known = KnownTokens(file: folder.tokensFile, backend: backend) { Self.now }
+        let signIn = SignIn("ana", nil, lane: lane, tokens: known) { Self.now }
+        let ana = Identity(key: "ana")
+        known.learn(Token(login: "t"), of: ana)
+        _ = take(signIn, "t")
+        known.signOut(ana)
+        #expect(signIn.credential == .missing)
+        #expect(!take(signIn, "t", isVouched: false))
+        #expect(signIn.credential == .missing)
+    }
+}
+
+struct SpokenTokensTests {
+    private static let now = Instant(milliseconds: 1_800_000_000_000)
+
+    /// A token that expires in so many seconds.
+    private static func token(_ seconds: Int64, _ number: Int = 0) -> Token {
+        let at = now.milliseconds / 1000 + seconds
+        return Token(login: "h.\(Base64URL.text(#"{"exp":\#(at),"n":\#(number)}"#)).s")
+    }
+
+    private func chosen(_ spoken: SpokenTokens, _ seconds: Int64 = 0) -> Token? {
+        spoken.token(at: Self.now.adding(seconds: seconds)) { _ in false }
+    }
+
+    @Test func `an expired token gives way to an earlier one, and one alone to none`() {
+        var spoken = SpokenTokens()
+        let (long, short) = (Self.token(7200), Self.token(3600))
+        for token in [long, short] { _ = spoken.take(token, isVouched: true, at: Self.now) }
+        let skew = Limits.tokenClockSkewSeconds
+        #expect(chosen(spoken, 3600 + skew) == short)
+        #expect(chosen(spoken, 3601 + skew) == long)
+        #expect(chosen(spoken, 7201 + skew) == nil)
+        // One that was refused comes back for none that is expired.
+        _ = spoken.refuse(long)
+        #expect(chosen(spoken, 3601 + skew) == long)
+        #expect(chosen(spoken, 7201 + skew) == nil)
+    }
+
+    @Test func `as many are kept as the limit says, the latest and no expired ones`() {
+        var spoken = SpokenTokens()
+        let tokens = (0...Limits.tokensPerIdentity).map { Self.token(3600, $0) }
+        for token in tokens { _ = spoken.take(token, isVouched: true, at: Self.now) }
+        _ = spoken.take(Self.token(3600, -1), isVouched: false, at: Self.now)
+        for token in tokens.dropFirst().reversed() {
+            #expect(chosen(spoken) == token)
+            let isRefused = spoken.refuse(token)
+            #expect(isRefused)
+        }
+        // The first went, and the one that came with a request found no room.
+        #expect(chosen(spoken) == tokens[1])
+        #expect(spoken.good(at: Self.now) { _ in false } == nil)
     }
 }

@@ -83,11 +83,12 @@ struct TokenStandingTests {
         }
         let known = open()
         let (ana, ben) = (Identity(key: "ana"), Identity(key: "ben"))
-        for text in ["a1", "a2", "a3"] { try known.learn(Token(login: text), of: ana) }
-        try known.learn(Token(login: "b"), of: ben)
-        try known.end(Token(login: "a1"))
-        try known.signOut(ana)
-        try known.end(Token(login: "a2"))
+        for text in ["a1", "a2", "a3"] { known.learn(Token(login: text), of: ana) }
+        known.learn(Token(login: "b"), of: ben)
+        known.end(Token(login: "a1"))
+        known.signOut(ana)
+        known.end(Token(login: "a2"))
+        try known.save()
         for tokens in [known, open()] {
             #expect(tokens.find(Token(login: "a1")) == nil)
             let signedOut = KnownToken(identity: ana, confirmedAt: Self.now, isSignedOut: true)
@@ -98,9 +99,11 @@ struct TokenStandingTests {
                     == KnownToken(identity: ben, confirmedAt: Self.now))
         }
         // A question that was under way when the user signed out changes nothing, a login does.
-        try known.learn(Token(login: "a3"), of: ana)
+        known.learn(Token(login: "a3"), of: ana)
+        try known.save()
         #expect(open().find(Token(login: "a3"))?.known.isSignedOut == true)
-        try known.learn(Token(login: "a3"), of: ana, byLogin: true)
+        known.learn(Token(login: "a3"), of: ana, byLogin: true)
+        try known.save()
         #expect(
             open().find(Token(login: "a3"))?.known
                 == KnownToken(identity: ana, confirmedAt: Self.now))

@@ -121,6 +121,32 @@ import Testing
         #expect(scheduler.next(now: .seconds(31), outlook: due) == .run(.sync))
     }
 
+    @Test func `what was held up until a sign-in is due with the next proof, once`() {
+        var scheduler = scheduler()
+        #expect(!scheduler.isHeldUp)
+        scheduler.failed(
+            Prover.Failure(state: .signedOut, reason: "sign in"), now: .zero, wall: wall,
+            random: random)
+        scheduler.wake(.signedIn, now: .seconds(1))
+        // An answer that proves nothing lets go of nothing.
+        scheduler.reached(now: .seconds(2), wall: wall)
+        #expect(scheduler.isHeldUp)
+        scheduler.letGo()
+        scheduler.wake(.signedIn, now: .seconds(3))
+        scheduler.reached(now: .seconds(4), wall: wall)
+        #expect(!scheduler.isHeldUp)
+    }
+
+    @Test func `a backend that asks to sign in is looked for when a request finds it away`() {
+        var scheduler = scheduler()
+        scheduler.failed(
+            Prover.Failure(state: .signedOut, reason: "sign in"), now: .zero, wall: wall,
+            random: random)
+        scheduler.wake(.unreachable, now: .seconds(1))
+        #expect(scheduler.next(now: .seconds(1), outlook: due) == .probe)
+        #expect(scheduler.next(now: .seconds(1), outlook: due) == .wait(until: .seconds(60)))
+    }
+
     @Test func `offline mode holds everything and ends by itself`() {
         var scheduler = scheduler()
         scheduler.setMode(.offline(until: nil), until: nil, now: .zero)
