@@ -228,7 +228,7 @@ final class Homes: Sendable {
     /// Returns when what is known of tokens is on disk, and what was handed to the lane before is done.
     /// Those that come at once share a write.
     /// - Returns: the reason where it cannot be kept; it holds all the same until the process ends.
-    private func keepTokens() async -> FileFailure? {
+    func keepTokens() async -> FileFailure? {
         await tokenLane.value { [tokens] () -> FileFailure? in
             do throws(FileFailure) {
                 try tokens.save()
