@@ -8,27 +8,15 @@ struct NameTable {
             left.text.hasSameBytes(as: right.text)
         }
     }
-    /// Up to this many names are compared one by one, which is faster than hashing them.
-    private static let few = 12
-    private var names: [String] = []
     private var places: [Name: Int] = [:]
 
     /// The place of a name; nil when it was not added.
-    func place(of name: String) -> Int? {
-        places.isEmpty
-            ? names.firstIndex { $0.hasSameBytes(as: name) } : places[Name(text: name)]
-    }
+    func place(of name: String) -> Int? { places[Name(text: name)] }
 
     /// Adds a name at the next place; the place of the same name when it was there already.
     mutating func insert(_ name: String) -> Int? {
         if let place = place(of: name) { return place }
-        if names.isEmpty { names.reserveCapacity(Self.few) }
-        names.append(name)
-        if !places.isEmpty {
-            places[Name(text: name)] = names.count - 1
-        } else if names.count > Self.few {
-            for (place, name) in names.enumerated() { places[Name(text: name)] = place }
-        }
+        places[Name(text: name)] = places.count
         return nil
     }
 }

@@ -1,3 +1,5 @@
+import HTTPMessage
+
 /// One `name=value` pair of a query string.
 public struct QueryParameter: Sendable, Hashable {
     /// The decoded name.
@@ -82,36 +84,28 @@ extension QueryParameter {
             raw: String(decoding: bytes[range], as: UTF8.self))
     }
 
+    /// Decodes a name or a value, `+` as a space; ``PercentCoding`` does it, and what it refuses is told
+    /// with its place.
     private static func decoded(
         _ bytes: [UInt8], _ range: Range<Int>
     ) throws(ODataError) -> String {
-        var result: [UInt8] = []
-        result.reserveCapacity(range.count)
-        var index = range.lowerBound
-        while index < range.upperBound {
-            switch bytes[index] {
-            case UInt8(ascii: "+"):
-                result.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard index + 2 < range.upperBound, let high = Base16.value(bytes[index + 1]),
-                    let low = Base16.value(bytes[index + 2])
-                else {
-                    throw ODataError(
-                        option: "", reason: "The query has a '%' without two hexadecimal digits",
-                        position: index)
-                }
-                result.append(high << 4 | low)
-                index += 2
-            case let byte:
-                result.append(byte)
-            }
-            index += 1
+        let text = String(decoding: bytes[range], as: UTF8.self)
+        if let decoded = PercentCoding.decode(text[...], plusIsSpace: true) { return decoded }
+        let torn = range.first { index in
+            bytes[index] == UInt8(ascii: "%")
+                && Base16.decoded(
+                    String(
+                        decoding: bytes[index..<range.upperBound].dropFirst().prefix(2),
+                        as: UTF8.self)
+                )?.count != 1
         }
-        guard let text = String(validating: result, as: UTF8.self) else {
+        guard let torn else {
             throw ODataError(
                 option: "", reason: "The query is not valid UTF-8", position: range.lowerBound)
         }
-        return text
+        throw ODataError(
+            option: "", reason: "The query has a '%' without two hexadecimal digits", position: torn
+        )
     }
 
     /// A value as it stands in a query string.
@@ -119,16 +113,9 @@ extension QueryParameter {
     /// Letters, digits and `-._~$'(),:/@!*` stand for themselves: the .NET server of generation 2
     /// finds column names between raw parentheses, commas and encoded spaces.
     public static func encoded(_ value: String) -> String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(value.utf8.count)
-        for byte in value.utf8 {
-            if Lexer.isLetter(byte) || Lexer.isDigit(byte) || "-._~$'(),:/@!*".utf8.contains(byte) {
-                bytes.append(byte)
-            } else {
-                bytes.append(UInt8(ascii: "%"))
-                bytes += Base16.encoded(CollectionOfOne(byte)).utf8
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        value.unicodeScalars.map { scalar in
+            "$'(),:/@!*".unicodeScalars.contains(scalar)
+                ? String(scalar) : PercentCoding.encode(String(scalar))
+        }.joined()
     }
 }
