@@ -167,3 +167,59 @@ extension Columns: Hashable {
     /// Hashes the text.
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
+
+extension Columns {
+    /// Cuts an object into its columns in one pass over the bytes, building no trees.
+    static func slice(_ bytes: [UInt8]) throws(JSONError) -> [Column] {
+        var scanner = JSONScanner()
+        try scanner.start(bytes.span)
+        guard try scanner.take(UInt8(ascii: "{"), bytes.span) else {
+            throw JSONError(.notAnObject, at: scanner.position)
+        }
+        try scanner.enter()
+        var columns: [Column] = []
+        columns.reserveCapacity(8)
+        var places = NameTable()
+        if try !scanner.take(UInt8(ascii: "}"), bytes.span) {
+            repeat {
+                scanner.skipSpace(bytes.span)
+                let position = scanner.position
+                let name = try scanner.string(bytes.span)
+                guard places.insert(name) == nil else {
+                    throw JSONError(.duplicateName(name), at: position)
+                }
+                try scanner.expect(UInt8(ascii: ":"), bytes.span)
+                scanner.skipSpace(bytes.span)
+                let start = scanner.position
+                try scanner.skipValue(bytes.span)
+                let text = try JSONScanner.text(bytes.span, start..<scanner.position)
+                columns.append(Column(name, JSONText(trusted: text)))
+            } while try scanner.take(UInt8(ascii: ","), bytes.span)
+            try scanner.expect(UInt8(ascii: "}"), bytes.span)
+        }
+        try scanner.expectEnd(bytes.span)
+        return columns
+    }
+
+    /// The names whose values are not the same as in `base`, in order, those that only `base` has
+    /// last. An absent column and null are the same.
+    public func changedNames(from base: Columns) -> [String] {
+        let mine = all
+        let theirs = base.all
+        let (myPlaces, theirPlaces) = (Self.places(mine), Self.places(theirs))
+        let changed = mine.filter { column in
+            let value = theirPlaces.place(of: column.name).map { theirs[$0].value }
+            return !(value ?? .null).isSame(as: column.value)
+        }
+        let removed = theirs.filter {
+            !$0.value.isNull && myPlaces.place(of: $0.name) == nil
+        }
+        return (changed + removed).map(\.name)
+    }
+
+    private static func places(_ columns: [Column]) -> NameTable {
+        var places = NameTable()
+        for column in columns { _ = places.insert(column.name) }
+        return places
+    }
+}

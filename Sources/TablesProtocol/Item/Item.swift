@@ -26,3 +26,85 @@ public struct Item: Sendable, Hashable {
         self.deleted = deleted
     }
 }
+
+/// The properties that a server keeps for each item, besides the id.
+public enum SystemProperty: Sendable, Hashable, CaseIterable {
+    case createdAt, updatedAt, version, deleted
+
+    /// The name on the wire; nil where the generation does not have the property.
+    public func name(in generation: Generation) -> String? {
+        switch (generation, self) {
+        case (.mobileServices, .createdAt): "__createdAt"
+        case (.mobileServices, .updatedAt): "__updatedAt"
+        case (.mobileServices, .version): "__version"
+        case (.mobileServices, .deleted): "__deleted"
+        case (.datasync, .createdAt): nil
+        case (.mobileApps, .createdAt): "createdAt"
+        case (.mobileApps, .updatedAt), (.datasync, .updatedAt): "updatedAt"
+        case (.mobileApps, .version), (.datasync, .version): "version"
+        case (.mobileApps, .deleted), (.datasync, .deleted): "deleted"
+        }
+    }
+
+    /// The property with this name on the wire, whatever its case; nil for a user's column.
+    public init?(named name: String, in generation: Generation) {
+        let wanted = name.lowercased()
+        let found = Self.allCases.first { $0.name(in: generation)?.lowercased() == wanted }
+        guard let found else { return nil }
+        self = found
+    }
+}
+
+/// A page of a list, as items or as text.
+public protocol ListedPage: Sendable {
+    /// Whether it has no rows.
+    var isEmpty: Bool { get }
+}
+
+/// One answer to a list: some items, the count where asked for, and whether more follow.
+public struct ItemPage: Sendable, Hashable {
+    /// The items in the order asked for.
+    public var items: [Item]
+    /// How many match the filter regardless of skip and top; nil when not asked for.
+    public var count: Int?
+    /// True when more items match within the client's own top.
+    public var hasMore: Bool
+    /// Whether the items' `updatedAt` are the store's own stamps, by which a next page can go on.
+    public var hasOwnStamps: Bool
+
+    /// Makes a page.
+    public init(
+        items: [Item], count: Int? = nil, hasMore: Bool = false, hasOwnStamps: Bool = true
+    ) {
+        self.items = items
+        self.count = count
+        self.hasMore = hasMore
+        self.hasOwnStamps = hasOwnStamps
+    }
+}
+
+extension ItemPage: ListedPage {
+    /// Whether it has no items.
+    public var isEmpty: Bool { items.isEmpty }
+}
+
+/// An item where it is stored, written into an answer without a value being made of it first.
+package protocol StoredItem {
+    /// When it was made; nil where the server does not say.
+    var createdAt: Instant? { get }
+    /// When it last changed.
+    var updatedAt: Instant { get }
+    /// True when only a tombstone is left.
+    var deleted: Bool { get }
+
+    /// Whether the id is a whole number. In a table of integer ids, what is left under an id that an item
+    /// had before is not.
+    var hasNumberAsID: Bool { get }
+
+    /// Appends the text of the id.
+    func appendID(to bytes: inout [UInt8])
+    /// Appends the object of the user's columns, as ``Columns/text`` gave it.
+    func appendColumns(to bytes: inout [UInt8])
+    /// Appends the version, without quotes.
+    func appendVersion(to bytes: inout [UInt8])
+}

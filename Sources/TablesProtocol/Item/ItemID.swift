@@ -1,3 +1,11 @@
+/// What the ids of a table are.
+public enum IDKind: String, Sendable, Hashable, CaseIterable {
+    /// Text, made by the client or by the server.
+    case string
+    /// A positive integer assigned by the server; first generation tables only.
+    case integer
+}
+
 /// The identity of an item in its table: validated text, compared byte for byte.
 public struct ItemID: Sendable, Hashable, CustomStringConvertible {
     /// The id as text; decimal digits for an integer id.
@@ -87,5 +95,46 @@ public struct ItemID: Sendable, Hashable, CustomStringConvertible {
         case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\"", "+", "?", "\\", "/", "`": true
         default: false
         }
+    }
+}
+
+extension ItemID {
+    /// Makes a random id (UUID version 4) in the form that servers of the generation give:
+    /// upper-case with dashes, lower-case with dashes, or 32 lower-case digits.
+    public static func make(
+        generation: Generation, random: inout some RandomNumberGenerator
+    ) -> ItemID {
+        let high = (random.next() as UInt64) & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
+        let low = (random.next() as UInt64) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        switch generation {
+        case .mobileServices:
+            return ItemID(generated: UUIDText.make(high, low, isUpperCase: true))
+        case .mobileApps: return ItemID(generated: UUIDText.make(high, low))
+        case .datasync: return ItemID(generated: UUIDText.make(high, low, isDashed: false))
+        }
+    }
+}
+
+/// UUIDs as text. Each write makes two, so they are written digit by digit into one text.
+package enum UUIDText {
+    /// The 32 digits of the two halves, with dashes where a UUID has them.
+    package static func make(
+        _ high: UInt64, _ low: UInt64, isDashed: Bool = true, isUpperCase: Bool = false
+    ) -> String {
+        let letter = UInt8(ascii: isUpperCase ? "A" : "a") - 10
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(36)
+        for word in [high, low] {
+            for shift in stride(from: 60, through: 0, by: -4) {
+                let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 0xF
+                bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : letter + digit)
+                guard isDashed else { continue }
+                switch bytes.count {
+                case 8, 13, 18, 23: bytes.append(UInt8(ascii: "-"))
+                default: break
+                }
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -71,4 +71,162 @@ extension Expression {
         }
         return flat.count > 1 ? .logical(operation, flat) : flat.first
     }
+
+    /// A column as a query names it.
+    public enum Column: Sendable, Hashable {
+        /// The id.
+        case id
+        /// A property that the server keeps, whatever the generation calls it.
+        case system(SystemProperty)
+        /// A column of the application; more than one name is a path into a nested object.
+        case user(path: [String])
+
+        /// The column that a path of names means in a generation's queries.
+        ///
+        /// Names of the id and of system properties match in any case, since the databases behind
+        /// the real servers compare column names so.
+        public init(path: [String], in generation: Generation) {
+            let reserved = path.count == 1 ? Self.reserved[generation] : nil
+            self = reserved?[path[0].lowercased()] ?? .user(path: path)
+        }
+
+        /// The columns that are no user's, by their names in lower case.
+        private static let reserved: [Generation: [String: Column]] = {
+            var reserved: [Generation: [String: Column]] = [:]
+            for generation in Generation.allCases {
+                reserved[generation] = ["id": .id]
+                for property in SystemProperty.allCases {
+                    guard let name = property.name(in: generation) else { continue }
+                    reserved[generation]?[name.lowercased()] = .system(property)
+                }
+            }
+            return reserved
+        }()
+
+        /// The column's name on the wire; nil where the generation does not have the property.
+        public func name(in generation: Generation) -> String? {
+            switch self {
+            case .id: "id"
+            case .system(let property): property.name(in: generation)
+            case .user(let path): path.joined(separator: "/")
+            }
+        }
+    }
+
+    /// What a condition over the elements of an array asks for.
+    public enum Quantifier: String, Sendable, Hashable, CaseIterable {
+        case any, all
+    }
+
+    /// `i: i/price gt 3`, the condition that each element of an array is held against.
+    public struct Lambda: Sendable, Hashable {
+        /// The name that the condition gives to the element.
+        public let variable: String
+        /// The condition.
+        public let condition: Expression
+
+        /// A condition over an element.
+        public init(_ variable: String, _ condition: Expression) {
+            self.variable = variable
+            self.condition = condition
+        }
+    }
+
+    /// The element that a lambda looks at, or what a path leads to from it: `i`, `i/price`.
+    public struct Variable: Sendable, Hashable {
+        /// The name that the lambda gave to the element.
+        public let name: String
+        /// Names from the element on; empty for the element itself.
+        public let path: [String]
+
+        /// An element, or a value in it.
+        public init(_ name: String, path: [String] = []) {
+            self.name = name
+            self.path = path
+        }
+    }
+
+    /// The functions of both dialects; the raw value is the name on the wire in lower case, except that
+    /// OData v3 spells ``contains`` as `substringof` with its arguments swapped.
+    public enum Function: String, Sendable, Hashable, CaseIterable {
+        case startsWith = "startswith"
+        case endsWith = "endswith"
+        case contains
+        /// Whether a text has a part that a regular expression describes; the second argument is a
+        /// constant that ``Pattern`` reads.
+        case matchesPattern = "matchespattern"
+        case length
+        case toLower = "tolower"
+        case toUpper = "toupper"
+        case trim
+        case indexOf = "indexof"
+        case substring
+        case concat
+        case replace
+        case year, month, day, hour, minute, second
+        case fractionalSeconds = "fractionalseconds"
+        case totalOffsetMinutes = "totaloffsetminutes"
+        case totalSeconds = "totalseconds"
+        case date, time
+        case now
+        case minDateTime = "mindatetime"
+        case maxDateTime = "maxdatetime"
+        case round, floor, ceiling
+        case geoDistance = "geo.distance"
+        case geoLength = "geo.length"
+        /// `items/$count`, the number of elements of an array.
+        case count = "$count"
+
+        /// How many arguments the function takes.
+        public var argumentCounts: ClosedRange<Int> {
+            switch self {
+            case .now, .minDateTime, .maxDateTime: 0...0
+            case .startsWith, .endsWith, .contains, .matchesPattern, .indexOf, .concat,
+                .geoDistance:
+                2...2
+            case .substring: 2...3
+            case .replace: 3...3
+            case .length, .toLower, .toUpper, .trim, .year, .month, .day, .hour, .minute, .second,
+                .fractionalSeconds, .totalOffsetMinutes, .totalSeconds, .date, .time, .round,
+                .floor,
+                .ceiling, .geoLength, .count:
+                1...1
+            }
+        }
+
+        /// Whether its arguments are places.
+        var isOfPlaces: Bool { self == .geoDistance || self == .geoLength }
+
+        /// The dialects in which servers are known to have it.
+        var dialects: Set<Dialect> {
+            switch self {
+            case .replace: [.v3]
+            case .startsWith, .endsWith, .contains, .length, .toLower, .toUpper, .trim, .indexOf,
+                .substring, .concat, .year, .month, .day, .hour, .minute, .second, .round, .floor,
+                .ceiling:
+                [.v3, .v4]
+            case .date, .time, .now, .minDateTime, .maxDateTime, .fractionalSeconds,
+                .totalOffsetMinutes, .totalSeconds, .geoDistance, .count:
+                [.v4]
+            // Each server has its own regular expressions, and none measures lines.
+            case .matchesPattern, .geoLength: []
+            }
+        }
+    }
+}
+
+/// The two versions of OData that backends read.
+public enum Dialect: Sendable, Hashable, CaseIterable {
+    /// Generations 1 and 2.
+    case v3
+    /// Generation 3.
+    case v4
+
+    /// The dialect of a generation's servers.
+    public init(_ generation: Generation) {
+        switch generation {
+        case .mobileServices, .mobileApps: self = .v3
+        case .datasync: self = .v4
+        }
+    }
 }

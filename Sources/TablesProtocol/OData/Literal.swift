@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 extension Expression {
     /// A constant of an expression. Numbers and instants keep the text they came with.
     public enum Literal: Sendable, Hashable {
@@ -13,5 +15,170 @@ extension Expression {
         case time(TimeLiteral)
         case duration(DurationLiteral)
         case geo(GeoLiteral)
+    }
+}
+
+/// A number of an expression with the digits it came with.
+public struct NumberLiteral: Sendable, Hashable {
+    /// What the suffix said: none, `L`, `f`, `d` or `M`.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        case plain = ""
+        case long = "L"
+        case single = "f"
+        case double = "d"
+        case decimal = "M"
+    }
+
+    /// Sign and digits in JSON's form, without suffix.
+    public let text: String
+    /// The suffix.
+    public let kind: Kind
+
+    /// A number whose text is known to be well formed.
+    init(text: String, kind: Kind) {
+        self.text = text
+        self.kind = kind
+    }
+
+    /// A whole number.
+    public init(_ value: Int64) {
+        self.init(text: String(value), kind: .plain)
+    }
+
+    /// The value if it is whole, has no fraction or exponent, and fits.
+    public var integer: Int64? {
+        switch kind {
+        case .plain, .long: Int64(text)
+        case .single, .double, .decimal: nil
+        }
+    }
+}
+
+/// The primitive types that `cast` and `isof` may name; the raw value is the name on the wire.
+public enum EdmType: String, Sendable, Hashable, CaseIterable {
+    case binary = "Edm.Binary"
+    case boolean = "Edm.Boolean"
+    case byte = "Edm.Byte"
+    case date = "Edm.Date"
+    case dateTime = "Edm.DateTime"
+    case dateTimeOffset = "Edm.DateTimeOffset"
+    case decimal = "Edm.Decimal"
+    case double = "Edm.Double"
+    case duration = "Edm.Duration"
+    case guid = "Edm.Guid"
+    case int16 = "Edm.Int16"
+    case int32 = "Edm.Int32"
+    case int64 = "Edm.Int64"
+    case single = "Edm.Single"
+    case string = "Edm.String"
+    case time = "Edm.Time"
+    case timeOfDay = "Edm.TimeOfDay"
+}
+
+extension Expression.Literal {
+    /// The constant that `cast` makes of another, as the clients of the third generation write
+    /// constants: `cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)`, the value bare or in quotes.
+    ///
+    /// - Returns: nil if the constant has not the type's form.
+    func cast(to type: EdmType) -> Expression.Literal? {
+        switch (type, self) {
+        case (.string, .number(let number)):
+            return .string(number.text)
+        case (.string, .boolean(let value)):
+            return .string(value ? "true" : "false")
+        case (.string, .guid), (.string, .instant), (.string, .date), (.string, .time):
+            return text.map { .string($0) }
+        case (.duration, .duration):
+            return self
+        case (.duration, .string(let text)):
+            return DurationLiteral(text).map { .duration($0) }
+        case (_, .null), (.string, .string), (.boolean, .boolean), (.binary, .binary),
+            (.decimal, .number), (.double, .number), (.single, .number):
+            return self
+        case (.byte, .number(let number)), (.int16, .number(let number)),
+            (.int32, .number(let number)), (.int64, .number(let number)):
+            return number.integer == nil ? nil : self
+        case (.guid, _):
+            return text.flatMap { Lexer.isGUID($0.utf8) ? .guid($0) : nil }
+        case (.dateTime, _), (.dateTimeOffset, _):
+            let form: InstantLiteral.Form = type == .dateTime ? .dateTime : .dateTimeOffset
+            return text.flatMap { Lexer.instant($0, form) }.map { .instant($0) }
+        case (.date, _):
+            return text.flatMap { DateLiteral($0) }.map { .date($0) }
+        case (.time, _), (.timeOfDay, _):
+            return text.flatMap { TimeLiteral($0) }.map { .time($0) }
+        case (.string, _), (.boolean, _), (.binary, _), (.decimal, _), (.double, _), (.single, _),
+            (.byte, _), (.int16, _), (.int32, _), (.int64, _), (.duration, _):
+            return nil
+        }
+    }
+
+    /// The text of a constant that has one.
+    private var text: String? {
+        switch self {
+        case .string(let text), .guid(let text): text
+        case .instant(let instant): instant.text
+        case .date(let date): date.text
+        case .time(let time): time.text
+        case .null, .boolean, .number, .binary, .duration, .geo: nil
+        }
+    }
+}
+
+/// Hexadecimal digits.
+enum Base16 {
+    /// The value of one digit in either case; nil for any other byte.
+    static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    /// The bytes that pairs of digits stand for.
+    static func decoded(_ text: some StringProtocol) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = value(digits[index]), let low = value(digits[index + 1]) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    /// Two upper-case digits for each byte.
+    static func encoded(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var text: [UInt8] = []
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// Base64, as versions and binary values are written in JSON (RFC 4648, sections 4 and 5).
+enum Base64 {
+    /// The text of bytes, in the alphabet with `+/`, padded.
+    static func encoded(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+
+    /// The bytes of a text in either alphabet (`+/` or `-_`), padded or not; nil if it is none.
+    static func decoded(_ text: some StringProtocol) -> [UInt8]? {
+        var digits = String(text).replacing("-", with: "+").replacing("_", with: "/")
+        let length = digits.utf8.count
+        while digits.utf8.last == UInt8(ascii: "=") { digits.removeLast() }
+        let count = digits.utf8.count
+        // The library passes over a "=" that stands inside.
+        guard count % 4 != 1, length - count < 3, !digits.utf8.contains(UInt8(ascii: "=")) else {
+            return nil
+        }
+        digits += String(repeating: "=", count: (4 - count % 4) % 4)
+        return Data(base64Encoded: digits).map { [UInt8]($0) }
     }
 }

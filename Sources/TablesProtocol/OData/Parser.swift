@@ -1,3 +1,61 @@
+extension Expression {
+    /// Reads the value of `$filter`: the union of OData v3 and v4 that clients of all generations
+    /// write.
+    ///
+    /// - Parameters:
+    ///   - text: the option's decoded value.
+    ///   - generation: decides which names are system properties, and the form of `binary'…'`.
+    ///   - option: how errors name the option.
+    public init(
+        parsing text: String, generation: Generation, option: String = "$filter"
+    ) throws(ODataError) {
+        var parser = try Parser(text, option: option, generation: generation)
+        let node = try parser.expression()
+        guard parser.current.kind == .end else {
+            throw parser.error(
+                "Unexpected \(parser.current.name)", at: parser.current.position)
+        }
+        self = node.expression
+    }
+}
+
+extension Ordering {
+    /// Reads the value of `$orderby`: expressions separated by commas, each with `asc` or `desc`.
+    public static func parse(
+        _ text: String, generation: Generation, option: String = "$orderby"
+    ) throws(ODataError) -> [Ordering] {
+        var parser = try Parser(text, option: option, generation: generation)
+        if parser.current.kind == .end { return [] }
+        var terms: [Ordering] = []
+        repeat {
+            guard terms.count < Limits.orderTerms else {
+                throw parser.error(
+                    "The order has more than \(Limits.orderTerms) terms",
+                    at: parser.current.position)
+            }
+            let expression = try parser.expression().expression
+            terms.append(Ordering(expression, descending: try direction(&parser)))
+        } while parser.take(.comma)
+        return terms
+    }
+
+    private static func direction(_ parser: inout Parser) throws(ODataError) -> Bool {
+        let token = parser.current
+        switch token.kind {
+        case .comma, .end:
+            return false
+        case .identifier(let word) where ["asc", "desc"].contains(word.lowercased()):
+            parser.advance()
+            guard [.comma, .end].contains(parser.current.kind) else { fallthrough }
+            return word.lowercased() == "desc"
+        case .identifier, .literal, .open, .close, .colon, .slash, .minus:
+            throw parser.error(
+                "Expected 'asc', 'desc' or ',' but found \(parser.current.name)",
+                at: parser.current.position)
+        }
+    }
+}
+
 /// Reads tokens as a tree by operator precedence, low to high: `or`, `and`, comparisons and `in`,
 /// `add sub`, `mul div divby mod`, `not` and the sign; `has` is a comparison.
 struct Parser {
@@ -47,8 +105,6 @@ struct Parser {
 
     /// The token that is read next; the last one is `.end` and is never passed.
     var current: Token { tokens[index] }
-
-    var following: Token { tokens[min(index + 1, tokens.count - 1)] }
 
     mutating func advance() { index = min(index + 1, tokens.count - 1) }
 

@@ -1,3 +1,5 @@
+import HTTPMessage
+
 /// One `name=value` pair of a query string.
 public struct QueryParameter: Sendable, Hashable {
     /// The decoded name.
@@ -12,5 +14,108 @@ public struct QueryParameter: Sendable, Hashable {
         self.name = name
         self.value = value
         self.raw = raw
+    }
+}
+
+extension QueryParameter {
+    /// Splits the part of a target after its first `?` into decoded pairs, in their order.
+    ///
+    /// 1. Split at `&`, and at a later `?` that starts an option outside of quotes: the JavaScript
+    ///    SDK of the first two generations writes `?$inlinecount=allpages?__includeDeleted=true`.
+    /// 2. Split each pair at its first `=`.
+    /// 3. In name and value take `+` for a space, then decode `%xx`, once.
+    ///
+    /// - Throws: ``ODataError`` without option, its position counted in bytes of `rawQuery`, for a
+    ///   torn `%xx`, for bytes that are not UTF-8, for too many pairs, empty ones included.
+    public static func split(_ rawQuery: Substring?) throws(ODataError) -> [QueryParameter] {
+        guard let rawQuery else { return [] }
+        let bytes = Array(rawQuery.utf8)
+        var parameters: [QueryParameter] = []
+        var start = 0
+        var count = 0
+        while start <= bytes.count {
+            let end = pairEnd(in: bytes, from: start)
+            count += 1
+            guard count <= Limits.queryParameters else {
+                throw ODataError(
+                    option: "",
+                    reason: "The query has more than \(Limits.queryParameters) parameters",
+                    position: start)
+            }
+            if end > start { parameters.append(try pair(bytes, start..<end)) }
+            start = end + 1
+        }
+        return parameters
+    }
+
+    /// Where the pair that starts at `start` ends.
+    private static func pairEnd(in bytes: [UInt8], from start: Int) -> Int {
+        var isQuoted = false
+        var index = start
+        while index < bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "&"):
+                return index
+            case UInt8(ascii: "'"):
+                isQuoted.toggle()
+            case UInt8(ascii: "%") where bytes[index...].starts(with: "%27".utf8):
+                isQuoted.toggle()
+            case UInt8(ascii: "?") where !isQuoted && startsOption(bytes[(index + 1)...]):
+                return index
+            default:
+                break
+            }
+            index += 1
+        }
+        return bytes.count
+    }
+
+    private static func startsOption(_ rest: ArraySlice<UInt8>) -> Bool {
+        rest.starts(with: "$".utf8) || rest.starts(with: "%24".utf8) || rest.starts(with: "__".utf8)
+    }
+
+    private static func pair(
+        _ bytes: [UInt8], _ range: Range<Int>
+    ) throws(ODataError) -> QueryParameter {
+        let equals = bytes[range].firstIndex(of: UInt8(ascii: "=")) ?? range.upperBound
+        let value = min(equals + 1, range.upperBound)..<range.upperBound
+        return QueryParameter(
+            name: try decoded(bytes, range.lowerBound..<equals), value: try decoded(bytes, value),
+            raw: String(decoding: bytes[range], as: UTF8.self))
+    }
+
+    /// Decodes a name or a value, `+` as a space; ``PercentCoding`` does it, and what it refuses is told
+    /// with its place.
+    private static func decoded(
+        _ bytes: [UInt8], _ range: Range<Int>
+    ) throws(ODataError) -> String {
+        let text = String(decoding: bytes[range], as: UTF8.self)
+        if let decoded = PercentCoding.decode(text[...], plusIsSpace: true) { return decoded }
+        let torn = range.first { index in
+            bytes[index] == UInt8(ascii: "%")
+                && Base16.decoded(
+                    String(
+                        decoding: bytes[index..<range.upperBound].dropFirst().prefix(2),
+                        as: UTF8.self)
+                )?.count != 1
+        }
+        guard let torn else {
+            throw ODataError(
+                option: "", reason: "The query is not valid UTF-8", position: range.lowerBound)
+        }
+        throw ODataError(
+            option: "", reason: "The query has a '%' without two hexadecimal digits", position: torn
+        )
+    }
+
+    /// A value as it stands in a query string.
+    ///
+    /// Letters, digits and `-._~$'(),:/@!*` stand for themselves: the .NET server of generation 2
+    /// finds column names between raw parentheses, commas and encoded spaces.
+    public static func encoded(_ value: String) -> String {
+        value.unicodeScalars.map { scalar in
+            "$'(),:/@!*".unicodeScalars.contains(scalar)
+                ? String(scalar) : PercentCoding.encode(String(scalar))
+        }.joined()
     }
 }

@@ -1,3 +1,38 @@
+/// The options of a list that servers know by name.
+enum QueryOption: String, CaseIterable {
+    case filter = "$filter"
+    case orderBy = "$orderby"
+    case top = "$top"
+    case skip = "$skip"
+    case select = "$select"
+    case inlineCount = "$inlinecount"
+    case count = "$count"
+    case includeDeleted = "__includedeleted"
+    case systemProperties = "__systemproperties"
+    /// Understudy's own, in the next links that it gives.
+    case after = "__after"
+
+    /// The option that a parameter's name means to a server of a generation.
+    ///
+    /// Names with two underscores match in any case everywhere. Generations 1 and 2 know `$…` in
+    /// lower case only and have no `$count`; the OData library behind generation 3 takes any case,
+    /// and the names without `$`.
+    init?(name: String, generation: Generation) {
+        let lower = name.lowercased()
+        if lower.hasPrefix("__") {
+            self.init(rawValue: lower)
+            return
+        }
+        switch generation {
+        case .mobileServices, .mobileApps:
+            self.init(rawValue: name)
+            if self == .count { return nil }
+        case .datasync:
+            self.init(rawValue: lower.hasPrefix("$") ? lower : "$" + lower)
+        }
+    }
+}
+
 extension TableQuery {
     /// Reads the options of a list as a server of the generation would.
     ///
@@ -167,5 +202,28 @@ extension TableQuery {
         ODataError(
             option: option, reason: "The value specified for '\(option)' must not be negative",
             position: 0)
+    }
+}
+
+/// Why a query cannot be understood or cannot be sent on; answered with status 400.
+public struct ODataError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The option's name as it was sent (`$filter`); empty for the query string as a whole.
+    public let option: String
+    /// One sentence without its final stop, for a person.
+    public let reason: String
+    /// Where it went wrong: an offset in UTF-8 bytes into the option's decoded value.
+    public let position: Int
+
+    /// An error at a byte of an option.
+    public init(option: String, reason: String, position: Int) {
+        self.option = option
+        self.reason = reason
+        self.position = position
+    }
+
+    /// The reason and its place in one line.
+    public var description: String {
+        option.isEmpty
+            ? "\(reason) (at index \(position))" : "\(option): \(reason) (at index \(position))"
     }
 }

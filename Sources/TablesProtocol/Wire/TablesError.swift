@@ -1,3 +1,5 @@
+public import HTTPTypes
+
 /// Why a request on `/tables` is not carried out.
 public enum TablesError: Error, Sendable, Hashable {
     /// The body is not acceptable JSON.
@@ -54,4 +56,106 @@ public enum TablesError: Error, Sendable, Hashable {
     case refusedByBackend(status: Int, String)
     /// Something is broken here; the sentence says what.
     case failed(String)
+}
+
+extension TablesError {
+    /// The status that a client of the generation is answered with.
+    public func status(in generation: Generation) -> HTTPResponse.Status {
+        switch self {
+        case .malformedJSON, .notAnObject, .badRequest, .invalidID, .idMismatch, .badQuery,
+            .unknownSystemProperty, .reservedProperty, .unsupportedVersion, .methodOverride,
+            .invalidIfMatch:
+            .badRequest
+        case .unsupportedContentType: .unsupportedMediaType
+        case .bodyTooLarge: .contentTooLarge
+        case .methodNotAllowed: .methodNotAllowed
+        case .unknownTable, .notFound: .notFound
+        case .gone: generation == .datasync ? .gone : .notFound
+        case .preconditionFailed: .preconditionFailed
+        case .conflict: .conflict
+        case .offline, .unavailable: .serviceUnavailable
+        case .unauthorized: .unauthorized
+        case .untranslatable: .notImplemented
+        case .forbidden: .forbidden
+        case .storageFull: HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
+        case .refusedByBackend(410, _): generation == .datasync ? .gone : .notFound
+        case .refusedByBackend(let status, _): HTTPResponse.Status(code: status)
+        case .failed: .internalServerError
+        }
+    }
+
+    /// One sentence for a person; where the real servers of the generation have one, theirs.
+    public func sentence(in generation: Generation) -> String {
+        switch self {
+        case .malformedJSON(let error): error.description
+        case .notAnObject: "A single (valid) JSON object is expected."
+        case .badRequest(let sentence), .forbidden(let sentence), .unavailable(let sentence, _),
+            .unauthorized(let sentence), .untranslatable(let sentence), .failed(let sentence),
+            .refusedByBackend(_, let sentence):
+            sentence
+        case .invalidID:
+            "The value specified for property 'id' is invalid. An id must be 1 to "
+                + "\(Limits.idUnits) characters long and must not contain any control characters "
+                + "or the characters \",+,?,\\,/,`."
+        case .idMismatch:
+            generation == .mobileServices
+                ? "When specified in the body, 'id' must match the id specified in the url."
+                : "The item ID and querystring ID did not match"
+        case .badQuery(let error):
+            error.option == "$filter"
+                ? "Invalid query specified. Error: \(error.reason) (at index \(error.position))"
+                : error.description
+        case .unknownSystemProperty(let name):
+            "The value '\(name)' is not a supported system property."
+        case .reservedProperty(let name):
+            "The property '\(name)' can not be set. Properties that begin with a '__' are "
+                + "considered system properties."
+        case .unsupportedVersion:
+            "An invalid API version was specified in the request, this request needs to specify "
+                + "a ZUMO-API-VERSION of 2.0.0 or 3.0.0."
+        case .methodOverride: "X-HTTP-Method-Override is not supported."
+        case .unsupportedContentType: "The content type must be application/json in UTF-8."
+        case .bodyTooLarge(let limit):
+            "Request body maximum size limit was exceeded: \(limit) bytes."
+        case .methodNotAllowed: "The method is not allowed here."
+        case .unknownTable(let name): "Table '\(name)' does not exist."
+        case .notFound(let id), .gone(let id):
+            generation == .mobileServices
+                ? "An item with id '\(id)' does not exist." : "The item does not exist"
+        case .preconditionFailed:
+            "The item has been changed since it was read."
+        case .conflict:
+            "Could not insert the item because an item with that id already exists."
+        case .invalidIfMatch: "Invalid 'if-match' header."
+        case .offline: "The backend cannot be reached, and the answer is not known here."
+        case .storageFull: "The disk is full; nothing was written."
+        }
+    }
+
+    /// Seconds after which the client may try again; nil where trying again does not help.
+    var retryAfterSeconds: Int? {
+        switch self {
+        case .offline(let seconds), .unavailable(_, let seconds): seconds
+        case .malformedJSON, .notAnObject, .badRequest, .invalidID, .idMismatch, .badQuery,
+            .unknownSystemProperty, .reservedProperty, .unsupportedVersion, .methodOverride,
+            .invalidIfMatch, .unsupportedContentType, .bodyTooLarge, .methodNotAllowed,
+            .unknownTable, .notFound, .gone, .preconditionFailed, .conflict,
+            .unauthorized, .untranslatable, .forbidden, .storageFull, .refusedByBackend, .failed:
+            nil
+        }
+    }
+
+    /// The item that stands against the write, when the client may see it.
+    func item(shownTo generation: Generation) -> Item? {
+        switch self {
+        case .preconditionFailed(let item): item
+        case .conflict(let item): generation == .mobileServices ? nil : item
+        case .malformedJSON, .notAnObject, .badRequest, .invalidID, .idMismatch, .badQuery,
+            .unknownSystemProperty, .reservedProperty, .unsupportedVersion, .methodOverride,
+            .invalidIfMatch, .unsupportedContentType, .bodyTooLarge, .methodNotAllowed,
+            .unknownTable, .notFound, .gone, .offline, .unavailable, .unauthorized, .forbidden,
+            .untranslatable, .storageFull, .refusedByBackend, .failed:
+            nil
+        }
+    }
 }

@@ -1,0 +1,252 @@
+/// A point in time: ticks of 100 ns since 0001-01-01T00:00:00Z, from there to the end of year 9999.
+public struct Instant: Sendable, Hashable, Comparable {
+    /// Ticks of 100 ns since 0001-01-01T00:00:00Z.
+    public let ticks: Int64
+
+    /// The first instant of year 1.
+    public static let earliest = Instant(ticks: 0)
+    /// The last tick of year 9999.
+    public static let latest = Instant(ticks: 3_155_378_975_999_999_999)
+
+    static let ticksPerMillisecond: Int64 = 10_000
+    static let ticksPerSecond: Int64 = 10_000_000
+    static let ticksPerDay: Int64 = 864_000_000_000
+    /// 1970-01-01T00:00:00Z in ticks.
+    static let unixEpoch: Int64 = 621_355_968_000_000_000
+
+    /// Takes ticks; those out of range become the nearest in range.
+    public init(ticks: Int64) {
+        self.ticks = min(max(ticks, 0), 3_155_378_975_999_999_999)
+    }
+
+    /// Takes milliseconds since 1970-01-01T00:00:00Z; those out of range become the nearest.
+    public init(milliseconds: Int64) {
+        let (product, isBig) = milliseconds.multipliedReportingOverflow(
+            by: Self.ticksPerMillisecond)
+        let (sum, isBigger) = product.addingReportingOverflow(Self.unixEpoch)
+        let nearest = milliseconds < 0 ? Self.earliest.ticks : Self.latest.ticks
+        self.init(ticks: isBig || isBigger ? nearest : sum)
+    }
+
+    /// Whole milliseconds since 1970-01-01T00:00:00Z, rounded down.
+    public var milliseconds: Int64 {
+        (ticks / Self.ticksPerMillisecond) - Self.unixEpoch / Self.ticksPerMillisecond
+    }
+
+    /// Earlier instants come first.
+    public static func < (left: Instant, right: Instant) -> Bool { left.ticks < right.ticks }
+}
+
+extension Instant {
+    /// The form that every SDK reads: `2014-03-01T08:00:00.120Z`, exactly three fractional digits
+    /// (rounded down) and `Z`.
+    public var text: String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(24)
+        appendText(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends ``text`` as bytes: the digits are laid into a copy of the form.
+    func appendText(to bytes: inout [UInt8]) {
+        let calendar = Calendar(dayNumber: Int(ticks / Self.ticksPerDay))
+        let milliseconds = UInt32(ticks % Self.ticksPerDay / Self.ticksPerMillisecond)
+        let start = bytes.count
+        bytes += Self.form
+        var digits = bytes.mutableSpan
+        Self.lay(UInt32(calendar.year) / 100, at: start, in: &digits)
+        Self.lay(UInt32(calendar.year) % 100, at: start + 2, in: &digits)
+        Self.lay(UInt32(calendar.month), at: start + 5, in: &digits)
+        Self.lay(UInt32(calendar.day), at: start + 8, in: &digits)
+        Self.lay(milliseconds / 3_600_000, at: start + 11, in: &digits)
+        Self.lay(milliseconds / 60_000 % 60, at: start + 14, in: &digits)
+        Self.lay(milliseconds / 1000 % 60, at: start + 17, in: &digits)
+        Self.lay(milliseconds % 1000 / 10, at: start + 20, in: &digits)
+        digits[start + 22] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: milliseconds % 10)
+    }
+
+    private static let form = Array("0000-00-00T00:00:00.000Z".utf8)
+
+    /// Lays a number of two digits.
+    private static func lay(_ value: UInt32, at index: Int, in digits: inout MutableSpan<UInt8>) {
+        digits[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10)
+        digits[index + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10)
+    }
+
+    /// The form of `Last-Modified`: `Sat, 01 Mar 2014 08:00:00 GMT`, whole seconds rounded down.
+    public var httpDate: String {
+        let calendar = calendar
+        // 0001-01-01 was a Monday.
+        let weekday = Self.weekdays[Int(ticks / Self.ticksPerDay) % 7]
+        let month = Self.months[calendar.month - 1]
+        let text = text
+        let day = text.dropFirst(8).prefix(2)
+        let time = text.dropFirst(11).prefix(8)
+        return "\(weekday), \(day) \(month) \(text.prefix(4)) \(time) GMT"
+    }
+
+    static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// Reads a date of a header field in the three forms that HTTP has (RFC 9110, section 5.6.7):
+    /// `Sat, 01 Mar 2014 08:00:00 GMT`, `Saturday, 01-Mar-14 08:00:00 GMT` and
+    /// `Sat Mar  1 08:00:00 2014`. The name of the day is not looked at.
+    public init?(httpDate text: String) {
+        let words = text.split(whereSeparator: { " ,-".contains($0) })
+        guard words.count == 6 || words.count == 5 else { return nil }
+        let parts: (day: Substring, month: Substring, year: Substring, time: Substring)
+        if words.count == 6 {
+            guard words[5] == "GMT" || words[5] == "UTC" else { return nil }
+            parts = (words[1], words[2], words[3], words[4])
+        } else {
+            parts = (words[2], words[1], words[4], words[3])
+        }
+        guard let month = Self.months.firstIndex(where: { $0 == parts.month }) else { return nil }
+        let year =
+            parts.year.count == 2 ? (parts.year < "50" ? "20" : "19") + parts.year : parts.year
+        let number = Self.twoDigits("\(month + 1)")
+        self.init(iso: "\(year)-\(number)-\(Self.twoDigits(parts.day))T\(parts.time)Z")
+    }
+
+    private static func twoDigits(_ text: some StringProtocol) -> String {
+        text.count == 1 ? "0\(text)" : String(text)
+    }
+
+    /// Reads a date and time with its zone, `2013-01-01T00:00:00.0000000+00:00`: any number of
+    /// fractional digits (those below 100 ns are dropped), `Z` or an offset as the zone.
+    public init?(iso text: some StringProtocol) {
+        var reader = DateReader(text)
+        guard let value = reader.dateAndTime(needsZone: true), reader.isAtEnd else { return nil }
+        self = value
+    }
+
+    /// Reads whatever SDKs and servers write for a date: the form of ``init(iso:)``, the same
+    /// without zone or without time (taken as UTC), and `/Date(milliseconds±hhmm)/`.
+    public init?(parsing text: some StringProtocol) {
+        var reader = DateReader(text)
+        let value =
+            text.hasPrefix("/") ? reader.milliseconds() : reader.dateAndTime(needsZone: false)
+        guard let value, reader.isAtEnd else { return nil }
+        self = value
+    }
+
+    /// How far ahead of UTC the zone is that a date was written with, in minutes; 0 without a zone, nil
+    /// for what ``init(parsing:)`` does not take.
+    static func offsetMinutes(of text: some StringProtocol) -> Int64? {
+        var reader = DateReader(text)
+        let value =
+            text.hasPrefix("/") ? reader.milliseconds() : reader.dateAndTime(needsZone: false)
+        guard value != nil, reader.isAtEnd else { return nil }
+        return reader.offset / (60 * ticksPerSecond)
+    }
+}
+
+/// Reads a date from left to right.
+private struct DateReader {
+    private let bytes: [UInt8]
+    private var position = 0
+    /// How far ahead of UTC the zone is that was read, in ticks.
+    private(set) var offset: Int64 = 0
+
+    init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    mutating func dateAndTime(needsZone: Bool) -> Instant? {
+        guard let year = digits(4), take("-"), let month = digits(2), take("-"),
+            let day = digits(2)
+        else { return nil }
+        guard let number = Calendar(year: year, month: month, day: day).dayNumber else {
+            return nil
+        }
+        let midnight = Int64(number) * Instant.ticksPerDay
+        if isAtEnd { return needsZone ? nil : Instant(ticks: midnight) }
+        guard take("T") || take("t") || (!needsZone && take(" ")), let time = time() else {
+            return nil
+        }
+        if isAtEnd { return needsZone ? nil : Instant(ticks: midnight + time) }
+        guard let offset = zone() else { return nil }
+        let ticks = midnight + time - offset
+        guard (Instant.earliest.ticks...Instant.latest.ticks).contains(ticks) else { return nil }
+        return Instant(ticks: ticks)
+    }
+
+    /// `/Date(1393660800120)/`, `/Date(1393660800120+0000)/`: the offset does not shift the instant.
+    mutating func milliseconds() -> Instant? {
+        guard "/Date(".allSatisfy({ take($0) }) else { return nil }
+        let sign: Int64 = take("-") ? -1 : 1
+        let start = position
+        var value: Int64 = 0
+        while let digit = digits(1) {
+            value = value * 10 + Int64(digit)
+            if position - start > 15 { return nil }
+        }
+        guard position > start else { return nil }
+        if !take(")"), zone() == nil || !take(")") { return nil }
+        return take("/") ? Instant(milliseconds: sign * value) : nil
+    }
+
+    private mutating func time() -> Int64? {
+        guard let hour = digits(2), hour < 24, take(":"), let minute = digits(2), minute < 60
+        else { return nil }
+        var second = 0
+        var fraction: Int64 = 0
+        if take(":") {
+            guard let value = digits(2), value < 60 else { return nil }
+            second = value
+            if take(".") {
+                guard let value = self.fraction() else { return nil }
+                fraction = value
+            }
+        }
+        return Int64(hour * 3600 + minute * 60 + second) * Instant.ticksPerSecond + fraction
+    }
+
+    private mutating func fraction() -> Int64? {
+        var value: Int64 = 0
+        var scale = Instant.ticksPerSecond
+        let start = position
+        while let digit = digits(1) {
+            scale /= 10
+            value += Int64(digit) * scale
+        }
+        return position > start ? value : nil
+    }
+
+    private mutating func zone() -> Int64? {
+        if take("Z") || take("z") { return 0 }
+        let sign: Int64
+        if take("+") { sign = 1 } else if take("-") { sign = -1 } else { return nil }
+        guard let hours = digits(2), hours <= 14 else { return nil }
+        var minutes = 0
+        if take(":") || (position < bytes.count && Self.isDigit(bytes[position])) {
+            guard let value = digits(2), value < 60 else { return nil }
+            minutes = value
+        }
+        offset = sign * Int64(hours * 60 + minutes) * 60 * Instant.ticksPerSecond
+        return offset
+    }
+
+    private mutating func digits(_ count: Int) -> Int? {
+        guard position + count <= bytes.count else { return nil }
+        var value = 0
+        for byte in bytes[position..<position + count] {
+            guard Self.isDigit(byte) else { return nil }
+            value = value * 10 + Int(byte - UInt8(ascii: "0"))
+        }
+        position += count
+        return value
+    }
+
+    private mutating func take(_ character: Character) -> Bool {
+        guard position < bytes.count, bytes[position] == character.asciiValue else { return false }
+        position += 1
+        return true
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+}

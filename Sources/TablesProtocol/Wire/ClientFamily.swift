@@ -1,0 +1,168 @@
+public import HTTPMessage
+import HTTPTypes
+
+/// Which generation of the SDKs and servers speaks: the shape of bodies, names and errors.
+public enum Generation: Int, Sendable, Hashable, CaseIterable {
+    /// Azure Mobile Services: system properties begin with `__`, sent only on request.
+    case mobileServices = 1
+    /// Azure Mobile Apps, `ZUMO-API-VERSION: 2.0.0`.
+    case mobileApps = 2
+    /// Datasync (v5, v6, and the Community Toolkit), `ZUMO-API-VERSION: 3.0.0`.
+    case datasync = 3
+
+    /// Rows in one answer when the client asks for more or does not say.
+    public var pageRows: Int {
+        switch self {
+        case .mobileServices, .mobileApps: Limits.pageRows
+        case .datasync: Limits.datasyncPageRows
+        }
+    }
+}
+
+/// Which SDK a request comes from, as far as the shape of its answer depends on it.
+public enum ClientFamily: Sendable, Hashable, CaseIterable {
+    /// The first generation.
+    case mobileServices
+    /// The second generation.
+    case mobileApps
+    /// The third generation, `Microsoft.Datasync.Client`: follows a next link that is a path.
+    case datasync
+    /// The third generation, Community Toolkit: follows a next link that is only a query.
+    case toolkit
+
+    /// The generation of the family.
+    public var generation: Generation {
+        switch self {
+        case .mobileServices: .mobileServices
+        case .mobileApps: .mobileApps
+        case .datasync, .toolkit: .datasync
+        }
+    }
+}
+
+extension ClientFamily {
+    /// Tells which SDK sent a request.
+    ///
+    /// 1. `ZUMO-API-VERSION` in the header, else in the query: 2 is the second generation, 3 the
+    ///    third. 2. Without it, a `Datasync/` user agent, or the same in `X-ZUMO-VERSION`: the third.
+    ///    3. Then the marks that only the first generation sends: an application key, a `ZUMO/` user
+    ///    agent, another `X-ZUMO-VERSION`, `__systemproperties`. 4. Then those of the third: PUT,
+    ///    `$count`. 5. Else `generation`.
+    /// - Parameter generation: what a request without any mark is taken for.
+    public static func detect(_ request: Request, default generation: Generation) -> ClientFamily {
+        // A query that cannot be split marks nothing; parsing the call refuses it.
+        let parameters = (try? QueryParameter.split(request.query)) ?? []
+        return detect(request.head, parameters, default: generation)
+    }
+
+    static func detect(
+        _ head: HTTPRequest, _ parameters: [QueryParameter], default generation: Generation
+    ) -> ClientFamily {
+        let fields = head.headerFields
+        if let version = apiVersion(fields, parameters) {
+            return family(of: Self.generation(ofVersion: version) ?? generation, fields)
+        }
+        let agent = fields[.userAgent]?.lowercased() ?? ""
+        let version = fields[.version]?.lowercased() ?? ""
+        if agent.hasPrefix("datasync/") || version.hasPrefix("datasync/") {
+            return family(of: .datasync, fields)
+        }
+        let names = parameters.map { $0.name.lowercased() }
+        if fields[.application] != nil || fields[.version] != nil || agent.hasPrefix("zumo/")
+            || names.contains("__systemproperties")
+        {
+            return .mobileServices
+        }
+        if head.method == .put || names.contains("$count") {
+            return family(of: .datasync, fields)
+        }
+        return family(of: generation, fields)
+    }
+
+    /// The value of `ZUMO-API-VERSION`, in the header or else in the query, whatever its case.
+    static func apiVersion(_ fields: HTTPFields, _ parameters: [QueryParameter]) -> String? {
+        fields[.apiVersion] ?? parameters.first(where: isAPIVersion)?.value
+    }
+
+    private static func isAPIVersion(_ parameter: QueryParameter) -> Bool {
+        parameter.name.lowercased() == "zumo-api-version"
+    }
+
+    /// The pairs of a request's query that a link to its next page carries.
+    ///
+    /// What a client says in header fields it says again when it follows the link, so a pair with the
+    /// name of such a field (`ZUMO-API-VERSION`, `X-ZUMO-…`) is left out. The version stays where
+    /// nothing else would tell that the next request is of this family.
+    func linked(
+        _ parameters: [QueryParameter], of head: HTTPRequest, default generation: Generation
+    ) -> [QueryParameter] {
+        let others = parameters.filter {
+            !Self.isAPIVersion($0) && !$0.name.lowercased().hasPrefix("x-zumo-")
+        }
+        guard Self.detect(head, others, default: generation) != self else { return others }
+        return parameters.filter { Self.isAPIVersion($0) || others.contains($0) }
+    }
+
+    /// The generation of an API version such as `2.0.0` or `3.0`; nil when there is none.
+    static func generation(ofVersion version: String) -> Generation? {
+        switch version.split(separator: ".", omittingEmptySubsequences: false).first {
+        case "2": .mobileApps
+        case "3": .datasync
+        case _: nil
+        }
+    }
+
+    private static func family(of generation: Generation, _ fields: HTTPFields) -> ClientFamily {
+        switch generation {
+        case .mobileServices: .mobileServices
+        case .mobileApps: .mobileApps
+        case .datasync:
+            wantsPathLinks(fields) || fields[.version] != nil ? .datasync : .toolkit
+        }
+    }
+
+    /// Whether the client follows next links that are a path with a query: `nextLink=path` among its
+    /// options, in any case.
+    static func wantsPathLinks(_ fields: HTTPFields) -> Bool {
+        fields[.options]?.lowercased().contains("nextlink=path") ?? false
+    }
+}
+
+extension Generation {
+    /// Tells which generation a request is of; see ``ClientFamily/detect(_:default:)``.
+    public static func detect(_ request: Request, default generation: Generation) -> Generation {
+        ClientFamily.detect(request, default: generation).generation
+    }
+}
+
+extension HTTPFields {
+    /// Header fields that HTTPTypes has no names for.
+    enum Zumo: Int, CaseIterable {
+        case apiVersion, application, version, options, methodOverride, serverVersion, link, pragma
+
+        /// The name; never nil, since all of them are tokens.
+        var name: HTTPField.Name? { Self.names[rawValue] }
+
+        private static let names = allCases.map { HTTPField.Name($0.text) }
+
+        /// The spelling matters: the first Android SDK knows `Link` in no other case.
+        private var text: String {
+            switch self {
+            case .apiVersion: "ZUMO-API-VERSION"
+            case .application: "X-ZUMO-APPLICATION"
+            case .version: "X-ZUMO-VERSION"
+            case .options: "X-ZUMO-Options"
+            case .methodOverride: "X-HTTP-Method-Override"
+            case .serverVersion: "x-zumo-server-version"
+            case .link: "Link"
+            case .pragma: "Pragma"
+            }
+        }
+    }
+
+    /// The value of such a field, nil when absent.
+    subscript(zumo: Zumo) -> String? {
+        get { zumo.name.flatMap { self[$0] } }
+        set { if let name = zumo.name { self[name] = newValue } }
+    }
+}
