@@ -1,11 +1,11 @@
 .PHONY: help run build test fuzz soak sanitize bench bench-check format clean install deb
 
-# One program with the Swift runtime inside, that runs where no Swift is installed.
+# One program with the Swift runtime inside. It runs where no Swift is installed.
 release = swift build -c release --static-swift-stdlib --product understudy
 program = .build/release/understudy
 PREFIX ?= /usr/local
 
-help: ## what there is to make
+help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 run: ## install what is missing, build and start the demo (pass options with ARGS="--fresh")
@@ -27,11 +27,11 @@ deb: build ## build a Debian package into build/
 test: ## install what the tests need and run everything
 	@scripts/check
 
-# Prints seed and count of each parser; a failure names the seed of its one input.
-fuzz: ## the parsers against many more inputs (SEED=1 COUNT=200000)
+# Prints seed and count for each parser. A failure names the seed of its input.
+fuzz: ## run the parsers on many more inputs (SEED=1 COUNT=200000)
 	@SEED=$(or $(SEED),$$(date +%s)) COUNT=$(or $(COUNT),200000) swift test --filter FuzzTests
 
-soak: build ## many simulated lives (SEEDS=first:count; DEBUG_SEEDS in the build that asserts; SHARED_SEEDS of rows that all write), a queue of OPERATIONS=100000, killed processes (LIFE_SECONDS=60), power failures (POWER_IMAGES=200), failing disks (DISK_FAULTS=150), IDENTITIES=10000 with 300 users (STORE_USERS) and TABLES=1000, the package
+soak: build ## many simulation runs (SEEDS=first:count; DEBUG_SEEDS in the build with assertions; SHARED_SEEDS of shared rows), a queue of OPERATIONS=100000, killed processes (LIFE_SECONDS=60), power failures (POWER_IMAGES=200), failing disks (DISK_FAULTS=150), IDENTITIES=10000 with 300 users (STORE_USERS) and TABLES=1000, the package
 	@scripts/setup soak
 	@swift build --build-tests
 	@SELFTEST_SEEDS=$(or $(SEEDS),2000:20000) .venv/bin/python -m pytest -q -s -p no:cacheprovider Tests/Simulation
@@ -42,7 +42,7 @@ soak: build ## many simulated lives (SEEDS=first:count; DEBUG_SEEDS in the build
 	@STORE_USERS=$(or $(STORE_USERS),300) .venv/bin/python -m pytest -q -p no:cacheprovider Tests/Live/test_stores.py
 	@IDENTITIES=$(or $(IDENTITIES),10000) TABLES=$(or $(TABLES),1000) .venv/bin/python -m pytest -q -p no:cacheprovider Tests/Soak
 
-# Half an hour on a machine that does nothing else. Try it out with ARGS="--scale 0.01 --rounds 1".
+# Takes half an hour on an idle machine. Try it with ARGS="--scale 0.01 --rounds 1".
 bench: ## measure against the bare libraries (ARGS="--only 1,2 --rounds 5"; docs/PERFORMANCE.md)
 	@scripts/setup bench
 	@$(release)
@@ -52,9 +52,9 @@ bench: ## measure against the bare libraries (ARGS="--only 1,2 --rounds 5"; docs
 bench-check: bench ## the same, and fail where a threshold is missed
 	@Benchmarks/.build/release/bench check
 
-# One build for each sanitizer, beside the usual one; the first time takes many minutes. The symbols
-# that they may not complain of stand with their reasons in Tests/sanitizers.
-sanitize: ## the rooms with C in them under the thread and the address sanitizer
+# Makes one build for each sanitizer, beside the usual one; the first takes many minutes. Tests/sanitizers
+# lists the suppressed symbols, each with its reason.
+sanitize: ## test the modules with C under the thread and the address sanitizer
 	@TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/sanitizers/thread.txt halt_on_error=0 exitcode=66" \
 		swift test --no-parallel --sanitize=thread --scratch-path .build/thread --filter '$(SANITIZED)'
 	@ASAN_OPTIONS="detect_leaks=0" \

@@ -13,7 +13,7 @@ from playwright.sync_api import expect, sync_playwright
 
 expect.set_options(timeout=8_000)
 SCREENSHOTS = OUTPUT / "screenshots"
-# While working on the page: its files from this folder instead of those in the binary.
+# For work on the page: serve its files from this folder instead of those in the binary.
 PUBLIC = os.environ.get("UNDERSTUDY_PUBLIC")
 
 
@@ -31,7 +31,7 @@ def chromium():
 
 
 class Dashboard:
-    """One signed-in page; everything the page itself reports as an error fails the test."""
+    """One signed-in page. Each error that the page reports fails the test."""
 
     def __init__(self, chromium, proxy, **context):
         self.proxy = proxy
@@ -83,7 +83,7 @@ class Dashboard:
         expect(self.page.get_by_role("button", name="Sync now")).to_be_visible()
 
     def confirm(self, button):
-        """Answers the question in front of the page."""
+        """Answers the dialog on the page."""
         self.page.get_by_role("dialog").get_by_role("button", name=button, exact=True).click()
 
     def toast(self, text):
@@ -111,7 +111,7 @@ class Dashboard:
 
 
 def insert_many(proxy, items, table="todoitem"):
-    """Inserts with many clients at once, which share each fsync."""
+    """Inserts with many clients at once, so that they share each fsync."""
 
     def part(items):
         client = Tables(proxy.url)

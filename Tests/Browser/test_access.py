@@ -1,4 +1,4 @@
-"""Addresses of clients and sessions of browsers on the dashboard, and the todos where /tables is shut."""
+"""Client addresses and browser sessions on the dashboard, and the todos where /tables is closed."""
 
 import requests
 from playwright.sync_api import expect

@@ -1,5 +1,5 @@
-"""A page of the backend in real Chromium, at the proxy's own address: it has an origin of its own, and
-gets neither the dashboard's session, nor its API, nor a service worker."""
+"""A page of the backend in real Chromium, at the proxy's own address. It has an origin of its own, and
+cannot use the dashboard's session, its API or a service worker."""
 
 import json
 
@@ -89,7 +89,7 @@ def test_a_page_of_the_backend_gets_nothing_of_the_dashboards(dashboard, start, 
     assert not any("sw.js" in one for one in backend.served)
     assert [row["id"] for row in proxy.all()] == ["mine"]
     assert proxy.operator("GET", "/access")["items"] == []
-    # The dashboard is its own as before: signed in, and no worker between.
+    # The dashboard is unchanged: signed in, and without a service worker.
     view = board.open("todos")
     view.reload()
     wait_until(lambda: "canary-todo" in view.content(), 10, "the todo")
@@ -114,7 +114,7 @@ def test_the_dashboard_runs_no_script_of_the_backends(dashboard, start, backend)
 def test_no_page_can_have_a_service_worker_here(dashboard, start, backend):
     proxy = start.proxy(backend.url, "--sync", "manual")
     board = dashboard(proxy)
-    # Even from the dashboard's own origin, whose policy has no place for one.
+    # Also from the dashboard's own origin, whose policy allows none.
     for policy in (False, True):
         page = board.context.new_page()
         if policy:
@@ -136,7 +136,7 @@ def test_a_link_that_is_none_signs_nobody_out(dashboard, start, backend):
         page.goto(f"{proxy.url}/-/#/status")
         assert page.evaluate("localStorage.getItem('understudy-session')")
         page.close()
-    # In the page that is open already, too; and it says why the link was not taken.
+    # Also in a page that is already open; the page says why it refused the link.
     board.page.goto(f"{proxy.url}/-/#link=garbage")
     board.toast("This link was used or is too old")
     board.open("todos")
@@ -148,7 +148,7 @@ def test_a_link_that_is_good_replaces_the_session(dashboard, start, backend):
     board = dashboard(proxy)
     before = board.page.evaluate("localStorage.getItem('understudy-session')")
     board.page.goto(proxy.operator("POST", "/links", expect=201, json={})["url"])
-    # The page that is open loads anew.
+    # The open page loads again.
     board.page.wait_for_function("(before) => localStorage.getItem('understudy-session') !== before", arg=before)
 
 
@@ -173,7 +173,7 @@ def test_with_a_port_of_its_own_the_dashboard_is_out_of_reach_of_pages_with_an_o
     page.goto(proxy.url + "/.auth/login/aad")
     page.wait_for_selector("#seen", timeout=30_000, state="attached")
     seen = json.loads(page.locator("#seen").text_content())
-    # Its own origin, with storage that is empty; of the dashboard nothing.
+    # An origin of its own, with empty storage and nothing of the dashboard.
     assert seen["origin"] == proxy.url
     assert seen["storage"] == "got null" and seen["session storage"].startswith("got")
     for name in ("status", "address"):

@@ -1,4 +1,4 @@
-"""Many conflicts: next and previous, all alike at once, undo, keys, long and nested values."""
+"""Many conflicts: next and previous, all of one kind at once, undo, keys, long and nested values."""
 
 import pytest
 from playwright.sync_api import expect
@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 @pytest.fixture
 def clashing(start):
-    """Makes conflicts: every item changed on both sides, `mine` and `theirs` per item."""
+    """Makes conflicts: every item is changed on both sides, with `mine` and `theirs` for each item."""
 
     def clash(changes, **first):
         backend = start.backend()
@@ -44,7 +44,7 @@ def test_one_choice_decides_all_that_are_alike_and_one_click_takes_it_back(clash
     expect(page.page.locator("main")).to_contain_text("No conflicts")
     page.undo()
     page.toast("3 decisions undone")
-    # Each conflict is open again, and nothing of it is sent.
+    # Each conflict is open again, and nothing was sent for it.
     expect(page.page.locator(".position")).to_contain_text("of 3")
     assert sorted(row["text"] for row in proxy.all()) == [f"mine {id}" for id in "abc"]
     page.sync()
@@ -153,7 +153,7 @@ def test_one_choice_decides_a_whole_table_whatever_clashes(clashing, dashboard):
 
 
 def test_the_result_leaves_every_other_column_alone(clashing, dashboard):
-    """Columns that both sides agree on, or that only one changed, arrive as they were."""
+    """Columns that both sides agree on, or that only one side changed, arrive unchanged."""
     first = {"note": "kept", "rank": 7, "tags": ["home"], "done": False, "gone": "there"}
     backend, proxy = clashing(
         {"a": ({"text": "mine", "rank": 8, "gone": None}, {"text": "theirs", "done": True})}, **first)

@@ -1,7 +1,8 @@
-"""Pages of other origins in real Chromium: they try all that a page can, and get nothing.
+"""Pages of other origins in real Chromium try all kinds of requests and get nothing.
 
-Three attackers: another port of this machine (same site, another origin), a name that leads here
-(another site), and that name on the proxy's own port (DNS rebinding: same origin for the browser).
+Three attackers: another port of this machine (same site, another origin), a name that resolves to
+this machine (another site), and that name on the proxy's own port (DNS rebinding: same origin for
+the browser).
 """
 
 import http.server
@@ -14,7 +15,7 @@ from programs import wait_until
 
 CANARY = "canary-todo-7f3a"
 
-# Each attempt says what the page got to see, or why nothing.
+# Each attempt returns what the page could read, or why it could not.
 PAGE = """<!doctype html><title>attacker</title><body><script>
 const proxy = "PROXY", seen = {};
 const body = JSON.stringify({ id: "planted", text: "planted" });
@@ -112,7 +113,7 @@ class Attacker(http.server.ThreadingHTTPServer):
 
 @pytest.fixture(scope="module")
 def misled(chromium):
-    """Chromium for which evil.example is this machine."""
+    """Chromium that resolves evil.example to this machine."""
     browser = chromium.browser_type.launch(
         executable_path=shutil.which("chromium"),
         args=["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP evil.example 127.0.0.1"],
@@ -123,7 +124,7 @@ def misled(chromium):
 
 @pytest.fixture
 def target(start):
-    """A proxy with a row that nobody else may see, and a browser signed in to it."""
+    """A proxy with a row that no other site may see, and a browser signed in to it."""
     backend = start.backend()
     proxy = start.proxy(backend.url, "--sync", "manual")
     proxy.insert({"id": "mine", "text": CANARY})
@@ -135,7 +136,7 @@ def requests_of(backend):
 
 
 def signed_in(context, proxy):
-    """Signs the browser's context in, so that its cookie is there to be misused."""
+    """Signs the browser's context in, so that an attacker could misuse its cookie."""
     page = context.new_page()
     page.goto(proxy.operator("POST", "/links", expect=201, json={})["url"])
     page.wait_for_selector(".pill")
@@ -161,7 +162,7 @@ def test_a_page_of_another_origin_gets_nothing(misled, start, host):
     assert CANARY not in json.dumps(seen)
     allowed = {"fetch without looking", "post without looking", "keepalive", "beacon", "object"}
     for name, got in seen.items():
-        if name in allowed:  # The browser tells nothing of these; what matters is below.
+        if name in allowed:  # The browser reports nothing about these; the checks are below.
             assert got.startswith(("opaque", "sent blindly", "blocked")), (name, got)
         else:
             assert got.startswith(("blocked", "got message blocked")) or got == "", (name, got)
@@ -177,7 +178,7 @@ def test_a_page_of_another_origin_gets_nothing(misled, start, host):
 def test_a_rebound_name_gets_nothing_though_the_browser_takes_it_for_the_same_origin(misled, target):
     _, proxy = target
     before = proxy.status()["ledger"]
-    # The attacker's page came from the attacker's server, so it has no policy of this one's.
+    # The attacker's page came from the attacker's server, so it has none of the proxy's policies.
     context = misled.new_context(bypass_csp=True)
     page = context.new_page()
     evil = f"http://evil.example:{proxy.port}"
@@ -185,7 +186,7 @@ def test_a_rebound_name_gets_nothing_though_the_browser_takes_it_for_the_same_or
         answer = page.goto(evil + path)
         assert answer.status == 421, path
         assert CANARY not in page.content()
-    # From that page everything is the same origin: the browser blocks nothing, the server does.
+    # From that page everything is the same origin: the server has to block it, the browser does not.
     seen = page.evaluate(
         """async () => {
           const answers = {};

@@ -1,4 +1,4 @@
-"""The history: what happened while away, what changed, undo, and the charts."""
+"""The history: what happened while the person was away, what changed, undo, and the charts."""
 
 import sqlite3
 import time

@@ -1,10 +1,10 @@
-"""The whole story by keyboard alone, the sheet of keys, and the switch that turns them off."""
+"""The whole story by keyboard alone, the list of keys, and the switch that turns them off."""
 
 from playwright.sync_api import expect
 
 
 def tab_to(page, element):
-    """Goes to an element as a keyboard does, from wherever the focus is."""
+    """Goes to an element with the keyboard, from the current focus."""
     for _ in range(60):
         if element.evaluate("one => one === document.activeElement"):
             return

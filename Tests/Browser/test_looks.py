@@ -1,4 +1,4 @@
-"""Every view at every width in both themes: no axe finding, nothing cut off, a picture kept."""
+"""Every view at every width in both themes: no axe finding, nothing cut off, a screenshot saved."""
 
 import pytest
 from playwright.sync_api import expect
@@ -8,7 +8,7 @@ LONG = "A very long todo without end: " + "buy everything on the list that is lo
 
 @pytest.fixture
 def furnished(start):
-    """A proxy with something to see in every view."""
+    """A proxy with data in every view."""
     backend = start.backend("--faults")
     for id, text in [("eggs", "Buy eggs"), ("milk", "Buy milk"), ("post", "Post the letter")]:
         backend.insert({"id": id, "text": text, "complete": id == "post"})

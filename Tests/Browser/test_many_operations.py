@@ -1,4 +1,4 @@
-"""A long queue: every view answers at once. Ten thousand unless OPERATIONS says more."""
+"""A long queue: every view answers at once. It has 10,000 operations unless OPERATIONS says otherwise."""
 
 import os
 
@@ -13,7 +13,7 @@ RARE = [n for n in range(COUNT) if n % (COUNT // 7) == 1]
 
 @pytest.fixture(scope="module")
 def queue(tmp_path_factory, many):
-    """A proxy with COUNT operations; a tenth of them in another table, some with a rare word."""
+    """A proxy with COUNT operations: a tenth of them in another table, some with a rare word."""
     folder = tmp_path_factory.mktemp("queue") / "proxy"
     proxy = Proxy(folder, "http://127.0.0.1:9", ["--sync", "manual"])
     proxy.start()
@@ -39,7 +39,7 @@ def rows(page):
 
 
 def settled(page, place, selector, text):
-    """Milliseconds from going to a place in the page until it shows what is waited for."""
+    """Milliseconds from opening a view until the expected text is visible."""
     return page.page.evaluate(
         """async ([place, selector, text]) => {
           const began = performance.now();
@@ -53,7 +53,7 @@ def settled(page, place, selector, text):
 
 
 def quickest(page, away, place, selector, text=""):
-    """The best of three: what else this machine does is not the page's doing."""
+    """The best of three, since other work on the machine also takes time."""
     times = []
     for _ in range(3):
         page.page.evaluate(f"location.hash = '{away}'")

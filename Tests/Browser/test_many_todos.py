@@ -1,4 +1,4 @@
-"""Ten thousand todos: the page holds the rows near the window and answers at once."""
+"""10,000 todos: the page keeps only the rows near the window and answers at once."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""The page that `understudy open` hands to the browser signs a real one in."""
+"""The page that `understudy open` gives to a real browser signs it in."""
 
 import os
 
@@ -23,7 +23,7 @@ def test_the_page_leads_to_the_dashboard_signed_in_and_is_gone(chromium, start, 
     expect(page.locator(".pill")).not_to_be_empty()
     expect(page).to_have_url(f"{proxy.url}/-/#/todos")
     assert not page_on_disk.exists()
-    # No request names the page on disk or the link.
+    # No request contains the path of the page on disk or the link.
     for request in asked[1:]:
         assert "open-" not in (request.headers.get("referer") or ""), request.url
     context.close()

@@ -1,4 +1,4 @@
-"""The operator: what waits and why, each attempt, and the two switches."""
+"""The operator sees what waits and why, and each attempt, and uses the two switches."""
 
 from playwright.sync_api import expect
 

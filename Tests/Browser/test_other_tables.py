@@ -1,4 +1,4 @@
-"""The todos of a backend that has no table todoitem: the page offers the tables that there are."""
+"""The todos of a backend without a table todoitem: the page offers the existing tables."""
 
 import json
 
@@ -11,7 +11,7 @@ SIZES = [(320, 640), (720, 900), (1440, 900)]
 
 @pytest.fixture
 def movies():
-    """A backend with two tables of other names, which takes every write, and a page for all else."""
+    """A backend with two tables of other names. It takes every write, and answers all else with a page."""
     rows = {
         "movies": {
             f"m{n}": {"id": f"m{n}", "title": f"Movie {n}", "year": 1990 + n, "watched": n % 3 == 0,
@@ -93,7 +93,7 @@ def test_the_tables_that_there_are_are_offered_with_sensible_columns(proxy, dash
     table.select_option("notes")
     expect(text).to_have_value("heading")
     expect(done).to_have_value("")
-    # Nothing of it is written anywhere before a person says so.
+    # Nothing of it is written before a person says so.
     assert proxy.operator("GET", "/operations")["total"] == 0
 
 
@@ -127,7 +127,7 @@ def test_a_chosen_table_is_listed_added_to_edited_checked_deleted_and_filtered(p
     page.page.get_by_label("Sort by").select_option("text")
     expect(page.page.locator(".todos li").first).to_contain_text("Movie 0")
     page.accessible()
-    # Whole rows: the columns that are not shown are as they were, and no others came.
+    # Whole rows: columns that are not shown are unchanged, and no column was added.
     proxy.sync()
     here = {row["title"]: row for row in proxy.all("movies")}
     assert set(here) == {"Movie 0", "Movie one", "Movie 2", "Movie 3", "Movie 4", "Movie 6", "Movie new"}
@@ -196,7 +196,7 @@ def test_the_choice_is_kept_in_the_browser_and_can_be_changed(proxy, dashboard):
     page.page.reload()
     expect(page.page.locator(".source")).to_contain_text("Table movies")
     expect(page.todo("Movie 3")).to_have_count(1)
-    # What is kept may name a table of another folder: then it is asked anew.
+    # The kept choice may name a table of another folder: then the page asks again.
     page.page.evaluate("""localStorage.setItem("understudy-todos-source", '{"table":"gone","text":"x"}')""")
     page.page.reload()
     expect(page.page.locator("form.choice")).to_be_visible()
@@ -232,7 +232,7 @@ def test_without_any_table_the_page_says_what_to_do_and_notices_the_first(start,
     expect(page.page.locator("main")).to_contain_text(sentence)
     page.open("todos")
     expect(page.page.locator(".empty")).to_contain_text(sentence)
-    # A client's first write makes a table, and the page offers it without being loaded again.
+    # A client's first write makes a table, and the page offers it without a reload.
     proxy.insert({"id": "m9", "title": "Movie 9"}, "movies")
     expect(select(page, "Table")).to_have_value("movies")
     choose(page)

@@ -1,4 +1,4 @@
-"""The page as a whole: small, strict, themed, still, and quiet for screen readers."""
+"""The page as a whole: size, content policy, themes, no shifting layout, few announcements for screen readers."""
 
 import requests
 from playwright.sync_api import expect
@@ -146,7 +146,7 @@ def test_script_in_rows_conflicts_errors_and_searches_is_text_in_every_view(star
     proxy.sync()
     proxy.insert({"text": SCRIPT + "queued"})
     page = dashboard(proxy)
-    assert "link=" not in page.page.url  # What signs in does not stay in the address.
+    assert "link=" not in page.page.url  # The sign-in code does not stay in the address.
     for view in ("todos", "conflicts", "queue", "tables", "history", "status", "queue?q=" + SCRIPT):
         page.open(view)
         expect(page.page.locator("main h1")).to_have_count(1)

@@ -1,4 +1,4 @@
-"""Long work shows how far it is and can be stopped."""
+"""Long work shows its progress and can be stopped."""
 
 import re
 

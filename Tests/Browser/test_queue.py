@@ -1,4 +1,4 @@
-"""The queue: causes, filters in the address, many at once with a preview, edit and send again."""
+"""The queue: causes, filters in the address, bulk actions with a preview, edit and send again."""
 
 import pytest
 from playwright.sync_api import expect
@@ -8,7 +8,7 @@ REFUSE = {"rules": [{"kind": "status", "status": 400, "methods": ["POST"]}]}
 
 @pytest.fixture
 def refused(start):
-    """Seven operations that the backend refused for one reason, and one that just waits."""
+    """Seven operations that the backend refused for one reason, and one that only waits."""
     backend = start.backend("--faults")
     proxy = start.proxy(backend.url, "--sync", "manual")
     proxy.insert({"text": "good"})
@@ -141,7 +141,7 @@ def test_an_attempt_shows_the_whole_exchange_without_secrets(start, dashboard):
     expect(log).to_contain_text("content-type: application/json", ignore_case=True)
     expect(log.locator("li").last).to_contain_text("It waits for you")
     page.accessible()
-    # What was unfolded stays so when news arrive.
+    # An unfolded row stays unfolded when an event arrives.
     proxy.insert({"text": "news"})
     expect(rows(page).filter(has_text="news")).to_have_count(1)
     expect(log.locator("details[open]")).to_have_count(2)
@@ -154,7 +154,7 @@ def test_very_many_are_discarded_part_by_part_stopped_and_taken_back(start, dash
     page.open("queue")
     page.page.get_by_role("button", name="Discard all 1,200").click()
     expect(page.page.get_by_role("dialog")).to_contain_text("1,200 operations match")
-    # The second part is held back until somebody has stopped the work.
+    # The second part is held back until the work was stopped.
     page.page.route("**/operations/discard*", lambda route: None
                     if '"after":"' in (route.request.post_data or "") else route.continue_())
     page.confirm("Discard")
@@ -162,7 +162,7 @@ def test_very_many_are_discarded_part_by_part_stopped_and_taken_back(start, dash
     expect(work).to_contain_text("500 of 1,200")
     page.accessible()
     work.get_by_role("button", name="Stop").click()
-    page.page.unroute("**/operations/discard*")  # What was held back goes on.
+    page.page.unroute("**/operations/discard*")  # The part that was held back goes on.
     page.toast("Done for 1,000")
     expect(page.page.locator(".bulk .count")).to_have_text("200 operations")
     page.undo()

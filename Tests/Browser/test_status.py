@@ -1,4 +1,4 @@
-"""The status: the backend with its reason, offline until when, settings, and first contact."""
+"""The status: the backend with its reason, the end of offline mode, settings, and first contact."""
 
 import http.server
 import threading
@@ -33,7 +33,7 @@ def test_settings_hold_at_once_and_a_wrong_one_says_why(start, dashboard):
     field = page.page.get_by_label("Tries before quarantine")
     field.fill("3")
     field.press("Tab")
-    # The word of the first change may still stand.
+    # The message of the first change may still be shown.
     wait_until(lambda: proxy.operator("GET", "/settings")["maxAttempts"] == 3, 5, "the setting")
     page.toast("Saved")
     field.fill("0")
@@ -56,7 +56,7 @@ def test_refused_requests_identities_and_the_account_are_shown(start, dashboard)
 
 
 class Portal(http.server.BaseHTTPRequestHandler):
-    """Answers everything with a page, as the sign-in of a hotel does."""
+    """Answers every request with a page, as the sign-in of a hotel network does."""
 
     def do_GET(self):
         self.send_response(200)
@@ -115,7 +115,7 @@ def test_first_contact_over_broken_tls_says_so(start, dashboard, portal):
 
 
 class Stranger(Portal):
-    """A web server that is no tables backend."""
+    """A web server without /tables."""
 
     def do_GET(self):
         self.send_response(404)
@@ -143,7 +143,7 @@ def test_a_missing_sign_in_says_so_and_what_to_do(start, dashboard):
     proxy = start.proxy(backend.url, "--sync", "manual", "--table", "todoitem")
     proxy.sync()
     page = dashboard(proxy)
-    # What the backend would refuse is not taken, and what was typed stays.
+    # The page refuses what the backend would refuse, and keeps the typed text.
     field = page.page.get_by_label("What needs doing?")
     field.fill("waits")
     page.page.keyboard.press("Enter")

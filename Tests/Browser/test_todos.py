@@ -1,4 +1,4 @@
-"""The person with todos: every button works, also with the backend down, and also by keyboard."""
+"""The todos: every button works, also with the backend down, and also by keyboard."""
 
 from programs import wait_until
 from playwright.sync_api import expect

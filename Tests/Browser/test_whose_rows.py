@@ -1,4 +1,4 @@
-"""Whose rows are shown: one choice for the whole page, in its address, and what it allows."""
+"""The choice of the identity whose rows are shown: one for the whole page, in its address."""
 
 import re
 
@@ -18,7 +18,7 @@ def sign_in(proxy, name):
 
 @pytest.fixture
 def world(start):
-    """Ana signed in through the proxy; then the backend went away and she went on working."""
+    """Ana signed in through the proxy; then the backend went away and she continued to work."""
     backend = start.backend("--sign-in", "todoitem")
     proxy = start.proxy(backend.url, "--sync", "manual")
     ana = sign_in(proxy, "ana")

@@ -1,4 +1,4 @@
-"""Schemathesis asks every operation of the document with generated requests, good and bad."""
+"""Schemathesis calls every operation of openapi.json with generated requests, valid and invalid."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import schemathesis
 from programs import ROOT, Backend, Proxy
 from schemathesis import checks
 
-# A stream does not end; the in-process tests read it.
+# A stream does not end, so the in-process tests read it.
 schema = schemathesis.openapi.from_path(ROOT / "Sources/Proxy/Operator/openapi.json").exclude(
     path_regex=r"/-/api/v1/events$"
 )
@@ -17,7 +17,7 @@ schema = schemathesis.openapi.from_path(ROOT / "Sources/Proxy/Operator/openapi.j
 
 @pytest.fixture(scope="module")
 def proxy(tmp_path_factory):
-    """A proxy with something in every list: rows, a waiting operation, a conflict, history."""
+    """A proxy with an entry in every list: rows, a waiting operation, a conflict, history."""
     folder = tmp_path_factory.mktemp("contract")
     backend = Backend(folder / "backend").start()
     proxy = Proxy(folder / "proxy", backend.url, ["--sync", "manual"]).start()

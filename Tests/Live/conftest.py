@@ -1,4 +1,4 @@
-"""One installed program for all tests of the commands, and a world for each that wants one."""
+"""One installed program for all tests of the commands, and a proxy with a backend for each test that asks for one."""
 
 import pytest
 from installed import Person, World, install, make_home, remove

@@ -1,4 +1,4 @@
-"""Who may come in: addresses of clients, the Unix socket, sessions of browsers, files."""
+"""Access: client addresses, the Unix socket, browser sessions, files."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def test_with_capability_plain_tables_is_shut_and_nothing_happens(world):
         assert answer.status_code == 401
         assert "understudy access add" in answer.text
     assert proxy.status()["ledger"]["accepted"] == 0
-    # The operator's own token opens it, as the dashboard does.
+    # The operator token gives access, as a session of the dashboard does.
     headers = {"Authorization": f"Bearer {proxy.token}", **ZUMO}
     assert requests.get(proxy.url + "/tables/todoitem", headers=headers, timeout=10).status_code == 200
     reasons = {one["reason"]: one for one in proxy.operator("GET", "/rejections")["items"]}
@@ -97,7 +97,7 @@ def test_a_secret_is_kept_nowhere(world):
 def test_a_guessed_address_gets_nothing(world, secret):
     _, proxy = world
     answer = proxy.request("GET", f"/c/{secret}/tables/todoitem")
-    # What a client library makes of dots is the plain address, which is shut.
+    # A client library resolves the dots to the plain address, which is closed.
     assert answer.status_code in (401, 400), answer.text
 
 
@@ -133,7 +133,7 @@ def test_a_unix_socket_for_this_user_alone(start, tmp_path):
     assert ask_socket(path, foreign).startswith(b"HTTP/1.1 403")
     api = raw.replace(b"/tables/todoitem", b"/-/api/v1/status")
     assert ask_socket(path, api).startswith(b"HTTP/1.1 401")
-    # A crash leaves the file behind; the next start replaces it. A clean stop removes it.
+    # A crash leaves the socket file; the next start replaces it. A clean stop removes it.
     proxy.program.kill()
     assert path.exists()
     proxy.start()
@@ -199,7 +199,7 @@ def test_a_link_is_good_once_and_signing_out_ends_the_session(start):
 
 
 def test_every_file_is_private_after_every_kind_of_work(start, tmp_path):
-    old = os.umask(0)  # The program does not rely on how it was started.
+    old = os.umask(0)  # The program does not depend on the umask at its start.
     try:
         backend = start.backend()
         proxy = start.proxy(backend.url, "--socket", str(tmp_path / "proxy" / "s"))

@@ -1,4 +1,4 @@
-"""What every answer under /-/ says to a browser, and what health and metrics tell without a sign-in."""
+"""The header fields of every answer under /-/, and what health and metrics show without a sign-in."""
 
 import re
 import sqlite3
@@ -55,7 +55,7 @@ def test_the_dashboard_runs_its_own_scripts_alone(world):
         rules = dict(rule.split(" ", 1) for rule in answer.headers["Content-Security-Policy"].split("; "))
         assert rules["script-src"] == f"{host}:{proxy.port}/-/"
         assert rules["worker-src"] == "'none'"
-    # A policy has no form for an IPv6 address.
+    # A content policy cannot name an IPv6 address.
     fields = [f"Host: [::1]:{proxy.port}"]
     status, answer = raw_at("[::1]", proxy, "/-/")
     assert status == 302 and f"Location: http://localhost:{proxy.port}/-/\r\n".encode() in answer, fields

@@ -1,4 +1,4 @@
-"""The way to the backend: verified TLS, nothing in the clear, no other host, no token to a stranger."""
+"""Requests to the backend: verified TLS, nothing in the clear, no other host, no token to another server."""
 
 import socket
 import ssl
@@ -35,7 +35,7 @@ CipherString = ALL:@SECLEVEL=0
 
 @pytest.fixture
 def servers():
-    """Starts backends that are stopped at the end."""
+    """Starts backends and stops them at the end."""
     running = []
 
     def start(*arguments, **options):
@@ -92,7 +92,7 @@ def test_a_backend_that_speaks_http_2_is_spoken_to_in_it(start, servers, tmp_pat
         front.wait(10)
     lines = [line.split() for line in log.read_text().splitlines()]
     assert {line[-1] for line in lines} == {"HTTP/2"}
-    assert len({line[0] for line in lines}) <= 5  # Connections are kept.
+    assert len({line[0] for line in lines}) <= 5  # Connections stay open for the next request.
 
 
 @pytest.mark.parametrize("trouble", ["unknown authority", "another name", "TLS 1.1"])
@@ -103,7 +103,7 @@ def test_a_backend_that_cannot_prove_itself_gets_nothing(start, servers, tmp_pat
     backend = servers(context=tls(*pair, highest=highest))
     trusts = [] if trouble == "unknown authority" else ["--backend-ca", pair[0]]
     proxy = start.proxy(backend.url, *trusts, "--sync", "manual")
-    if trouble == "TLS 1.1":  # Where the system would allow it.
+    if trouble == "TLS 1.1":  # Only where the system allows it.
         weak = tmp_path / "openssl.cnf"
         weak.write_text(WEAK_SYSTEM)
         proxy.stop()

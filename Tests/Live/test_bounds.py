@@ -1,4 +1,4 @@
-"""Every bound is reached once, and while somebody is at it, everybody else is served."""
+"""Every limit is reached once, and other clients are served meanwhile."""
 
 import socket
 import time
@@ -13,7 +13,7 @@ from programs import ZUMO, wait_until
 def proxy(tmp_path_factory):
     from programs import Proxy, free_port
 
-    # Nothing listens there: all of this is about clients.
+    # Nothing listens there: these tests are about clients alone.
     url = f"http://127.0.0.1:{free_port()}"
     one = Proxy(tmp_path_factory.mktemp("bounds") / "proxy", url, ["--sync", "manual"]).start()
     one.insert({"id": "small", "text": "x"})
@@ -22,7 +22,7 @@ def proxy(tmp_path_factory):
 
 
 def served(proxy, seconds=8):
-    """Another client reads, writes and sees the state, promptly."""
+    """Another client reads, writes and sees the state without delay."""
     began = time.monotonic()
     url, options = proxy.url + "/tables/todoitem", {"headers": ZUMO, "timeout": 2 * seconds}
     assert requests.get(url + "/small", **options).status_code == 200
@@ -93,8 +93,8 @@ def test_connections_of_slow_senders(proxy):
         served(proxy)
 
 
-# The lists have to be made first. Where readers take every connection there is, nobody else would be
-# served for a minute otherwise.
+# The lists are made first. Readers take every connection, so without the rule no other client would be
+# served for a minute.
 @pytest.mark.parametrize(("readers", "seconds"), [(60, 8), (160, 25)])
 def test_connections_of_slow_readers(proxy, readers, seconds):
     text = "z" * 500_000
@@ -161,7 +161,7 @@ def test_requests_that_wait_for_a_backend_that_does_not_answer(start):
     proxy.insert({"id": "small", "text": "x"})
     with ExitStack() as stack:
         wires = []
-        for number in range(200):  # More than there are connections.
+        for number in range(200):  # More than the number of connections.
             wire = stack.enter_context(socket.create_connection(("127.0.0.1", proxy.port), timeout=20))
             fields = ["X-ZUMO-AUTH: nobody's"] if number % 2 else []
             line = "GET /tables/other HTTP/1.1" if number % 2 else "GET /api/x HTTP/1.1"
@@ -187,14 +187,14 @@ def test_disk_budget(start):
     assert answer.status_code == 507, answer.text[:200]
     assert answer.json()["error"]
     assert len(taken) >= 2
-    # What was acknowledged is there, also after a restart, and what makes room is taken again.
+    # Every acknowledged write is there, also after a restart, and a write that makes room is taken again.
     assert proxy.status()["ledger"]["accepted"] == len(taken)
     proxy.program.kill()
     proxy.start()
     for id in taken:
         assert proxy.get(id).status_code == 200
     store = proxy.folder / "stores" / "anonymous" / "store.sqlite"
-    assert store.stat().st_size <= (10 << 20) * 9 // 8  # With the reserve for settling operations.
+    assert store.stat().st_size <= (10 << 20) * 9 // 8  # Including the reserve for settling operations.
     queue = proxy.operator("GET", "/operations?limit=500")["items"]
     assert len(queue) == len(taken)
     for one in queue:

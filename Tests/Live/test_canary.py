@@ -1,5 +1,5 @@
-"""Canaries: a client's token is nowhere but on its way to the backend, and what people wrote is in
-the store and on the pages that show it, and nowhere else."""
+"""Canary texts: a client's token is found only in requests to the backend. Contents of rows are found only
+in the store and on the pages that show them."""
 
 import json
 
@@ -32,13 +32,13 @@ def world(start, request):
 def test_after_a_full_run_no_token_and_no_content_is_where_it_does_not_belong(world, tmp_path):
     backend, proxy = world
     ana = sign_in(proxy, "ana")
-    # Everything that writes: a push, a conflict, a refusal, a failure, offline, a restart.
+    # Everything that writes files or logs: a push, a conflict, a refusal, a failure, offline, a restart.
     ana.insert({"id": "a", "text": CONTENT})
     identity = next(one for one in proxy.status()["identities"] if "ana" in one)
     query = f"?identity={identity}"
     proxy.operator("POST", f"/sync{query}&wait=30", json={})
     direct = sign_in(backend, "ana")
-    # A sync that was under way already is joined, and may have looked for writes before this one.
+    # The request joins a sync that is already under way, which may have looked for writes before this one.
     wait_until(lambda: direct.get("a").status_code == 200)
     proxy.operator("POST", "/mode", json={"mode": "offline"})
     ana.update("a", {"text": f"{CONTENT} mine"})
@@ -46,7 +46,7 @@ def test_after_a_full_run_no_token_and_no_content_is_where_it_does_not_belong(wo
     ana.insert({"id": "b", "text": f"{CONTENT} refused", "number": {"wrong": CONTENT}})
     proxy.operator("POST", "/mode", json={"mode": "online"})
     proxy.operator("POST", f"/sync{query}&wait=30", json={})
-    # Requests that are refused, with all of it in them.
+    # Refused requests that contain all canary texts.
     for options in (
         {"headers": {"Origin": "https://evil.example"}},
         {"headers": {"Host": "evil.example"}},
@@ -92,7 +92,7 @@ def test_after_a_full_run_no_token_and_no_content_is_where_it_does_not_belong(wo
     for name, answer in answers.items():
         assert ana.token not in answer and signature not in answer, name
         assert operator_token not in answer, name
-    # Content belongs to the queue, the conflicts, the history and the rows; nowhere else.
+    # Contents belong only to the queue, the conflicts, the history and the rows.
     showing = ("/operations", "/conflicts", "/history", "/tables", "queue", "conflicts", "history", "/runs")
     for name, answer in answers.items():
         if not name.startswith(showing):

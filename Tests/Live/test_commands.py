@@ -8,8 +8,8 @@ import pytest
 import requests
 from programs import ROOT
 
-# By which command a person does what an operation of the operator API does; None for what is not an
-# action or view of the dashboard but its way in, its stream, or part of another command.
+# The command for each operation of the operator API. None for the sign-in, a stream of events or
+# samples, and a part of another command.
 COMMAND_OF = {
     "dashboard": "open", "dashboardFile": None, "livez": None, "readyz": "doctor",
     "metrics": "support", "openapi": None, "session": None, "signIn": None, "signOut": None,
@@ -30,13 +30,13 @@ COMMAND_OF = {
     "resolveConflict": "conflicts resolve", "history": "history", "undoDecisions": "history",
     "undo": "history",
 }
-# Commands that stay, or whose output is a file of its own kind.
+# Commands that keep running, or whose output is a file of another format.
 WITHOUT_JSON = {"demo", "serve", "backend", "config init", "export", "support"}
 OPEN_STATES = {"queued", "waiting", "sending", "unknown", "conflict", "quarantined"}
 
 
 def commands(program):
-    """Every command that does something, as words, with its description."""
+    """Every command without subcommands, as words, with its description."""
     dump = subprocess.run(
         [program, "--experimental-dump-help"], capture_output=True, text=True, check=True
     )
@@ -60,7 +60,7 @@ def test_every_command_explains_itself(person, program):
             assert argument.get("abstract"), f"{words} {argument['valueName']}"
         if " ".join(words) not in WITHOUT_JSON:
             assert "--json" in told, words
-            # The shape stands in the help, or the help says where.
+            # The help shows the shape of the JSON, or names the place.
             assert "JSON: " in command["discussion"].replace("\n", " "), words
 
 
@@ -222,7 +222,7 @@ def test_many_decisions_are_made_and_taken_back_at_once(world):
     assert person.json("conflicts", "resolve-all", "server", "--yes")["changed"] == 3
     assert person.json("conflicts")["total"] == 0
     assert person.json("history", "--undo-decisions", *conflicts)["changed"] == 3
-    # What was mine is back, as changes with the server's rows as their base.
+    # My side is back, as changes with the server's rows as their base.
     assert person.json("queue", "list", "--state", "queued,conflict")["total"] == 3
     assert person.run("conflicts", "resolve-all", "sideways", "--yes", expect=1).stderr
 
@@ -288,7 +288,7 @@ def test_an_export_comes_back_as_operations_and_a_second_import_changes_nothing(
         assert (again["written"], again["present"]) == (0, 15), again
         assert (again["historyAdded"], again["historyPresent"]) == (0, 2), again
         assert other.person.json("history", "--limit", 500) == history
-        # What happened elsewhere stands last, as it was, but for what only that store can do.
+        # Imported entries are last and unchanged, but cannot be undone here.
         theirs = [one for one in history["items"] if one["imported"]]
         assert theirs == history["items"][-2:]
         known = ("at", "kind", "actor", "client", "table", "itemId", "operationId", "before",
@@ -300,9 +300,9 @@ def test_an_export_comes_back_as_operations_and_a_second_import_changes_nothing(
         assert not any(one["undoable"] for one in theirs)
         refused = other.person.run("history", f"--undo={theirs[0]['id']}", expect=1)
         assert "cannot be undone" in refused.stderr
-        # The same into the store that it came from: nothing is marked twice.
+        # The same import into the store that it came from: nothing is marked twice.
         assert person.json("import", "all.jsonl")["historyPresent"] == 2
-        # An export of an import keeps what it is.
+        # An export of an import keeps the mark.
         other.person.run("export", "--output", "again.jsonl", "--only", "history")
         lines = (other.person.home / "again.jsonl").read_text().splitlines()
         assert sum('"imported":true' in line for line in lines) == 2

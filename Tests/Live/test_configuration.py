@@ -1,4 +1,4 @@
-"""Where settings come from, what a wrong one says, what SIGHUP takes over, and what the log tells."""
+"""The sources of settings, the message for a wrong one, what SIGHUP applies, and what the log says."""
 
 import json
 import signal
@@ -43,14 +43,14 @@ def test_config_init_writes_a_commented_file_that_says_nothing_yet(person):
     assert answer["file"].endswith(".config/understudy/understudy.conf")
     assert all(one["values"] == [] for one in answer["settings"])
     assert "make the file" in person.run("config", "init", expect=1).stderr
-    # Every example in it is a value that is allowed.
+    # Every example in it is an allowed value.
     text = person.run("config", "init", "--stdout").stdout
     lines = [line[1:] for line in text.splitlines() if line[:1] == "#" and line[1:2].isalpha()]
     (person.home / "examples.conf").write_text("\n".join(lines))
     shown = person.json("config", "show", "--config", "examples.conf")
     assert len(lines) == len(shown["settings"])
     assert all(one["values"] for one in shown["settings"])
-    # What SIGHUP takes over is said at the setting.
+    # Each setting that SIGHUP applies says so.
     paragraphs = [one for one in text.split("\n\n")[1:] if "SIGHUP takes it over." in one]
     assert {one.rpartition("\n#")[2].split(" ")[0] for one in paragraphs} == {
         "sync", "parallelism", "page-size", "policy", "allow-host", "allow-origin", "tables-access",
@@ -66,7 +66,7 @@ def test_every_option_of_serve_can_stand_in_the_file(person, program):
     options = {one["valueName"] if one["kind"] == "flag" else one["preferredName"]["name"]
                for one in commands["serve"]["arguments"]}
     names = {one["name"] for one in person.json("config", "show")["settings"]}
-    # What is said once, at the start, has no place in a file.
+    # An option for one start only is not allowed in a file.
     assert options - names == {"config", "rebind", "help", "version"}
     assert names <= options
 

@@ -1,4 +1,4 @@
-"""Seed 002 over bare HTTP: the same item changed on both sides, and each way to decide."""
+"""Seed 002 over bare HTTP: the same item is changed on both sides, and each decision is tried."""
 
 import pytest
 

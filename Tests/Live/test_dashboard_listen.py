@@ -31,7 +31,7 @@ def test_each_port_has_its_own_and_nothing_of_the_other(world):
     backend.requests.clear()
     clients = lambda target, method="GET", fields=(): raw(proxy.port, target, method, fields)
     board = lambda target, method="GET", fields=(): raw(port, target, method, fields)
-    # The clients' port: what is passed on is as the backend sent it; no dashboard, no sign-in.
+    # The clients' port: answers of the backend are unchanged; no dashboard, no sign-in.
     status, answer = clients("/api/page")
     assert status == 200 and b"sandbox" not in answer and b"Content-Security-Policy" not in answer
     for target in ("/-/", "/-"):

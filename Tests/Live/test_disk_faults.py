@@ -1,7 +1,7 @@
-"""Calls to the disk that fail: said to who asked, nothing that was acknowledged is lost, and what comes
-after works again.
+"""Calls to the disk fail: the client gets an error, no acknowledged write is lost, and later requests
+work again.
 
-DISK_FAULTS and DISK_SEED make it longer and another one (`make soak`).
+DISK_FAULTS sets the number of faults, DISK_SEED the seed (`make soak`).
 """
 
 import errno
@@ -64,7 +64,7 @@ def complete(proxy):
 
 
 def write(proxy, pasts, plan, text):
-    """Inserts, changes or deletes an item, and notes whether that was acknowledged. Says so."""
+    """Inserts, changes or deletes an item; notes and returns whether that was acknowledged."""
     alive = [id for id, past in pasts.items() if past[-1] != (None, True)]
     body = {"text": text, "more": "x" * plan.choice([0, 0, 20_000])}
     chance = plan.random()
@@ -80,7 +80,7 @@ def write(proxy, pasts, plan, text):
         answer = proxy.request("DELETE", f"/tables/todoitem/{id}")
     isDone = answer.status_code in (200, 201, 204)
     if not isDone and answer.status_code not in (404, 410):
-        # 404 is true where a write that was not acknowledged took effect, and deleted the item.
+        # 404 is right where a delete that was not acknowledged took effect.
         assert answer.status_code in (500, 503, 507), f"{answer.status_code} {answer.text}"
         assert answer.json()["error"], answer.text
     pasts[id].append((change, isDone))
@@ -88,7 +88,7 @@ def write(proxy, pasts, plan, text):
 
 
 def look(proxy, pasts, name):
-    """Each item reads as it was last promised, or as a later write that was not."""
+    """Each item has the last acknowledged value, or that of a later write that was not acknowledged."""
     for id, past in pasts.items():
         answer = proxy.get(id)
         assert answer.status_code in (200, 404), f"{name}: {answer.status_code} {answer.text}"

@@ -14,7 +14,7 @@ from programs import ZUMO, free_port
 
 
 def findings(world, *arguments, expect=None, **environment):
-    # Whether more people can log in is this machine's matter, not the test's.
+    # Whether more people can log in depends on this machine, so the test does not check it.
     report = world.person.json("doctor", *arguments, expect=expect, **environment)
     for one in report["findings"]:
         assert set(one) == {"check", "state", "finding", "advice"}
@@ -81,7 +81,7 @@ def test_the_wrong_generation_is_a_problem(world):
 
 
 class Nothing(http.server.BaseHTTPRequestHandler):
-    """Somebody who answers, but has no tables."""
+    """A server that answers but has no tables."""
 
     def do_GET(self):
         self.send_error(404)
@@ -114,7 +114,7 @@ MOVIE = b'[{"id":"a","title":"x","version":"AAAA","updatedAt":"2024-01-01T00:00:
 
 
 def only_movies(status=404, body=PAGE, kind="text/html; charset=utf-8"):
-    """A backend with a table of movies, and this answer for every other one."""
+    """A backend with a table of movies, and this answer for every other table."""
 
     def behave(handler, _):
         if handler.path.partition("?")[0] == "/tables/movies":
@@ -192,7 +192,7 @@ def test_one_table_that_wants_a_sign_in_says_nothing_about_another(world, movies
 
 
 class Rows(http.server.BaseHTTPRequestHandler):
-    """A backend of long ago by its clock, whose rows have nothing but an id."""
+    """A backend with a slow clock, whose rows have only an id."""
 
     def do_GET(self):
         body = b'[{"id":"a","text":"x"}]'

@@ -1,4 +1,4 @@
-"""What was acknowledged is there, once, whatever dies."""
+"""Every acknowledged write is there once, whichever process is killed."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ def test_writes_survive_kill_nine_at_any_moment(start):
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A disk of four megabytes, which can be made larger; skipped where none may be mounted."""
+    """A disk of four megabytes that can be made larger; skipped where the test may not mount one."""
     place = tmp_path / "small"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place)]
@@ -78,13 +78,13 @@ def test_a_full_disk_is_said_and_loses_no_acknowledged_write(start, small_disk):
         assert "full" in answer.json()["error"].lower()
     assert len(acknowledged) > 20
 
-    # What is there can be read, and a refused write left nothing.
+    # Existing rows can be read, and a refused write left nothing.
     assert {row["id"] for row in proxy.all()} == set(acknowledged)
     assert requests.get(proxy.url + "/-/livez", timeout=5).status_code == 200
     one = next(iter(acknowledged))
     assert proxy.get(one).json()["text"] == acknowledged[one]
 
-    # Killed on the full disk; there is room again.
+    # The process was killed on the full disk; now there is room again.
     proxy.program.kill()
     small_disk()
     proxy.start()

@@ -28,7 +28,7 @@ CLIENTS = 4
 
 
 class BadLine:
-    """A TCP link to a backend. With `weather` 0 it is a good one; 1 harms every chunk of bytes."""
+    """A TCP link to a backend. With `weather` 0 it has no faults; with 1 every chunk of bytes has one."""
 
     FAULTS = ("delay", "cut", "tear the request", "lose the answer", "tear the answer", "swallow")
 
@@ -45,7 +45,7 @@ class BadLine:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def part(self, parted):
-        """With a partition what is open breaks and nothing gets through until it is over."""
+        """A partition breaks open connections and lets nothing through until it ends."""
         with self.lock:
             self.parted = parted
             self.counts["part"] += parted
@@ -119,7 +119,7 @@ class BadLine:
 
 
 class Client(threading.Thread):
-    """Inserts, counts up and deletes its own items, and remembers what it was promised."""
+    """Inserts, counts up and deletes its own items, and remembers every acknowledged value."""
 
     def __init__(self, url, seed):
         super().__init__(daemon=True)
@@ -127,7 +127,7 @@ class Client(threading.Thread):
         self.random = random.Random(seed)
         self.lock = threading.Lock()
         self.promised = {}  # id → the last acknowledged value; None when deleted
-        self.tried = {}  # id → the last value that was asked for; None when a delete was
+        self.tried = {}  # id → the last value that was sent; None for a delete
         self.acknowledged = 0
         self.faults = []
         self.ending = False
@@ -137,7 +137,7 @@ class Client(threading.Thread):
             try:
                 self._write()
             except requests.RequestException:
-                time.sleep(0.01)  # the proxy is dead; whether it took the write is open
+                time.sleep(0.01)  # the proxy is dead; whether it took the write is unknown
 
     def _write(self):
         living = [id for id, value in self.tried.items() if value is not None]
@@ -171,12 +171,12 @@ class Client(threading.Thread):
             self.acknowledged += 1
 
     def kept(self):
-        """The promises so far."""
+        """The acknowledged values so far."""
         with self.lock:
             return dict(self.promised)
 
     def asked(self):
-        """The last wishes so far."""
+        """The last sent values so far."""
         with self.lock:
             return dict(self.tried)
 
@@ -192,7 +192,7 @@ def effects(backend):
 
 
 def integrity(folder, scratch):
-    """SQLite's own verdict on the files as the dead process left them, taken from a copy."""
+    """SQLite's check of a copy of the files as the dead process left them."""
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
     [store] = folder.glob("stores/*/store.sqlite")
@@ -207,7 +207,7 @@ def integrity(folder, scratch):
 
 
 def stable(proxy):
-    """Every row while others write: by id, so that no page is shifted by what was deleted."""
+    """Every row while other clients write, paged by id, so that a deletion shifts no page."""
     rows = []
     while True:
         behind = {"$filter": f"id gt '{rows[-1]['id']}'"} if rows else {}
@@ -222,7 +222,7 @@ def stable(proxy):
 
 
 def broken_promises(promised, tried, rows):
-    """What was acknowledged before `rows` were read and is not in them, nor undone since."""
+    """Values that were acknowledged before `rows` were read, are not in them, and were not undone since."""
     for id, value in promised.items():
         asked, row = tried[id], rows.get(id)
         if value is None and row is not None:
@@ -280,7 +280,7 @@ def test_no_kill_and_no_line_loses_or_repeats_a_write(start, tmp_path):
 
 
 def check_the_end(backend, proxy, clients):
-    """The line is good again: everything arrives, once, and both sides hold the same."""
+    """The link works again: everything arrives once, and both sides hold the same rows."""
 
     def drained():
         queue = proxy.status()["queue"]

@@ -1,4 +1,4 @@
-"""The first request to a backend that has no table of the name that many have, and says so with a page."""
+"""The first request to a backend without a table todoitem, which answers 404 with a page."""
 
 import json
 import time
@@ -8,7 +8,7 @@ import pytest
 from hostile import HTTPBackend
 
 PAGE = b"<!DOCTYPE html><pre>Cannot GET</pre>"
-# The server's own pages, whatever is asked for.
+# The server's own page size, for every request.
 PAGE_ROWS = 7
 
 
@@ -27,8 +27,8 @@ def movies(count):
 
 
 def express(rows):
-    """A table of movies by pages of seven, without a count and without links; a page with 404 for all
-    else."""
+    """A table of movies in pages of seven, without a count and without links. All else is a page with
+    404."""
 
     def behave(handler, _):
         path, _, query = handler.path.partition("?")

@@ -1,4 +1,4 @@
-"""A table while it is pulled for the first time, and what ends a pull."""
+"""Reads of a table during its first pull, and what ends a pull."""
 
 import json
 import threading
@@ -12,7 +12,7 @@ ROWS = 2000
 
 
 def stamp(number, digits=7):
-    """The server keeps 100 ns; two rows share each shown millisecond."""
+    """The server keeps times to 100 ns; two rows share each shown millisecond."""
     return f"2024-01-01T00:00:{number // 500:02}.{number % 500 * 2 * 10000 + number % 2 * 5000 % 10000:07}"[
         : 20 + digits
     ]
@@ -30,12 +30,12 @@ def row(number):
 
 
 class Server:
-    """Rows with more digits than it shows, in cut pages, with a count and without links."""
+    """Rows whose times have more digits than it shows, in cut pages, with a count and without links."""
 
     def __init__(self, cut, free=10**9, counts=None):
         self.rows = [row(number) for number in range(ROWS)]
         self.cut, self.counts = cut, counts
-        # The pages that a pull may have.
+        # The pages that a pull may take.
         self.pages = threading.Semaphore(free)
         self.inserted = threading.Event()
 
@@ -103,12 +103,12 @@ def test_a_list_in_another_order_is_the_backends_while_the_table_is_pulled(start
     for query in ("$orderby=n desc&$top=5", f"{SINCE}&$orderby=n desc&$top=5"):
         answer = proxy.request("GET", f"/tables/big?{query}")
         assert [one["n"] for one in answer.json()] == direct, query
-    # A client that syncs begins so. It gets the store's times, and the backend's count.
+    # A client that syncs begins like this. It gets the store's times and the backend's count.
     changes = "$filter=updatedAt ge datetimeoffset'1970-01-01T00:00:00.000Z'&$orderby=updatedAt&$top=5"
     counted = proxy.request("GET", f"/tables/big?{changes}&$inlinecount=allpages").json()
     assert counted["count"] == ROWS
     assert [one["n"] for one in counted["results"]] == [0, 1, 2, 3, 4]
-    # Also where the query needs more work than a list may take at once.
+    # Also where the query exceeds the budget of a list.
     wait_until(lambda: proxy.operator("GET", "/tables")["items"][0]["items"] >= 300, 20)
     much = " or ".join([f"substringof('z{number}',id)" for number in range(60)] + ["n ge 0"])
     answer = proxy.request("GET", f"/tables/big?$filter={much}&$orderby=n desc&$top=5")
@@ -147,7 +147,7 @@ def test_a_write_is_sent_between_two_pages_and_lists_are_the_backends_then(start
 @pytest.mark.parametrize("sync", ["auto", "manual"])
 def test_a_backend_that_counts_nothing_is_counted_after_the_pull_or_passed_on(start, sync):
     def behave(handler, _):
-        # The pages of the pull take longer than a client's list looks for other answers.
+        # The pages of the pull take longer than a client's list waits.
         if "$top=2" not in urllib.parse.unquote(handler.path):
             held.wait(1)
         skip = "$skip" in urllib.parse.unquote(handler.path) or "gt" in handler.path
@@ -156,7 +156,7 @@ def test_a_backend_that_counts_nothing_is_counted_after_the_pull_or_passed_on(st
     held, backend = threading.Event(), HTTPBackend(behave)
     proxy = start.proxy(backend.url, "--sync", sync)
     answer = proxy.request("GET", "/tables/big?$top=2&$inlinecount=allpages").json()
-    # Where no pull runs the bare list is passed on.
+    # Where no pull runs the list is forwarded unchanged.
     rows = answer if sync == "manual" else answer["results"]
     assert [one["n"] for one in rows] == [0, 1]
     assert sync == "manual" or answer["count"] == 2

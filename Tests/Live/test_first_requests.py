@@ -1,6 +1,6 @@
-"""Each verb as the very first request to a fresh folder, in front of a server of its own tables as Express
-serves them: with and without a token, with the backend there and away, synced by itself and by hand.
-What a client gets is compared with what the backend gives one that asks it directly."""
+"""Each verb as the first request to a fresh folder, in front of a server with tables as Express serves
+them: with and without a token, with the backend there and away, with automatic and manual sync. The
+answer is compared with that of the backend to a client that asks it directly."""
 
 import pytest
 import requests
@@ -10,7 +10,7 @@ TABLES = (
     *("--table", "movies", "--table", "numbers:integer", "--table", "secrets:authenticated"),
     *("--table", "quiet:no-read"),
 )
-# What each server makes anew, and what Understudy shows of its own.
+# Values that each server makes itself, and those that Understudy adds.
 OWN = ("version", "updatedAt", "createdAt")
 
 # Method, path below /tables, body.
@@ -42,12 +42,12 @@ REQUESTS = {
 
 
 # Documented differences: a filter that cannot be read is 400 and not 500, a deletion is 204 without the row,
-# and where a write's table is not there, the page says so of the read that was made for it.
+# and where a write's table does not exist, the message is about the read that was made for it.
 STATUSES = {"list that cannot be read": 400, "delete": 204, "delete in an unknown table": 404}
 
 
 def shown(answer):
-    """Status and body without what differs between any two servers."""
+    """Status and body without the values that differ between any two servers."""
     try:
         body = answer.json()
     except requests.exceptions.JSONDecodeError:
@@ -56,7 +56,7 @@ def shown(answer):
     for row in rows:
         for name in OWN:
             row.pop(name, None)
-        # A server that deletes for good has no such column.
+        # A server that deletes hard has no such column.
         if row.get("deleted") is False:
             del row["deleted"]
     return answer.status_code, body
@@ -81,7 +81,7 @@ def backend(start):
 
 @pytest.fixture
 def both(start, backend):
-    """A client of the backend, and one of a proxy with a folder of its own, for each first request."""
+    """A client of the backend, and a client of a proxy with a fresh folder, for each first request."""
     count = 0
 
     def make(sync, with_token):
@@ -103,7 +103,7 @@ def test_reads_are_answered_as_the_backend_does(both, sync, with_token):
     for name in [name for name, (method, _, _) in REQUESTS.items() if method == "GET"]:
         direct, through, proxy = both(sync, with_token)
         expected = shown(send(direct, name))
-        # And once more, when the table is known and perhaps copied.
+        # And again, when the table is known and perhaps copied.
         for found in (shown(send(through, name)), shown(send(through, name))):
             if name in STATUSES:
                 assert found[0] == STATUSES[name], name
@@ -121,10 +121,10 @@ def test_writes_are_answered_as_the_backend_does(both, sync, with_token):
         proxy.stop()
         expected = shown(send(direct, name))
         if name in STATUSES:
-            # With a token that names nobody yet the request itself is passed on, and so is its answer.
+            # With a token without a known identity the request itself is passed on, and so is its answer.
             assert found[0] == STATUSES[name] or with_token and found[0] == 200, name
         elif expected[0] == 409:
-            # The proxy has sent it already.
+            # The proxy has already sent it.
             assert found == (201, REQUESTS[name][2]), name
         else:
             assert found == expected, name
@@ -204,12 +204,12 @@ def test_an_empty_table_of_numbers_is_one_of_numbers_after_the_first_push(start)
     [row] = proxy.list("numbers")
     [theirs] = backend.list("numbers")
     assert row["id"] == theirs["id"] == 1
-    # The id that the client was given keeps answering, and may be written by.
+    # The id that the client was given keeps answering, also for writes.
     assert proxy.get(given, "numbers").json()["title"] == "one"
     proxy.update(given, {"title": "two"}, "numbers")
     assert proxy.sync()["state"] == "complete"
     assert [(row["id"], row["title"]) for row in backend.list("numbers")] == [(1, "two")]
-    # From now on a new item has a number from the start.
+    # From now on a new item has a number at once.
     assert isinstance(proxy.insert({"title": "three"}, "numbers")["id"], int)
 
 

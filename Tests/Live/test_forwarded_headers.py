@@ -1,4 +1,4 @@
-"""Header fields of a client's own are kept with its write and reach the backend with it (`--forward-header`)."""
+"""A client's own header fields are kept with its write and sent to the backend with it (`--forward-header`)."""
 
 import pytest
 from hostile import HTTPBackend
@@ -22,7 +22,7 @@ def test_the_fields_of_a_write_outlive_the_process_and_are_in_no_log(start, back
     assert made.status_code == 201
     proxy.program.kill()
     said = proxy.program.output
-    # The list may be another one by then: what was accepted with the write is sent with it.
+    # The list may have changed by then: the fields that were accepted with the write are sent.
     proxy.arguments = ["--sync", "manual", "--log-level", "trace"]
     proxy.start()
     proxy.operator("POST", "/mode", json={"mode": "online"})

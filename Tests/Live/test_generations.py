@@ -1,6 +1,6 @@
 """Clients of each SDK family over backends of each generation, real processes and real sockets.
 
-The whole matrix runs in process (GenerationMatrixTests); these are the pairs that lie furthest apart.
+The whole matrix runs in process (GenerationMatrixTests); these are the pairs that differ most.
 """
 
 import re
@@ -27,7 +27,7 @@ NATIVE = {"1": {}, "2-node": FAMILIES["mobile-apps"], "3-toolkit": {"ZUMO-API-VE
 
 
 class Client:
-    """What the SDKs of a family send, and what they must be answered."""
+    """The requests of the SDKs of a family, and the answers that they need."""
 
     def __init__(self, url, family):
         self.url, self.family = url, family
@@ -181,7 +181,7 @@ def test_a_json_patch_reaches_a_backend_of_any_generation(start, flavour):
     assert patch(("replace", "/text", "x")).status_code == 410
     client.item(patch(("replace", "/deleted", False), ("replace", "/text", "back")), 200, text="back")
     item = client.item(sync(), 200, text="back", complete=True, deleted=False)
-    # What the backend has now: a fresh copy shows it.
+    # A fresh copy shows what the backend has now.
     fresh = Client(start.proxy(backend.url, "--table", "todoitem", folder="fresh").url, "datasync")
     there = fresh.items(fresh.request("GET", "/tables/todoitem"))
     assert [(one["id"], one["text"], one["complete"]) for one in there] == [("a1", item["text"], True)]

@@ -1,4 +1,4 @@
-"""A backend that sends anything at all: the proxy stays up, small, and serves everybody else."""
+"""A backend that sends arbitrary answers: the proxy keeps running, stays small, and serves other clients."""
 
 import gzip
 import json
@@ -47,7 +47,7 @@ def drip(handler, _):
 
 
 def bomb(mebibytes):
-    """So much, packed into a thousandth."""
+    """So many bytes, compressed to a thousandth."""
     packer = zlib.compressobj(1, wbits=31)
     piece = b" " * (1 << 20)
     return b"".join(packer.compress(piece) for _ in range(mebibytes)) + packer.flush()
@@ -104,12 +104,12 @@ BEHAVIOURS = {
 }
 
 
-# These have more than the bound of a body; what came of them is no answer.
+# These exceed the limit of a body, so they are no answer.
 TOO_MUCH = {"huge", "endless", "a bomb", "a bomb in a bomb", "a long head"}
 
 
 def highest_mebibytes(proxy):
-    """The most memory that the process ever had."""
+    """The peak memory of the process."""
     with open(f"/proc/{proxy.program.process.pid}/status") as status:
         line = next(line for line in status if line.startswith("VmHWM"))
     return int(line.split()[1]) >> 10
@@ -117,7 +117,7 @@ def highest_mebibytes(proxy):
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory):
-    """One proxy for all: what one answer breaks, the next test finds."""
+    """One proxy for all tests: a test finds what an earlier answer broke."""
     from programs import Proxy
 
     folder = tmp_path_factory.mktemp("hostile")
@@ -138,7 +138,7 @@ def test_a_hostile_answer_harms_nobody(pair, name):
     if name not in ("huge", "endless", "a drop at a time"):
         passing = requests.get(proxy.url + "/api/x", headers=ZUMO, timeout=20, stream=True)
         passing.close()
-    # Meanwhile everybody else is served, and a write is acknowledged.
+    # Meanwhile other clients are served, and a write is acknowledged.
     item = proxy.insert({"text": f"during {name}"})
     assert proxy.get(item["id"]).json()["text"] == f"during {name}"
     assert requests.get(proxy.url + "/-/readyz", timeout=5).status_code == 200

@@ -1,4 +1,4 @@
-"""Each identity has rows and a queue of its own, by the token that its client-flow login gave it."""
+"""Each identity has its own rows and queue, by the token from its client-flow login."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def with_token(proxy, token):
 
 
 def elsewhere(backend, name):
-    """A client of somebody who signs in with the backend itself, past the proxy."""
+    """A client of a user who signs in at the backend itself, without the proxy."""
     return sign_in(backend, name)
 
 
@@ -98,7 +98,7 @@ def test_a_token_that_the_proxy_never_saw_given_is_proven_by_the_backend(world):
     cem = with_token(proxy, outside.token)
     assert cem.get("c").json()["text"] == "of cem"
     assert key(proxy, "cem")
-    # The backend itself answers until the pull that the first read began is over.
+    # The backend itself answers until the pull of the first read has ended.
     wait_until(lambda: cem.request("GET", "/tables/todoitem").headers.get("Age"), what="the first pull")
     backend.stop()
     assert [row["text"] for row in cem.all()] == ["of cem"]

@@ -1,8 +1,8 @@
 """Tables with integer ids, as the store-and-forward libraries of Mobile Services use them.
 
-Such a library shows local rows at once and the backend's behind (the policy `revalidate`), writes
-locally and to the backend in parallel and takes the backend's answer (`write-through`), and after a
-time without a network sends what is left, one by one.
+Such a library shows local rows at once and fetches the backend's rows afterwards (the policy
+`revalidate`). It writes locally and to the backend in parallel and takes the backend's answer
+(`write-through`). After a time without a network it sends the remaining writes one by one.
 """
 
 import pytest
@@ -41,7 +41,7 @@ class Client:
         answer = self.ask("POST", item=item)
         assert answer.status_code == 201, answer.text
         row = answer.json()
-        # A number in JSON, and none of the properties that nobody asked for.
+        # A number in JSON, and no system property, since none was asked for.
         assert type(row["id"]) is int and not [name for name in row if name.startswith("__")]
         return row
 
@@ -72,7 +72,7 @@ def test_the_story_of_store_and_forward(world):
     proxy = serve()
     client = Client(proxy.url)
 
-    # Reading: what is here at once, the backend's behind.
+    # Reading: local rows at once, the backend's afterwards.
     assert [row["thing"] for row in client.rows()] == ["theirs"]
     elsewhere.update(theirs["id"], thing="changed")
     client.rows("?$filter=wow%20eq%201")
@@ -85,7 +85,7 @@ def test_the_story_of_store_and_forward(world):
     assert client.update(mine["id"], thing="other", wow=90) == {**mine, "thing": "other"}
     assert elsewhere.ask("GET", f"/{mine['id']}").json()["thing"] == "other"
 
-    # Away: everything is kept here, new rows under ids of their own.
+    # The backend is away: everything is kept here, new rows under provisional ids.
     backend.stop()
     first, second = client.insert(thing="first"), client.insert(thing="second")
     assert first["id"] < 0 and second["id"] < 0 and first["id"] != second["id"]
@@ -94,7 +94,7 @@ def test_the_story_of_store_and_forward(world):
     assert client.ask("DELETE", f"/{theirs['id']}").status_code == 204
     assert sorted(row["thing"] for row in client.rows()) == ["first, changed", "offline", "second"]
 
-    # Back: each goes out once, the ids move, and the old ones keep answering.
+    # The backend is back: each write is sent once, the ids move, and the old ones keep answering.
     backend.start()
     wait_until(lambda: not sum(proxy.status()["queue"].values()), 30, "an empty queue")
     rows = {row["thing"]: row["id"] for row in elsewhere.rows()}
@@ -119,7 +119,7 @@ def test_a_change_that_the_backend_refuses_stays_alone_and_the_rest_goes(world):
     assert [row["thing"] for row in elsewhere.rows()] == ["good"]
     left = client.ask("GET", f"/{bad['id']}")
     assert (left.json()["thing"], left.headers["Understudy-State"]) == ("bad", "quarantined")
-    # Mended, it goes out.
+    # After the edit it is sent.
     client.update(bad["id"], nested=None)
     sync(proxy)
     assert sorted(row["thing"] for row in elsewhere.rows()) == ["bad", "good"]
@@ -147,11 +147,11 @@ def test_each_read_policy(world, policy):
     proxy = serve(policy)
     client = Client(proxy.url)
     assert client.rows()[0]["thing"] == "one"
-    # The backend itself answers until the first read's pull is over.
+    # The backend itself answers until the pull of the first read has ended.
     wait_until(lambda: client.ask("GET").headers.get("Age"), what="the first pull")
     elsewhere.update(row["id"], thing="two")
     shown = client.ask("GET", f"/{row['id']}").json()["thing"]
-    # What the first read fetched behind may have come before the second one.
+    # The pull of the first read may end before the second read.
     assert shown in {"local": ["one"], "revalidate": ["one", "two"], "remote-first": ["two"]}[policy]
     if policy == "revalidate":
         wait_until(lambda: client.rows()[0]["thing"] == "two", 12, "the backend's row")
@@ -187,7 +187,7 @@ def test_a_first_insert_into_an_empty_table(world, policy):
 
 
 def test_an_insert_before_anything_is_known_of_the_table(world):
-    """Away from the beginning, ids look like strings; the first contact makes them right."""
+    """Where the backend is away from the beginning, ids are strings; the first contact corrects them."""
     backend, elsewhere, serve = world
     elsewhere.insert(thing="theirs")
     backend.stop()
@@ -226,11 +226,11 @@ def test_pages_of_the_backend_are_followed_and_hard_deletes_are_noticed(start):
     proxy = start.proxy(backend.url, "--table", "plain", "--sync", "manual")
     sync(proxy)
     assert [row["id"] for row in proxy.list("plain", _orderby="id")] == [f"n{i}" for i in range(10)]
-    # By the client: gone at the backend, here with a mark.
+    # Deleted by the client: gone at the backend, a tombstone here.
     proxy.delete("n3", "plain")
     sync(proxy)
     assert backend.request("GET", "/tables/plain/n3?__includeDeleted=true").status_code == 404
-    # By others: a pull does not say so, a reconciling one does.
+    # Deleted by others: a pull does not show it, a reconciling pull does.
     backend.delete("n4", "plain")
     proxy.operator("POST", "/tables/plain/pull?wait=20", json={"reconcile": True})
     assert proxy.get("n4", "plain").status_code == 404

@@ -1,4 +1,4 @@
-"""Starting, stopping and the ways both can fail: one clear sentence and the right exit code."""
+"""Start and stop, and their failures: one clear sentence and the right exit code."""
 
 import os
 import signal
@@ -69,7 +69,7 @@ def test_a_stop_answers_each_write_truly(start):
                 statuses[item] = answer.status_code
                 ends.wait(0.02 if answer.status_code == 503 else 0)
             except requests.RequestException:
-                ends.wait(0.02)  # no answer says nothing
+                ends.wait(0.02)  # without an answer the outcome is unknown
 
     for turn in range(4):
         ends = threading.Event()

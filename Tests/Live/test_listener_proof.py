@@ -1,4 +1,4 @@
-"""The operator token goes to the Understudy of the data folder, and to nothing else that listens."""
+"""The operator token goes only to the Understudy of the data folder, not to another listener."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ from programs import BINARY, Proxy
 
 
 class Squatter:
-    """Takes a port or a socket, answers everything with an empty status, and keeps what it was sent."""
+    """Listens on a port or a socket, answers everything with an empty status, and keeps every request."""
 
     def __init__(self, family, address):
         self.heard = b""
@@ -38,7 +38,7 @@ class Squatter:
 
     def close(self):
         if self.wire.fileno() >= 0:
-            # Without it the thread that accepts keeps the port.
+            # Without this the accepting thread keeps the port.
             self.wire.shutdown(socket.SHUT_RDWR)
             self.wire.close()
 
@@ -64,7 +64,7 @@ def test_after_a_crash_a_squatter_on_the_port_gets_nothing_and_the_command_says_
     proxy = start.proxy(start.backend().url)
     item = proxy.insert({"text": "queued"})
     proxy.program.stop(signal.SIGKILL)
-    # What the crash left: the address, and the file of the socket.
+    # The crash left the address and the file of the socket.
     assert (proxy.folder / "address").read_text() == f"{proxy.url}\n"
     assert stat.S_ISSOCK((proxy.folder / "socket").stat().st_mode)
     squatter = squat(*on_port(proxy))
@@ -72,7 +72,7 @@ def test_after_a_crash_a_squatter_on_the_port_gets_nothing_and_the_command_says_
         done = proxy.command(*command)
         assert (done.returncode, done.stdout) == (6, ""), done
         assert "No Understudy runs on" in done.stderr
-    # What can be read is read from the store, which says so.
+    # Reads are answered from the store, and the output says so.
     status = proxy.command("status")
     assert status.returncode == 6 and "No Understudy runs" in status.stderr, status
     assert item["id"] in proxy.command("queue").stdout

@@ -1,8 +1,8 @@
-"""Clients, a proxy and a backend, each a process, over a line that tears; proxy and backend are
-killed at random. What was acknowledged is there, once, and in the end everybody has the same rows.
+"""Clients, a proxy and a backend, each a process, over a connection that breaks; proxy and backend are
+killed at random. Every acknowledged write is there once, and in the end all have the same rows.
 
-LIFE_SECONDS and LIFE_SEED make it longer and another one (`make soak`). A seed gives the same plans,
-not the same moments.
+LIFE_SECONDS sets the length, LIFE_SEED the seed (`make soak`). A seed repeats the same plans, not the
+same moments.
 """
 
 import os
@@ -20,9 +20,9 @@ SEED = int(os.environ.get("LIFE_SEED", "1"))
 
 
 class Person(threading.Thread):
-    """Writes items that nobody else writes, one request at a time, and remembers what was promised.
+    """Writes its own items, one request at a time, and remembers what was acknowledged.
 
-    An item's past is a list of (text, whether the answer came); None is the text of no item.
+    An item's past is a list of (text, whether the answer came); the text None means no item.
     """
 
     def __init__(self, number, url):
@@ -75,7 +75,7 @@ class Person(threading.Thread):
 
     def look(self, id):
         answer = self.send("GET", f"/{id}")
-        # Until the first pull is through, 503 says of an unknown id that nobody knows yet.
+        # Until the first pull has ended, 503 means that it is not known whether the id exists.
         if answer is None or answer.status_code == 503:
             return
         found = answer.json()["text"] if answer.status_code == 200 else None
@@ -103,14 +103,14 @@ class Person(threading.Thread):
         self.versions[item["id"]] = item["version"]
 
     def send(self, method, path, **options):
-        """The answer; None where none came, and nobody knows what became of the request."""
+        """The answer; None where none came, so that the outcome is unknown."""
         try:
             return self.client.request(method, f"/tables/todoitem{path}", **options)
         except requests.RequestException:
             return None
 
     def possible(self, id):
-        """The texts that the item may have: the last one promised, and what was lost after it."""
+        """The texts that the item may have: the last acknowledged one, and later ones without an answer."""
         texts = set()
         for text, promised in reversed(self.pasts[id]):
             texts.add(text)
@@ -120,7 +120,7 @@ class Person(threading.Thread):
 
 
 class SyncingClient(threading.Thread):
-    """Syncs as the SDKs do: what changed since the latest updatedAt that it has seen, by $skip."""
+    """Syncs as the SDKs do: pages by $skip through what changed since the latest updatedAt that it has."""
 
     def __init__(self, url):
         super().__init__(daemon=True)
@@ -134,7 +134,7 @@ class SyncingClient(threading.Thread):
             try:
                 self.sync()
             except (requests.RequestException, AssertionError):
-                pass  # The proxy is away; an error that stays shows when everything is calm.
+                pass  # The proxy is away; a lasting error shows at the end.
             time.sleep(0.02)
 
     def sync(self):
@@ -165,7 +165,7 @@ class SyncingClient(threading.Thread):
 
 
 def texts_at(backend, flavour):
-    """The text of every item at the backend, asked in its own words."""
+    """The text of every item at the backend, from a request of the backend's generation."""
     rows = {}
     while True:
         answer = requests.get(
@@ -183,7 +183,7 @@ def texts_at(backend, flavour):
 
 
 def play(proxy, backend, plan):
-    """Kills proxy and backend at random for a while, and asks for syncs."""
+    """Kills proxy and backend at random for some time, and requests syncs."""
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         time.sleep(plan.random() * 0.8)
@@ -201,7 +201,7 @@ def play(proxy, backend, plan):
 
 @pytest.fixture
 def torn_wire():
-    """Lays a torn wire to a server; it is taken away at the end."""
+    """Puts a breaking connection in front of a server; removes it at the end."""
     wires = []
 
     def lay(port, seed):

@@ -1,4 +1,4 @@
-"""The backend comes and goes; the client does not notice, and the operator sees why."""
+"""The backend comes and goes; the client is served all the time, and the operator sees why."""
 
 import pytest
 from programs import free_port, wait_until

@@ -15,13 +15,13 @@ LINK = re.compile(r"http://127\.0\.0\.1:\d+/-/#link=([A-Za-z0-9_-]{43})")
 
 @pytest.fixture
 def desktop(tmp_path):
-    """A display with an opener that notes what every user of the machine can read of it."""
+    """A desktop whose opener program records what every user of the machine can read of it."""
     tools = tmp_path / "tools"
     tools.mkdir()
     noted = tmp_path / "noted"
     noted.mkdir()
     opener = tools / "xdg-open"
-    # Written beside and renamed, so that a test never reads half of it.
+    # Written under another name and renamed, so that a test never reads half of it.
     opener.write_text(
         "#!/bin/sh\n"
         f"tr '\\0' '\\n' </proc/$$/cmdline >{noted}/arguments.new\n"
@@ -66,7 +66,7 @@ def test_the_link_is_no_argument_and_stands_in_a_page_of_this_user_alone(start, 
     assert link not in arguments and "#link" not in arguments
     (page,) = pages(proxy.folder)
     assert arguments.split()[-1] == str(proxy.folder / page)
-    # Nor is any part of the link in the page's name.
+    # No part of the link is in the page's name either.
     assert not any(link[place:place + 6] in page for place in range(len(link) - 5))
     assert desktop.noted("page") == "600 regular file\n"
     assert desktop.noted("folder") == "700 directory\n"

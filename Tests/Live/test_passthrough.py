@@ -1,4 +1,4 @@
-"""What is neither /tables nor /-/ reaches the backend and comes back byte for byte."""
+"""Requests outside of /tables and /-/ reach the backend, and answers come back byte for byte."""
 
 import gzip
 import json
@@ -60,7 +60,7 @@ def test_fields_pass_but_not_those_of_the_connection(world):
     fields = {name.lower(): value for name, value in seen["fields"]}
     for gone in ("x-hop", "te", "keep-alive", "understudy-session"):
         assert gone not in fields, seen
-    # Which cookies go is shown in test_secrets.py: those that the backend has set.
+    # test_secrets.py shows which cookies are sent: those that the backend has set.
     assert "cookie" not in fields
     for name in ("X-Own", "Authorization", "X-ZUMO-AUTH", "Accept-Encoding", "User-Agent"):
         assert fields[name.lower()] == headers[name]
@@ -75,7 +75,7 @@ def test_the_operators_token_is_never_passed_on(world):
 
 @pytest.fixture
 def raw(start):
-    """A backend of a few lines that answers with exact bytes, and a proxy in front of it."""
+    """A small backend that answers with exact bytes, and a proxy in front of it."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         answers, seen = [], []
 
@@ -182,7 +182,7 @@ def test_switched_off_by_the_operator_nothing_reaches_the_backend(world):
 
 
 def resident(program):
-    """The most memory that a process ever had, in MiB."""
+    """The peak memory of a process, in MiB."""
     with open(f"/proc/{program.process.pid}/status") as status:
         (line,) = [line for line in status if line.startswith("VmHWM")]
     return int(line.split()[1]) / 1024
@@ -229,7 +229,7 @@ def test_a_body_in_chunks_goes_up_and_one_over_the_limit_does_not(world):
 
 
 def test_a_slow_backend_holds_the_client_back_and_nothing_piles_up(start):
-    """The backend reads nothing for a while; the client's sending stops, the proxy stays small."""
+    """The backend reads nothing for some time: the client cannot send on, and the proxy stays small."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         proxy = start.proxy(f"http://127.0.0.1:{server.getsockname()[1]}", "--sync", "manual")
@@ -245,7 +245,7 @@ def test_a_slow_backend_holds_the_client_back_and_nothing_piles_up(start):
                 while sent < 64 * MIB:
                     sent += client.send(bytes(1 << 16))
             assert sent < 32 * MIB
-            # Others are served meanwhile.
+            # Other clients are served meanwhile.
             assert requests.get(proxy.url + "/-/livez", timeout=5).status_code == 200
             backend, _ = server.accept()
             with backend:
@@ -301,7 +301,7 @@ def test_a_tables_body_in_chunks_over_the_limit_is_refused_in_the_callers_shape(
 
 
 def test_the_link_of_a_list_that_is_passed_through_leads_back_here(start):
-    """A token that the backend takes but does not need proves nobody: the backend itself answers."""
+    """A token that the backend accepts but does not need proves no identity: the backend itself answers."""
     backend = start.backend("--generation", "2-node", "--page-rows", "2")
     for id in "abc":
         backend.insert({"id": id, "text": id})

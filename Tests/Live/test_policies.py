@@ -1,4 +1,4 @@
-"""How a table is read and written, as the operator says: by --policy and by the operator API."""
+"""The policies of a table, set with --policy and by the operator API."""
 
 import time
 
@@ -23,12 +23,12 @@ def test_revalidate_answers_at_once_and_refreshes_behind(start):
     backend, proxy = serve(start, "revalidate")
     backend.update("a", {"text": "two"})
     assert proxy.get("a").json()["text"] == "one"
-    # No sync is due for minutes; the read itself brought the new row.
+    # No sync is due for minutes, so the read itself brought the new row.
     wait_until(lambda: rows(proxy) == ["two"], 4, "the backend's row")
 
 
 def rows(proxy):
-    """The texts without a read by a client, which would refresh the table."""
+    """The texts, without a client's read, which would refresh the table."""
     items = proxy.operator("GET", "/tables/todoitem/items")["items"]
     return [row["item"]["text"] for row in items]
 
@@ -61,7 +61,7 @@ def test_write_through_answers_with_the_backends_row(start):
     made = proxy.request("POST", "/tables/todoitem", json={"id": "b", "text": "mine"})
     assert made.status_code == 201
     assert made.headers["Understudy-State"] == "synced"
-    # The version is the store's own: the backend's stays between the two of them.
+    # The version is the store's own; the backend's version is never shown.
     assert made.json()["version"] == proxy.get("b").json()["version"]
     changed = proxy.request("PATCH", "/tables/todoitem/b", json={"text": "changed"})
     assert (changed.status_code, changed.headers["Understudy-State"]) == (200, "synced")
@@ -76,7 +76,7 @@ def test_write_through_tells_a_conflict_to_the_client(start):
     answer = proxy.request("PATCH", "/tables/todoitem/a", json={"text": "mine"})
     assert answer.status_code == 412
     assert answer.json()["text"] == "theirs"
-    # The client was told, so nothing of it is kept: it goes on from the backend's item.
+    # The client got the refusal, so the write is not kept. The client goes on from the backend's item.
     assert proxy.get("a").json()["text"] == "theirs"
     assert not any(proxy.status()["queue"].values())
     again = proxy.update("a", {"text": "merged"}, version=answer.json()["version"])
@@ -94,7 +94,7 @@ def test_write_through_tells_the_backends_refusal(start):
     refused = proxy.request("POST", "/tables/todoitem", json={"id": "d", "text": "mine"})
     assert refused.status_code == 403
     assert refused.json()["error"]
-    # An error is no promise: nothing of it is left but what history tells.
+    # An error acknowledges nothing: only the history keeps the write.
     assert not any(proxy.status()["queue"].values())
     assert proxy.get("d").status_code == 404
     ledger = proxy.status()["ledger"]

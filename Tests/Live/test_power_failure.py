@@ -1,7 +1,7 @@
-"""Power failure, simulated: whatever a disk may have kept of what was written, what was acknowledged is
-there, and the database is whole.
+"""Simulated power failure: whichever writes the disk kept, every acknowledged write is there, and the
+database is whole.
 
-POWER_IMAGES and POWER_SEED make it longer and another one (`make soak`).
+POWER_IMAGES sets the number of images, POWER_SEED the seed (`make soak`).
 """
 
 import os
@@ -18,8 +18,8 @@ SEED = int(os.environ.get("POWER_SEED", "1"))
 
 
 class Writer(threading.Thread):
-    """Writes items that nobody else writes. An item's past is a list of (text, the position in the
-    disk's log by which it was promised); None is the text of no item."""
+    """Writes its own items. An item's past is a list of (text, the position in the disk's log at which
+    it was acknowledged); the text None means no item."""
 
     def __init__(self, number, url, disk, count):
         super().__init__(daemon=True)
@@ -40,7 +40,7 @@ class Writer(threading.Thread):
 
     def step(self, text):
         alive = [id for id, past in self.pasts.items() if past[-1][0] is not None]
-        # A large one now and then: it goes to the log in many pages.
+        # Sometimes a large one, which takes many pages of the log.
         body = {"text": text, "more": "x" * self.random.choice([0, 0, 50, 60_000])}
         chance = self.random.random()
         if not alive or chance < 0.4:
@@ -63,7 +63,7 @@ class Writer(threading.Thread):
 
 
 def record(start, tmp_path, count):
-    """A proxy that is new, writes, sends and reads, with every change of its disk."""
+    """A new proxy that writes, sends and reads, with a record of every change of its disk."""
     backend = start.backend()
     for number in range(60):
         backend.insert({"id": f"theirs-{number}", "text": f"theirs {number}"})
@@ -109,7 +109,7 @@ def lay_out(folder, files):
 
 
 def look_at_image(folder, writers, position, name):
-    """Whether the image has a store. What was promised before is in it."""
+    """Returns whether the image has a store. Checks that it holds every write acknowledged before."""
     stores = list(folder.rglob("*.sqlite"))
     copy = folder.with_name("copy")
     shutil.copytree(folder, copy)

@@ -1,4 +1,4 @@
-"""`--parallelism` and `--strict-sdk` as the running program keeps them."""
+"""The running program obeys `--parallelism` and `--strict-sdk`."""
 
 import time
 
@@ -20,7 +20,7 @@ def test_changes_of_different_items_go_out_side_by_side_and_those_of_one_in_orde
     run = proxy.operator("POST", "/push?wait=30", json={})
     took = time.monotonic() - began
     assert (run["state"], run["push"]["applied"]) == ("complete", 16), run
-    # One after the other they would take 16 times as long as one answer.
+    # One after the other they would take 16 times as long as one.
     assert took < 8 * SLOW, took
     backend.request("PUT", "/-/faults", json={"rules": []})
 

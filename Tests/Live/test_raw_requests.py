@@ -5,7 +5,7 @@ at once.
 import pytest
 from raw_requests import matrix, send, served_within, untouched
 
-# Seconds in which another client has its answer after each of the requests.
+# Seconds within which another client gets its answer after each request.
 AT_ONCE = 0.05
 
 

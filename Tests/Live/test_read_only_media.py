@@ -1,4 +1,4 @@
-"""A disk that can be read and no longer written while Understudy runs: said with 503, nothing lost."""
+"""A disk becomes read-only while Understudy runs: writes get 503, and nothing is lost."""
 
 import os
 
@@ -7,8 +7,8 @@ import requests
 from preload import preloaded
 from programs import Proxy, wait_until
 
-# What the kernel does with a file system that it has made read-only after an error: whatever is
-# written to a file is refused, while the files stay open and can be read.
+# As the kernel does after an error of the disk: each write to a file is refused, while the files stay
+# open and can be read.
 SHIM = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -36,7 +36,7 @@ int ftruncate64(int f, off64_t n) { return refused(f) ? -1 : REAL(ftruncate64)(f
 
 @pytest.fixture
 def disk(tmp_path):
-    """Environment of a process whose disk is read-only as long as the sign exists."""
+    """Environment of a process whose disk is read-only while the file exists."""
     sign = tmp_path / "read-only"
     return {**preloaded(tmp_path, SHIM), "READ_ONLY_SIGN": str(sign)}, sign
 
@@ -66,9 +66,9 @@ def test_a_read_only_disk_is_said_with_503_and_loses_no_acknowledged_write(start
             "/-/readyz of a disk that cannot be written",
         )
         assert requests.get(proxy.url + "/-/livez", timeout=5).status_code == 200
-        # What is there can be read, and what was refused left nothing.
+        # Existing rows can be read, and a refused write left nothing.
         assert {row["id"]: row["text"] for row in proxy.all()} == kept
-        # A sync that cannot write down what it sends, sends nothing.
+        # A sync that cannot store the state `sending` sends nothing.
         run = proxy.operator("POST", "/sync?wait=30", json={})
         assert run["state"] == "failed", run
         assert backend.all() == []

@@ -1,4 +1,4 @@
-"""No read has an effect: every GET and HEAD that there is leaves the store as it was."""
+"""No read has an effect: every GET and HEAD leaves the store unchanged."""
 
 import json
 import sqlite3
@@ -7,12 +7,12 @@ import pytest
 import requests
 from programs import ROOT, ZUMO
 
-# Samples are taken each minute, whoever looks.
+# Samples are taken each minute, with or without reads.
 NOT_BY_READING = ("samples",)
 
 
 def contents(proxy):
-    """Everything that the stores and the small files of the folder hold."""
+    """The contents of the stores and of the small files of the folder."""
     found = {}
     for path in sorted(proxy.folder.rglob("*")):
         if path.name == "store.sqlite":
@@ -51,7 +51,7 @@ def test_reading_changes_nothing(start, method):
     (operation,) = proxy.operator("GET", "/operations")["items"]
     proxy.operator("POST", "/access", expect=201, json={"name": "phone"})
     proxy.stop()
-    backend.stop()  # What a list of another table asks of the backend is not the matter here.
+    backend.stop()  # What a list of another table asks of the backend is not tested here.
     proxy.start()
     before = contents(proxy)
     assert len(before) > 10

@@ -15,7 +15,7 @@ def session_lines():
 
 
 def paste(lines, ports, home):
-    """Runs the lines in one shell, as a person would, and gives what each printed."""
+    """Runs the lines in one shell, as a person would, and returns what each printed."""
     mark = "=-=-=-="
     script = "".join(f"{line}\necho; echo '{mark}'\n" for line in lines)
     script = script.replace("127.0.0.1:8080", f"127.0.0.1:{ports[0]}")

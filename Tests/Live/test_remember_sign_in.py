@@ -1,4 +1,4 @@
-"""`--remember-sign-in`: a user's queue goes on after a restart, and no token is ever in the clear."""
+"""`--remember-sign-in`: a user's queue is sent after a restart, and no token is stored in the clear."""
 
 import os
 import signal
@@ -102,7 +102,7 @@ def test_a_refused_token_is_forgotten_and_nothing_is_lost(start):
     proxy = start.proxy(backend.url, OPTION)
     ana = sign_in(proxy, "ana")
     before = (proxy.folder / "sign-ins").read_bytes()
-    # Past the proxy: its token is good no more.
+    # Signed out at the backend itself, so the token is no longer good.
     ana.url = backend.url
     assert ana.request("GET", "/.auth/logout", allow_redirects=False).status_code == 302
     ana.url = proxy.url

@@ -1,4 +1,4 @@
-"""What the head of a request on /tables may say, as the real servers take it."""
+"""Heads of requests on /tables that the real servers take."""
 
 
 def test_a_write_with_an_empty_content_type_is_taken(start):

@@ -1,4 +1,4 @@
-"""The service manager's side: readiness, status, signs of life, sockets, units; and who watches."""
+"""The service manager: readiness, status, watchdog signals, sockets and units; and the metrics."""
 
 import http.server
 import os
@@ -19,7 +19,7 @@ UNITS = ROOT / "packaging/systemd"
 
 
 class Manager:
-    """The end of the socket that systemd listens on."""
+    """The socket on which systemd listens."""
 
     def __init__(self, home):
         self.path = str(pathlib.Path(home) / "notify")
@@ -103,7 +103,7 @@ def test_a_second_signal_ends_it_at_once_and_loses_nothing(world):
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
 def test_the_units_are_valid_and_the_system_unit_is_fenced_off(tree, tmp_path):
-    # The units as installed, but for the program's place: verify looks whether it is there.
+    # The units as installed, except for the path of the program, since verify checks that it exists.
     for folder, scope in (("system", []), ("user", ["--user"])):
         units = []
         for kind in ("service", "socket"):
@@ -159,7 +159,7 @@ def test_readyz_tells_more_when_asked(world):
 
 
 class Recorder(http.server.BaseHTTPRequestHandler):
-    """A backend that has empty tables and remembers what traces came with inserts."""
+    """A backend with empty tables that remembers the trace of each insert."""
 
     def do_GET(self):
         self._answer(b"[]")

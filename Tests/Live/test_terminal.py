@@ -1,4 +1,4 @@
-"""What a person at a terminal sees that a program does not: bars, questions, no colours."""
+"""Output that only a terminal gets: progress bars and questions; no colours."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from hostile import HTTPBackend, honest
 
 
 class Terminal:
-    """A command with a terminal for its input and its standard error, its output kept apart."""
+    """Runs a command with a terminal as its input and standard error; its output is kept apart."""
 
     def __init__(self, person, *arguments, **environment):
         self.end, near = pty.openpty()
@@ -27,7 +27,7 @@ class Terminal:
         self.said = ""
 
     def read(self, until=None, seconds=20):
-        """Reads until a text came, or the command has ended."""
+        """Reads until a text comes or the command ends."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and (until is None or until not in self.said):
             if select.select([self.end], [], [], 0.1)[0]:
@@ -58,7 +58,7 @@ def test_long_work_shows_how_far_it_is_on_a_terminal_and_nowhere_else(world):
     code, output = terminal.finish()
     assert code == 0 and output == ""
     assert "operations  [##" in terminal.said and "] 5 of 5" in terminal.said
-    # The line is taken away again, and the last word is a plain one.
+    # The bar is removed again, and the last line is plain text.
     last = terminal.said.replace("\r\n", "\n").rstrip("\n").rpartition("\r")[2]
     assert last.startswith("\x1b[K") and "5 operations" in last
     plain = world.person.run("export", "--output", "unseen.jsonl")
@@ -87,7 +87,7 @@ def test_there_are_no_colours_with_or_without_no_color(world):
         assert "Backend" in output and "\x1b[" not in output + terminal.said
 
 
-# What a terminal obeys or a reader cannot see, each by its name.
+# Characters that a terminal obeys or a reader cannot see, by name.
 HOSTILE = {
     "ESC": "\x1b[2J\x1b[31m",
     "OSC": "\x1b]52;c;cm0gLXJm\x07\x1b]8;;http://evil.example\x1b\\",
@@ -115,13 +115,13 @@ VISIBLE = {
 
 
 def hidden(text):
-    """The characters of an output that are not to be seen, but for the ends of its lines."""
+    """The invisible characters of an output, except the ends of lines."""
     return {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp") and c not in "\n\u200c\u200d"}
 
 
 @pytest.fixture
 def hostile_world(world):
-    """Rows, ids, reasons, agents and hosts that are made to move a cursor."""
+    """Rows, ids, reasons, user agents and hosts that try to move the cursor."""
     said = " ".join(HOSTILE.values())
 
     def behaviour(handler, body):
@@ -168,7 +168,7 @@ def test_no_command_shows_what_a_terminal_obeys_in_a_pipe(hostile_world):
     for operation in person.json("queue")["items"]:
         shown = person.run("queue", "show", operation["id"]).stdout
         assert not hidden(shown)
-    # The row, the id, the agent and the host are there, to be seen.
+    # The row, the id, the agent and the host are there and visible.
     assert "agent \\u{9B}31m \\u{202E}" in seen and "http://\\u{9B}31m\\u{202E}" in seen
     assert "tab\\u{202E}\\u{2066}" in seen
 
@@ -178,7 +178,7 @@ def test_a_row_is_shown_as_what_it_is(hostile_world, name):
     queue = hostile_world.person.run("queue", expect=None).stdout
     (line,) = [line for line in queue.splitlines() if f"/{name}\\u{{202E}}" in line]
     assert f"<{VISIBLE[name]}>" in line
-    # The reason of the backend's refusal stands in the same line.
+    # The reason of the backend's refusal is in the same line.
     assert " ".join(VISIBLE.values())[:40] in line
 
 

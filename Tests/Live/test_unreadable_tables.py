@@ -1,4 +1,4 @@
-"""A table that takes inserts from all and is read by few, as one of feedback is."""
+"""A table that all clients may insert into and few may read, such as feedback."""
 
 
 def unreadable(start, methods, *arguments):
@@ -8,7 +8,7 @@ def unreadable(start, methods, *arguments):
     rule = {"kind": "status", "status": 401, "methods": methods, "tables": ["feedback"]}
     assert backend.request("PUT", "/-/faults", json={"rules": [rule]}).status_code == 200
     proxy = start.proxy(backend.url, *arguments)
-    # Another table shows that the backend is one.
+    # Another table proves the backend.
     assert [row["text"] for row in proxy.list()] == ["one"]
     return backend, proxy
 
@@ -23,7 +23,7 @@ def test_an_insert_that_the_backend_takes_is_taken(start):
     there = {row["id"]: (row["text"], row["stars"]) for row in backend.all("feedback")}
     assert there == {"f0": ("fine", 0), "f1": ("fine", 1)}
     assert proxy.operator("GET", "/operations")["total"] == 0
-    # The first went through, the second by the queue: both were acknowledged.
+    # The first was passed on, the second went through the queue: both were acknowledged.
     ledger = proxy.status()["ledger"]
     assert (ledger["accepted"], ledger["applied"], ledger["balances"]) == (2, 2, True)
 
@@ -36,7 +36,7 @@ def test_an_insert_that_wants_a_sign_in_is_refused_and_not_kept(start):
     assert proxy.operator("GET", "/operations")["total"] == 0
     assert proxy.status()["ledger"]["balances"]
     assert [table["name"] for table in proxy.operator("GET", "/tables")["items"]] == ["todoitem"]
-    # Other tables go on.
+    # Other tables still work.
     proxy.insert({"id": "b", "text": "two"})
     proxy.sync()
     assert sorted(row["text"] for row in backend.all()) == ["one", "two"]
@@ -56,6 +56,6 @@ def test_an_empty_list_is_never_an_answer_of_a_table_that_is_not_copied(start):
     assert [row["text"] for row in proxy.list()] == ["mine"]
     other = proxy.request("GET", "/tables/todoitem?$filter=text eq 'theirs'")
     assert other.status_code == 503 and "Retry-After" in other.headers
-    # A client that pages comes to an end, by number or by the last id.
+    # A client that pages reaches the end, by number or by the last id.
     assert proxy.request("GET", "/tables/todoitem?$filter=id gt 'a'&$orderby=id").json() == []
     assert proxy.request("GET", "/tables/todoitem?$skip=1").json() == []

@@ -1,5 +1,5 @@
-"""Ten thousand identities and a thousand tables: what they cost at the start and in the long run. The figures are
-printed; `IDENTITIES` and `TABLES` say how many."""
+"""10,000 identities and 1,000 tables: their cost at the start and in the long run. The figures are
+printed; `IDENTITIES` and `TABLES` set the numbers."""
 
 import os
 import pathlib
@@ -71,7 +71,7 @@ def test_ten_thousand_identities(start, capsys):
         assert ana.get("waits").status_code == 200
         time.sleep(0.5)
     looked = time.monotonic() - began
-    # Nothing is lost from the sight of the operator.
+    # The operator still sees everything.
     text = requests.get(f"{proxy.url}/-/metrics", timeout=60).text
     found = re.findall(r'^understudy_queue_operations{identity="\(closed\)",state="(\w+)"} (\d+)', text, re.M)
     assert sum(int(count) for _, count in found) >= IDENTITIES - 8, found

@@ -1,4 +1,4 @@
-"""The Debian package: built, looked at, installed into an empty root, used, removed, purged."""
+"""The Debian package is built, checked, installed into an empty root, used, removed and purged."""
 
 import os
 import pathlib
