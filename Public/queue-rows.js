@@ -1,7 +1,8 @@
 // What the queue is made of: the causes, and one line for each operation.
 
 import { fill, h } from "./dom.js";
-import { distance, number, time, words } from "./words.js";
+import { distance, number, time } from "./formats.js";
+import { words } from "./words.js";
 
 export const titleOf = (operation) => operation.title ?? operation.itemId;
 

@@ -20,6 +20,7 @@ struct DashboardFile: Sendable {
         DashboardFile(name: "dom.js", bytes: PackageResources.dom_js),
         DashboardFile(name: "events.js", bytes: PackageResources.events_js),
         DashboardFile(name: "first-contact.js", bytes: PackageResources.first_contact_js),
+        DashboardFile(name: "formats.js", bytes: PackageResources.formats_js),
         DashboardFile(name: "history.js", bytes: PackageResources.history_js),
         DashboardFile(name: "icon.svg", bytes: PackageResources.icon_svg),
         DashboardFile(name: "index.html", bytes: PackageResources.index_html),
