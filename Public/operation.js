@@ -3,7 +3,8 @@
 import { operator, parseJSON } from "./api.js";
 import { fill, h, toast } from "./dom.js";
 import { milliseconds, time, timeAndDistance } from "./formats.js";
-import { titleOf } from "./queue-rows.js";
+import { stateTag } from "./queue-rendering.js";
+import { titleOf } from "./queue-state.js";
 import { words } from "./words.js";
 
 const pretty = (value) => {
@@ -34,7 +35,7 @@ export function operationDetail(detail, { close, act, saved }) {
     h("div", { class: "bar" },
       h("h2", { id: "operation-title", tabindex: "-1" }, `${words.kind[operation.kind] ?? operation.kind} “${titleOf(operation)}”`),
       h("button", { type: "button", class: "quiet", "aria-label": words.close, onclick: close }, "×")),
-    h("p", {}, h("span", { class: `tag ${operation.state}` }, words.operationState[operation.state] ?? operation.state)),
+    h("p", {}, stateTag(operation.state)),
     h("dl", { class: "facts" }, facts.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
     isOpen && h("div", { class: "actions" },
       operation.state === "conflict" && h("a", { class: "button primary", href: `#/conflicts/${encodeURIComponent(operation.id)}` }, words.lookNow),
