@@ -1,5 +1,7 @@
 // The two ways to the proxy: /tables as any client, and the operator API with the session.
 
+import { words } from "./words.js";
+
 const sessionKey = "understudy-session";
 
 /** Exchanges the one-time link in the address, if there is one, for a cookie and a session value. */
@@ -66,7 +68,7 @@ async function request(method, path, { body, headers = {}, signal } = {}) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem(0, null, "Understudy itself does not answer. Is it still running?");
+    throw new Problem(0, null, words.noAnswerHere);
   }
   const text = await answer.text();
   let value = null;

@@ -1,7 +1,8 @@
 // Queue depth, push latency and results over time, drawn from the minute samples.
 
 import { h } from "./dom.js";
-import { clockTime, number, words } from "./words.js";
+import { clockTime, milliseconds, number } from "./formats.js";
+import { words } from "./words.js";
 
 const size = { width: 320, height: 90, pad: 4 };
 const minutesMost = 180;
@@ -22,7 +23,7 @@ export function charts(samples) {
   const sum = (name) => shown.reduce((total, sample) => total + sample[name], 0);
   return [
     figure(words.chartDepth, words.chartNow(number(latest.depth), number(most("depth"))), shown, [line(shown, "depth")]),
-    figure(words.chartLatency, words.chartMost(`${number(most("latencyMs"))} ms`), shown, [line(shown, "latencyMs")]),
+    figure(words.chartLatency, words.chartMost(milliseconds(most("latencyMs"))), shown, [line(shown, "latencyMs")]),
     figure(words.chartResults, words.chartSums(sum("succeeded"), sum("failed")), shown, bars(shown)),
   ];
 }

@@ -5,7 +5,7 @@ import { choicesFor, conflictCard } from "./conflict-card.js";
 import { ask } from "./dialog.js";
 import { coalesce, fill, h, toast } from "./dom.js";
 import { takeBack } from "./undo.js";
-import { number, words } from "./words.js";
+import { views, words } from "./words.js";
 
 const pageSize = 100;
 const idsPage = 500;
@@ -36,7 +36,7 @@ export function conflictsView(main, asked) {
     const next = list[index];
     if (!next) {
       card = null;
-      return fill(page, h("h1", {}, "Conflicts"), h("p", { class: "empty" }, words.noConflicts));
+      return fill(page, h("h1", {}, views.conflicts), h("p", { class: "empty" }, words.noConflicts));
     }
     const isSame = card?.conflict.id === next.id;
     if (isSame && card.conflict.revision === next.revision) return drawPlace();

@@ -2,9 +2,10 @@
 
 import { operator } from "./api.js";
 import { announce, coalesce, fill, h, toast } from "./dom.js";
+import { shortNumber } from "./formats.js";
 import { obstacle } from "./obstacle.js";
 import { cancel, follow, progress, sentence, watch } from "./runs.js";
-import { shortNumber, words } from "./words.js";
+import { words } from "./words.js";
 
 const longRunMilliseconds = 600; // What is over sooner would only flicker.
 

@@ -2,8 +2,9 @@
 
 import { operator } from "./api.js";
 import { h, toast } from "./dom.js";
+import { time } from "./formats.js";
 import { obstacle } from "./obstacle.js";
-import { time, words } from "./words.js";
+import { words } from "./words.js";
 
 /** A card while the backend cannot be used, else nothing. */
 export function firstContact(status) {

@@ -4,7 +4,8 @@ import { operator } from "./api.js";
 import { charts } from "./charts.js";
 import { readable } from "./diff.js";
 import { coalesce, fill, h, keyed, toast } from "./dom.js";
-import { time, words } from "./words.js";
+import { time } from "./formats.js";
+import { views, words } from "./words.js";
 
 const pageSize = 100;
 const titleMost = 80;
@@ -27,7 +28,7 @@ export function historyView(main) {
   const list = h("ol", { class: "history" });
   const empty = h("p", { class: "empty", hidden: true }, words.noHistory);
   const more = h("button", { type: "button", hidden: true, onclick: () => loadMore().catch((problem) => toast(problem.message)) }, words.more);
-  fill(main, h("section", { class: "page medium" }, h("h1", {}, "History"), away, drawing, list, empty, more));
+  fill(main, h("section", { class: "page medium" }, h("h1", {}, views.history), away, drawing, list, empty, more));
 
   async function load() {
     // The charts with the first page: later they would move what somebody reads.

@@ -1,5 +1,7 @@
 // What keeps changes on this device although they could leave.
 
+import { words } from "./words.js";
+
 /**
  * The backend's state and reason while changes cannot leave: `{ state, reason, since, nextTry }`.
  * Null where they can, and where a person chose to work offline.
@@ -11,5 +13,5 @@ export function obstacle(status) {
   // The backend answers, and has none of the tables that are used here: its address may be wrong.
   const missing = tables.filter((table) => table.pullError?.startsWith("There is no table ") && !table.isComplete);
   if (tables.length === 0 || missing.length < tables.length) return null;
-  return { state: "notTables", reason: `The backend answers. ${missing[0].pullError}`, since: missing[0].pullsFailSince, nextTry: null };
+  return { state: "notTables", reason: words.backendAnswers(missing[0].pullError), since: missing[0].pullsFailSince, nextTry: null };
 }

@@ -2,8 +2,10 @@
 
 import { operator, parseJSON } from "./api.js";
 import { fill, h, toast } from "./dom.js";
-import { titleOf } from "./queue-rows.js";
-import { distance, number, time, words } from "./words.js";
+import { milliseconds, time, timeAndDistance } from "./formats.js";
+import { stateTag } from "./queue-rendering.js";
+import { titleOf } from "./queue-state.js";
+import { words } from "./words.js";
 
 const pretty = (value) => {
   if (typeof value !== "string") return JSON.stringify(value, null, 2);
@@ -13,7 +15,6 @@ const pretty = (value) => {
     return value; // An answer that is no JSON is shown as it came.
   }
 };
-const when = (text) => text && `${time(text)} (${distance(text)})`;
 
 /** The card of one operation; `act(action)` retries or discards it, `close()` leaves it. */
 export function operationDetail(detail, { close, act, saved }) {
@@ -34,7 +35,7 @@ export function operationDetail(detail, { close, act, saved }) {
     h("div", { class: "bar" },
       h("h2", { id: "operation-title", tabindex: "-1" }, `${words.kind[operation.kind] ?? operation.kind} “${titleOf(operation)}”`),
       h("button", { type: "button", class: "quiet", "aria-label": words.close, onclick: close }, "×")),
-    h("p", {}, h("span", { class: `tag ${operation.state}` }, words.operationState[operation.state] ?? operation.state)),
+    h("p", {}, stateTag(operation.state)),
     h("dl", { class: "facts" }, facts.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
     isOpen && h("div", { class: "actions" },
       operation.state === "conflict" && h("a", { class: "button primary", href: `#/conflicts/${encodeURIComponent(operation.id)}` }, words.lookNow),
@@ -75,7 +76,7 @@ function payloadEditor(detail, done) {
 
 /** What happens next, and when. */
 function ahead(operation) {
-  if (["waiting", "unknown"].includes(operation.state) && operation.nextAttemptAt) return `${words.nextTryLabel}: ${when(operation.nextAttemptAt)}`;
+  if (["waiting", "unknown"].includes(operation.state) && operation.nextAttemptAt) return `${words.nextTryLabel}: ${timeAndDistance(operation.nextAttemptAt)}`;
   return words.ahead[operation.state];
 }
 
@@ -89,7 +90,7 @@ function block(name, value, key = name) {
 const message = (fields, body) => [fields.join("\n"), body === null || body === undefined ? null : pretty(body)].filter(Boolean).join("\n\n");
 
 function attempt(one) {
-  const took = one.endedAt ? `${number(new Date(one.endedAt) - new Date(one.startedAt))} ms` : "";
+  const took = one.endedAt ? milliseconds(new Date(one.endedAt) - new Date(one.startedAt)) : "";
   const outcome = words.operationState[one.outcome] ?? one.outcome;
   return h("li", {},
     h("div", {}, h("strong", {}, one.status ?? words.noAnswer), " ", h("code", {}, `${one.method} ${one.target}`)),

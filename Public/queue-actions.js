@@ -3,18 +3,23 @@
 import { operator } from "./api.js";
 import { ask, sheet } from "./dialog.js";
 import { fill, h, toast } from "./dom.js";
-import { titleOf } from "./queue-rows.js";
+import { titleOf } from "./queue-state.js";
 import { takeBack } from "./undo.js";
 import { words } from "./words.js";
 
 const partSize = 500;
-const path = (operation, action) => `/operations/${encodeURIComponent(operation.id)}/${action}`;
+
+const send = (action, { id, revision }) =>
+  operator.post(`/operations/${encodeURIComponent(id)}/${action}`, { revision });
 
 /** Retries or discards one operation; asks before it discards. */
 export async function act(action, operation) {
-  if (action === "discard" && !(await ask(words.discard, words.discardAsk(titleOf(operation)), words.discard))) return;
+  if (action === "discard") {
+    const isSure = await ask(words.discard, words.discardAsk(titleOf(operation)), words.discard);
+    if (!isSure) return;
+  }
   try {
-    await operator.post(path(operation, action), { revision: operation.revision });
+    await send(action, operation);
     if (action === "discard") toast(words.discarded, takeBack([operation.id]));
     else toast(words.retried);
   } catch (problem) {
@@ -22,45 +27,48 @@ export async function act(action, operation) {
   }
 }
 
-/** Does it to those that were picked, one by one. */
+/** Does it to those that were picked, one by one; asks before it discards. */
 export async function actOnEach(action, operations) {
-  if (action === "discard" && !(await ask(words.discard, words.bulkAsk.discard(operations.length), words.discard))) return;
+  if (action === "discard") {
+    const isSure = await ask(words.discard, words.bulkAsk.discard(operations.length), words.discard);
+    if (!isSure) return;
+  }
   const done = [];
   // The latest first: what builds on a change goes before it.
   for (const operation of [...operations].sort((a, b) => b.seq - a.seq))
-    await operator.post(path(operation, action), { revision: operation.revision }).then(() => done.unshift(operation.id), () => {});
+    await send(action, operation).then(() => done.unshift(operation.id), () => {});
   report(action, done, operations.length - done.length);
 }
 
 /** Does it to all that match, on the server, after a dry run has told how many those are. */
-export async function actOnAll(action, filter) {
-  const wanted = Object.fromEntries(Object.entries(filter).filter(([, value]) => value));
-  if (wanted.state === "all") delete wanted.state;
-  if (wanted.state) wanted.state = [wanted.state];
+export async function actOnAll(action, parameters) {
+  const filter = bodyFilter(parameters);
+  const title = { retry: words.retryAll, discard: words.discardAll }[action];
   try {
-    const preview = await operator.post(`/operations/${action}`, { filter: wanted, dryRun: true });
-    if (!(await ask(words[`${action}All`](preview.matched), words.bulkAsk[action](preview.matched), words[action]))) return;
-    const outcome = await partByPart(action, wanted, preview.matched);
+    const { matched } = await operator.post(`/operations/${action}`, { filter, dryRun: true });
+    if (!(await ask(title(matched), words.bulkAsk[action](matched), words[action]))) return;
+    const outcome = await partByPart(action, filter, matched);
     report(action, outcome.done, outcome.refused);
   } catch (problem) {
     toast(problem.message);
   }
 }
 
-/** Goes through all that match, some at a time, so that one sees how far it is and can stop it. */
+/** The parameters of the list as a request names them: without what is empty, with a list of states. */
+function bodyFilter(parameters) {
+  const filter = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value));
+  if (filter.state === "all") delete filter.state;
+  if (filter.state) filter.state = [filter.state];
+  return filter;
+}
+
+/** Goes through all that match, some at a time, so that a person sees how far it is and can stop it. */
 async function partByPart(action, filter, matched) {
   const outcome = { done: [], refused: 0 };
-  let stopped = false;
-  let close = null;
-  const line = h("p", {});
-  const say = () => fill(line, words.bulkProgress(outcome.done.length + outcome.refused, matched));
+  // What fits into one part is over before its progress could be read.
+  const progress = matched > partSize ? progressSheet(words[action]) : null;
+  const say = () => progress?.say(words.bulkProgress(outcome.done.length + outcome.refused, matched));
   say();
-  // What fits into one part is over before anybody could read how far it is.
-  if (matched > partSize)
-    sheet(words[action], (closeSheet) => {
-      close = closeSheet;
-      return [line, h("div", { class: "actions end" }, h("button", { type: "button", onclick: () => closeSheet() }, words.cancelSync))];
-    }).then(() => (stopped = true));
   try {
     let after = null;
     do {
@@ -70,13 +78,27 @@ async function partByPart(action, filter, matched) {
       outcome.refused += part.refused;
       after = part.next;
       say();
-    } while (after && !stopped);
+    } while (after && !progress?.isStopped());
   } finally {
-    close?.();
+    progress?.close();
   }
   return outcome;
 }
 
+/** A sheet with one line that tells how far the work is, and a button that stops it. */
+function progressSheet(title) {
+  let isStopped = false;
+  let close = () => {};
+  const line = h("p", {});
+  sheet(title, (closeSheet) => {
+    close = closeSheet;
+    const stop = h("button", { type: "button", onclick: () => closeSheet() }, words.cancelSync);
+    return [line, h("div", { class: "actions end" }, stop)];
+  }).then(() => (isStopped = true));
+  return { say: (text) => fill(line, text), close: () => close(), isStopped: () => isStopped };
+}
+
 function report(action, done, refused) {
-  toast(words.bulkDone(done.length, refused), action === "discard" && done.length ? takeBack(done) : undefined);
+  const undo = action === "discard" && done.length ? takeBack(done) : undefined;
+  toast(words.bulkDone(done.length, refused), undo);
 }

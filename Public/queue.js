@@ -1,166 +1,134 @@
 // The queue: what waits and why, by cause and one by one, and what can be done about all of it.
+// The state is in queue-state.js, what is drawn in queue-rendering.js and queue-rows.js, what a click does in
+// queue-actions.js; this file ties them together.
 
 import { operator, query } from "./api.js";
-import { coalesce, fill, focusCard, h, toast } from "./dom.js";
+import { coalesce, focusCard, toast } from "./dom.js";
 import { currentRow } from "./keys.js";
 import { longList } from "./longlist.js";
 import { operationDetail } from "./operation.js";
-import { act as actOn, actOnAll, actOnEach } from "./queue-actions.js";
-import { causes, operationRow } from "./queue-rows.js";
-import { views, words } from "./words.js";
+import { act, actOnAll, actOnEach } from "./queue-actions.js";
+import { queuePage } from "./queue-rendering.js";
+import { operationRow } from "./queue-rows.js";
+import {
+  addressOf, begin, concerns, filterOf, isSameList, parametersOf, withFilter, withOperation, withOperations,
+  withoutPicks, withPick,
+} from "./queue-state.js";
 
 const causesMost = 8;
 const rowPixels = 65;
-const names = ["state", "table", "q", "reason"];
 
 export function queueView(main, asked, { status }) {
-  let filter = read(asked);
-  let shown = null; // the id of the operation at the side
-  let total = 0;
-  const picked = new Map(); // id to operation
-  const known = new Map(); // the operations in the page, by id
+  let state = begin(filterOf(asked));
+  let shown = null; // The id of the operation in the card at the side.
 
-  const state = h("select", { id: "queue-state", onchange: () => go({ state: state.value }) },
-    h("option", { value: "" }, words.openStates),
-    Object.entries(words.operationState).map(([name, label]) => h("option", { value: name }, label)),
-    h("option", { value: "all" }, words.allStates));
-  const table = h("select", { id: "queue-table", onchange: () => go({ table: table.value }) });
-  const search = h("input", { id: "queue-search", type: "search", placeholder: words.searchQueue, oninput: () => go({ q: search.value }) });
-  const chip = h("p", { class: "chip", hidden: true });
-  const groups = h("ul", { class: "causes" });
-  const bulk = h("div", { class: "bar bulk", role: "group", "aria-label": words.bulk });
-  const list = h("div", { class: "operations" });
-  const empty = h("p", { class: "empty", hidden: true });
-  const ledger = h("p", { class: "quiet-text ledger" });
-  const side = h("div", { class: "side" });
-  fill(main, h("section", { class: "page wide" }, h("h1", {}, views.queue),
-    h("div", { class: "bar filters" },
-      h("label", {}, `${words.state} `, state), h("label", {}, `${words.table} `, table), h("label", { class: "wide" }, `${words.search} `, search)),
-    chip, groups, bulk,
-    h("div", { class: "split" }, h("div", {}, list, empty, ledger), side)));
-
-  const rows = longList(list, {
+  const page = queuePage(main, { go });
+  const rows = longList(page.list, {
     keyOf: (operation) => operation.id,
-    makeRow: (first) => operationRow(first, { hash: (operation) => hash({ ...filter, id: operation.id }), isShown: (operation) => operation.id === filter.id, picked, onPick: drawBulk }),
-    load: (skip, top) => operator.get("/operations" + query({ ...parameters(), skip: skip || "", limit: top })),
-    onLoad: drawn,
+    makeRow: (first) => operationRow(first, {
+      hash: (operation) => addressOf({ ...state.filter, id: operation.id }),
+      isShown: (operation) => operation.id === state.filter.id,
+      isPicked: (operation) => state.picked.has(operation.id),
+      onPick(operation, isPicked) {
+        state = withPick(state, operation, isPicked);
+        drawBulk();
+      },
+    }),
+    load: (skip, top) =>
+      operator.get("/operations" + query({ ...parametersOf(state.filter), skip: skip || "", limit: top })),
+    onLoad(operations, total) {
+      state = withOperations(state, operations, total);
+      drawBulk();
+      page.drawFrame(state, status());
+    },
     onError: (problem) => toast(problem.message),
     rowPixels,
   });
 
-  function read(route) {
-    return { id: route.rest[0] ?? null, ...Object.fromEntries(names.map((name) => [name, route.parameters.get(name) ?? ""])) };
-  }
-
-  const parameters = () => Object.fromEntries(names.map((name) => [name, filter[name]]));
-  const asQuery = (wanted) => query(Object.fromEntries(names.map((name) => [name, wanted[name]])));
-  const hash = (wanted) => "#/queue" + (wanted.id ? `/${encodeURIComponent(wanted.id)}` : "") + asQuery(wanted);
-
-  /** Changes the address, which is where the filter lives, so that every view can be shared. */
+  /** Changes the filter, and the address with it. */
   function go(change) {
-    filter = { ...filter, ...change };
-    history.replaceState(null, "", hash(filter));
-    show("id" in change);
+    const filter = { ...state.filter, ...change };
+    history.replaceState(null, "", addressOf(filter));
+    show(filter, "id" in change);
   }
 
   /** Another filter begins at the top; another operation at the side leaves the list where it is. */
-  function show(keepsList) {
-    drawFilter();
-    if (!keepsList) {
-      picked.clear();
-      rows.restart();
-    } else rows.refresh();
+  function show(filter, keepsList) {
+    state = withFilter(state, filter);
+    page.drawFilter(filter);
+    if (keepsList) rows.refresh();
+    else rows.restart();
     around();
     loadDetail().catch((problem) => toast(problem.message));
   }
 
-  function drawn(models, count) {
-    total = count;
-    known.clear();
-    for (const operation of models) {
-      known.set(operation.id, operation);
-      if (picked.has(operation.id)) picked.set(operation.id, operation);
-    }
-    list.classList.toggle("bare", total === 0);
-    drawBulk();
-    empty.hidden = total > 0;
-    fill(empty, !empty.hidden && (asQuery(filter) ? words.nothingMatches : words.queueEmpty));
-    drawLedger();
+  function drawBulk() {
+    const done = () => {
+      state = withoutPicks(state);
+      refresh();
+    };
+    const { filter, picked } = state;
+    const work = async (action) => {
+      if (picked.size) await actOnEach(action, [...picked.values()]);
+      else await actOnAll(action, parametersOf(filter));
+      done();
+    };
+    page.drawBulk(state, { retry: () => work("retry"), discard: () => work("discard"), pickNone });
+  }
+
+  function pickNone() {
+    state = withoutPicks(state);
+    rows.refresh();
   }
 
   /** What stands around the list: the causes and the names of the tables. */
   async function loadAround() {
-    const [found, tables] = await Promise.all([
-      operator.get("/operations/groups" + query({ ...parameters(), limit: causesMost })),
+    const [causes, tables] = await Promise.all([
+      operator.get("/operations/groups" + query({ ...parametersOf(state.filter), limit: causesMost })),
       operator.get("/tables"),
     ]);
-    fill(groups, causes(found.items, filter, go));
-    drawTables(tables.items);
-  }
-
-  function drawFilter() {
-    state.value = filter.state;
-    if (document.activeElement !== search) search.value = filter.q;
-    chip.hidden = !filter.reason;
-    fill(chip, `${words.reason}: ${filter.reason} `, h("button", { type: "button", class: "small", onclick: () => go({ reason: "" }) }, words.removeFilter));
-  }
-
-  function drawTables(tables) {
-    if (document.activeElement === table) return;
-    const missing = filter.table && !tables.some((one) => one.name === filter.table) ? [{ name: filter.table }] : [];
-    fill(table, h("option", { value: "" }, words.allTables), [...tables, ...missing].map((one) => h("option", { value: one.name }, one.name)));
-    table.value = filter.table;
-  }
-
-  function drawBulk() {
-    const some = picked.size;
-    bulk.hidden = total === 0 && !some;
-    const done = () => (picked.clear(), refresh());
-    const all = (action) => actOnAll(action, parameters()).then(done);
-    const each = (action) => actOnEach(action, [...picked.values()]).then(done);
-    fill(bulk, h("span", { class: "count" }, some ? words.picked(some) : words.matching(total)),
-      h("span", { class: "actions" },
-        some > 0 && h("button", { type: "button", onclick: () => (picked.clear(), rows.refresh()) }, words.pickNone),
-        h("button", { type: "button", onclick: () => (some ? each("retry") : all("retry")) }, some ? words.retryPicked(some) : words.retryAll(total)),
-        h("button", { type: "button", onclick: () => (some ? each("discard") : all("discard")) }, some ? words.discardPicked(some) : words.discardAll(total))));
-  }
-
-  function drawLedger() {
-    const now = status();
-    if (!now) return;
-    const open = Object.values(now.queue).reduce((sum, one) => sum + one, 0);
-    fill(ledger, words.ledger({ ...now.ledger, open }));
+    page.drawCauses(causes.items, state.filter);
+    page.drawTables(tables.items, state.filter);
   }
 
   async function loadDetail() {
-    if (!filter.id) {
+    const wanted = state.filter.id;
+    if (!wanted) {
       shown = null;
-      return fill(side);
+      return page.clearSide();
     }
-    if (shown === filter.id && side.querySelector("textarea")) return; // Somebody edits it.
-    const wanted = filter.id;
+    if (shown === wanted && page.isEdited()) return; // What is half typed stays.
     // An address may name what never was; what was shown and is gone closes the side.
     const detail = await operator.get(`/operations/${encodeURIComponent(wanted)}`).catch((problem) => {
       if (problem.status !== 404 || shown === wanted) throw problem;
       return null;
     });
-    if (wanted !== filter.id) return; // Another one was opened meanwhile.
-    if (!detail) return fill(side, h("p", { class: "empty" }, words.notFound(wanted)));
-    const focusInside = side.contains(document.activeElement);
-    const unfolded = [...side.querySelectorAll("details[open]")].map((one) => one.dataset.name);
-    known.set(wanted, detail.summary);
-    const act = (action) => actOn(action, detail.summary).then(refresh);
-    fill(side, operationDetail(detail, { close: () => go({ id: null }), act, saved: () => (fill(side), refresh()) }));
-    for (const one of side.querySelectorAll("details")) one.open = unfolded.includes(one.dataset.name);
-    if (shown !== wanted || focusInside) focusCard(side);
+    if (wanted !== state.filter.id) return; // Another one was opened meanwhile.
+    if (!detail) return page.drawNotFound(wanted);
+    state = withOperation(state, detail.summary);
+    const hadFocus = page.hasFocusAtSide();
+    page.drawSide(operationDetail(detail, {
+      close: () => go({ id: null }),
+      act: (action) => act(action, detail.summary).then(refresh),
+      saved() {
+        page.clearSide();
+        refresh();
+      },
+    }));
+    if (shown !== wanted || hadFocus) focusCard(page.side);
     shown = wanted;
   }
 
   /** Does `work` to the operation of the row that has the focus, else to the one at the side. */
   const withCurrent = (work) => () => {
-    const operation = known.get(currentRow()?.dataset.id ?? filter.id);
+    const operation = state.known.get(currentRow()?.dataset.id ?? state.filter.id);
     return operation ? void work(operation) : false;
   };
+
+  function edit({ id }) {
+    if (id === state.filter.id) page.edit();
+    else location.hash = addressOf({ ...state.filter, id });
+  }
 
   const around = coalesce(() => loadAround().catch((problem) => toast(problem.message)), 120);
   const atSide = coalesce(() => loadDetail().catch(() => go({ id: null })), 80);
@@ -169,25 +137,27 @@ export function queueView(main, asked, { status }) {
     around();
     atSide();
   }
-  drawFilter();
+  page.drawFilter(state.filter);
   refresh();
   return {
     refresh,
     leave: rows.leave,
     keys: {
       x: () => currentRow()?.querySelector("input[type=checkbox]")?.click(),
-      "*": () => (picked.clear(), rows.refresh(), bulk.querySelector("button")?.focus()),
-      r: withCurrent((operation) => actOn("retry", operation).then(refresh)),
-      "#": withCurrent((operation) => actOn("discard", operation).then(refresh)),
-      e: withCurrent((operation) => (filter.id === operation.id ? side.querySelector("[data-key=edit]")?.click() : (location.hash = hash({ ...filter, id: operation.id })))),
+      "*"() {
+        pickNone();
+        page.focusBulk();
+      },
+      r: withCurrent((operation) => act("retry", operation).then(refresh)),
+      "#": withCurrent((operation) => act("discard", operation).then(refresh)),
+      e: withCurrent(edit),
     },
     navigate(next) {
-      const before = asQuery(filter);
-      filter = read(next);
-      show(before === asQuery(filter));
+      const filter = filterOf(next);
+      show(filter, isSameList(state.filter, filter));
     },
     hear(kind) {
-      if (kind === "operation" || kind === "conflict" || kind === "run") refresh();
+      if (concerns(kind)) refresh();
     },
   };
 }

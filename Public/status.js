@@ -5,8 +5,9 @@ import { accessCard } from "./access.js";
 import { operator } from "./api.js";
 import { firstContact } from "./first-contact.js";
 import { coalesce, fill, h, toast } from "./dom.js";
+import { distance, number, timeAndDistance } from "./formats.js";
 import { settingsForm } from "./settings.js";
-import { distance, number, time, words } from "./words.js";
+import { words } from "./words.js";
 
 const ledgerNames = ["accepted", "applied", "collapsed", "discarded", "queued", "waiting", "sending", "unknown", "conflict", "quarantined"];
 
@@ -43,8 +44,8 @@ export function statusView(main, asked, header) {
       facts([
         [words.address, there.url],
         [words.reason, there.reason],
-        [words.since, there.since && `${time(there.since)} (${distance(there.since)})`],
-        [words.nextTryLabel, there.nextTry && `${time(there.nextTry)} (${distance(there.nextTry)})`],
+        [words.since, timeAndDistance(there.since)],
+        [words.nextTryLabel, timeAndDistance(there.nextTry)],
         [words.lastSyncLabel, status.lastSync ? distance(status.lastSync) : words.neverSynced],
         [words.nextSyncLabel, status.nextSync && distance(status.nextSync)],
         [words.version, `Understudy ${status.version}, ${words.runningSince(distance(status.startedAt))}`],

@@ -5,11 +5,12 @@ import { apiPreview } from "./api-preview.js";
 import { ask } from "./dialog.js";
 import { readable } from "./diff.js";
 import { coalesce, fill, h, toast } from "./dom.js";
+import { distance, number, time } from "./formats.js";
 import { currentRow } from "./keys.js";
 import { rowEditor } from "./row-editor.js";
 import { cancel, follow, progress, sentence } from "./runs.js";
 import { tablePolicies } from "./table-policies.js";
-import { distance, number, time, views, words } from "./words.js";
+import { views, words } from "./words.js";
 
 const pageSize = 100;
 const columnsMost = 8;

@@ -1,50 +1,9 @@
 // Every English sentence of the dashboard, in one place, ready for translation.
 
-const locale = navigator.languages;
-const whole = new Intl.NumberFormat(locale);
-const clock = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
-const day = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
-const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+import { day, distance, number, time } from "./formats.js";
 
-const short = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 0 });
-
-export const number = (value) => whole.format(value ?? 0);
-
-/** "120K" where there is little room. */
-export const shortNumber = (value) => short.format(value);
 const ofTotal = (total) => (total === null || total === undefined ? "" : ` of ${number(total)}`);
 const plural = (count, one, many) => (count === 1 ? one : many.replace("#", number(count)));
-
-/** A time of day when it is today, else with its date. */
-export function time(text) {
-  if (!text) return "";
-  const date = new Date(text);
-  return date.toDateString() === new Date().toDateString() ? clock.format(date) : day.format(date);
-}
-
-const minute = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
-export const clockTime = (text) => minute.format(new Date(text));
-
-const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
-
-/** A day without its time; what is no date is shown as it is. */
-function date(text) {
-  const at = new Date(text);
-  // A bare date is meant as it is written, wherever the reader is.
-  const here = /^\d{4}-\d\d-\d\d$/.test(text) ? new Date(`${text}T00:00`) : at;
-  return Number.isNaN(here.getTime()) ? String(text) : dayOnly.format(here);
-}
-
-/** "in 12 seconds", "3 minutes ago". */
-export function distance(text, now = Date.now()) {
-  if (!text) return "";
-  const seconds = Math.round((new Date(text).getTime() - now) / 1000);
-  const size = Math.abs(seconds);
-  if (size < 60) return relative.format(seconds, "second");
-  if (size < 3600) return relative.format(Math.round(seconds / 60), "minute");
-  if (size < 86400) return relative.format(Math.round(seconds / 3600), "hour");
-  return relative.format(Math.round(seconds / 86400), "day");
-}
 
 export const views = { todos: "Todos", conflicts: "Conflicts", queue: "Queue", tables: "Tables", history: "History", status: "Status" };
 
@@ -83,7 +42,7 @@ export const words = {
   reopened: (text) => `“${text}” is open again.`,
   todosLeft: (count) => plural(count, "1 todo left", "# todos left"),
   todoText: "Todo text",
-  due: (text) => `due ${date(text)}`,
+  due: (text) => `due ${day(text)}`,
   editTodo: (text) => `Edit “${text}”`,
   deleteTodo: (text) => `Delete “${text}”`,
   completeTodo: (text) => `Complete “${text}”`,
@@ -161,6 +120,8 @@ export const words = {
     cancelled: "Sync cancelled",
     failed: "Sync failed",
   },
+  noAnswerHere: "Understudy itself does not answer. Is it still running?",
+  backendAnswers: (problem) => `The backend answers. ${problem}`,
   disconnected: "This page lost its connection to Understudy. It reconnects by itself.",
   reconnected: "Connected again.",
   signInTitle: "Open the dashboard with its link",

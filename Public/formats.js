@@ -1,0 +1,50 @@
+// Numbers, times and days as the reader's language writes them.
+
+const locale = navigator.languages;
+const whole = new Intl.NumberFormat(locale);
+const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 0 });
+const seconds = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
+const minutes = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
+const daySeconds = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
+const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
+
+/** A count with its groups of digits; a missing one is 0. */
+export const number = (value) => whole.format(value ?? 0);
+
+/** "120K" where there is little room. */
+export const shortNumber = (value) => compact.format(value);
+
+/** A duration in milliseconds. */
+export const milliseconds = (value) => `${number(value)} ms`;
+
+/** Hours and minutes. */
+export const clockTime = (text) => minutes.format(new Date(text));
+
+/** A time of day when it is today, else with its date; a missing one is empty. */
+export function time(text) {
+  if (!text) return "";
+  const at = new Date(text);
+  return (at.toDateString() === new Date().toDateString() ? seconds : daySeconds).format(at);
+}
+
+/** A day without its time. A text that is no date is shown as it is. */
+export function day(text) {
+  // A bare date is meant as it is written, in every time zone.
+  const at = new Date(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text);
+  return Number.isNaN(at.getTime()) ? String(text) : dayOnly.format(at);
+}
+
+/** "in 12 seconds", "3 minutes ago"; a missing time is empty. */
+export function distance(text, now = Date.now()) {
+  if (!text) return "";
+  const away = Math.round((new Date(text).getTime() - now) / 1000);
+  const size = Math.abs(away);
+  if (size < 60) return relative.format(away, "second");
+  if (size < 3600) return relative.format(Math.round(away / 60), "minute");
+  if (size < 86400) return relative.format(Math.round(away / 3600), "hour");
+  return relative.format(Math.round(away / 86400), "day");
+}
+
+/** A time with its distance: "14:03:10 (3 minutes ago)"; a missing one is empty. */
+export const timeAndDistance = (text) => (text ? `${time(text)} (${distance(text)})` : "");

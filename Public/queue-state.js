@@ -1,0 +1,69 @@
+// What the queue view knows: the filter, the operations in the page, and those that are picked.
+// Each function takes values and gives new ones. The filter lives in the address, so that it can be shared.
+
+import { query } from "./api.js";
+
+const names = ["state", "table", "q", "reason"];
+
+/** The filter that an address asks for; `id` is the operation at the side, or null. */
+export function filterOf(route) {
+  const asked = names.map((name) => [name, route.parameters.get(name) ?? ""]);
+  return { id: route.rest[0] ?? null, ...Object.fromEntries(asked) };
+}
+
+/** What the operator API is asked for: the filter without the operation at the side. */
+export const parametersOf = (filter) => Object.fromEntries(names.map((name) => [name, filter[name]]));
+
+/** The address of a filter; the counterpart of `filterOf`. */
+export function addressOf(filter) {
+  return "#/queue" + (filter.id ? `/${encodeURIComponent(filter.id)}` : "") + query(parametersOf(filter));
+}
+
+/** Whether a filter leaves operations out. */
+export const isFiltered = (filter) => query(parametersOf(filter)) !== "";
+
+/** Whether two filters ask for the same list, whatever is at the side. */
+export const isSameList = (one, other) => query(parametersOf(one)) === query(parametersOf(other));
+
+/** What is known before anything was read. `known` and `picked` map an id to its operation. */
+export const begin = (filter) => ({ filter, total: 0, known: new Map(), picked: new Map() });
+
+/** Another filter keeps the picks only where the list stays the same. */
+export function withFilter(state, filter) {
+  return { ...state, filter, picked: isSameList(state.filter, filter) ? state.picked : new Map() };
+}
+
+/** The operations in the page were read again; a picked one is kept as it is now. */
+export function withOperations(state, operations, total) {
+  const picked = new Map(state.picked);
+  for (const operation of operations) if (picked.has(operation.id)) picked.set(operation.id, operation);
+  const known = new Map(operations.map((operation) => [operation.id, operation]));
+  return { ...state, total, picked, known };
+}
+
+/** One operation was read, though it may be none of the page. */
+export const withOperation = (state, operation) => ({
+  ...state,
+  known: new Map(state.known).set(operation.id, operation),
+});
+
+/** An operation was picked, or is picked no more. */
+export function withPick(state, operation, isPicked) {
+  const picked = new Map(state.picked);
+  if (isPicked) picked.set(operation.id, operation);
+  else picked.delete(operation.id);
+  return { ...state, picked };
+}
+
+export const withoutPicks = (state) => ({ ...state, picked: new Map() });
+
+/** Whether an event of this kind changes what the view shows. */
+export const concerns = (kind) => kind === "operation" || kind === "conflict" || kind === "run";
+
+/** What an operation is called. */
+export const titleOf = (operation) => operation.title ?? operation.itemId;
+
+/** The ledger of a status, with one number for all that is open. */
+export function ledgerOf({ ledger, queue }) {
+  return { ...ledger, open: Object.values(queue).reduce((sum, count) => sum + count, 0) };
+}
