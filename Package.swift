@@ -49,7 +49,7 @@ let package = Package(
             dependencies: [
                 "HTTPMessage", "TablesProtocol", httpTypes, grdb, grdbSQLite, logging,
             ],
-            swiftSettings: settings),
+            resources: [.embedInCode("Schema/Schema.sql")], swiftSettings: settings),
         .target(
             name: "ReferenceBackend",
             dependencies: ["HTTPMessage", "TablesProtocol", httpTypes, grdb],
@@ -98,7 +98,7 @@ let package = Package(
                 "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage",
                 httpTypes, grdb, logging,
             ],
-            exclude: ["Store/Fixtures"], swiftSettings: settings),
+            swiftSettings: settings),
         .testTarget(
             name: "ReferenceBackendTests",
             dependencies: [

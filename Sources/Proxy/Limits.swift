@@ -70,8 +70,8 @@ enum Limits {
     static let eventStreams = 32
     /// After so many seconds a client may come again whose list waits for a table's first pull.
     static let firstPullSeconds = 5
-    /// Learned indexes that a table may have.
-    static let learnedIndexes = StoreLimits.indexesPerTable
+    /// Indexes that a table may have.
+    static let indexesPerTable = StoreLimits.indexesPerTable
     /// Seconds that a command waits for an answer of the operator API.
     static let commandSeconds = 60
     /// Milliseconds between two looks of a command at a run that is under way.

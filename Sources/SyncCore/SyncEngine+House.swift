@@ -2,8 +2,8 @@ import Logging
 import TablesProtocol
 
 extension SyncEngine {
-    /// Once a minute: keeps a sample of the queue and removes what is kept no longer,
-    /// and the store takes a step of learning indexes.
+    /// Once a minute: keeps a sample of the queue, removes what is kept no longer, and notes which
+    /// indexes lists ask for.
     func keepHouse() async {
         let now = clock.now()
         guard let begin = minuteBegin else {
@@ -24,7 +24,7 @@ extension SyncEngine {
                 try transaction.save(sample)
                 _ = try transaction.sweep()
             }
-            if try await store.keepIndexes() { log.info("an index was made or dropped") }
+            try await store.noteCostlyLists()
         } catch {
             log.warning("house not kept", metadata: ["error": "\(error)"])
         }

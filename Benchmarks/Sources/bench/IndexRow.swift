@@ -1,7 +1,7 @@
 import Foundation
 
-/// A list that an index is learned for.
-private struct LearnedList {
+/// A list that an index is built for.
+private struct IndexedList {
     var variant: String
     var work: String
     /// As it stands in the address, but for the encoding.
@@ -13,25 +13,25 @@ private struct LearnedList {
 
     /// Rows that match one by one, rows that lie apart, and rows that lie together.
     static let all = [
-        LearnedList(
+        IndexedList(
             variant: "equal", work: "one text",
             query: "$filter=text eq 'Todo 4711, as long as they are'&$top=50"),
-        LearnedList(
+        IndexedList(
             variant: "range", work: "texts from one on, in their order, top 50",
             query: "$filter=text ge 'Todo 5'&$orderby=text&$top=50"),
-        LearnedList(
+        IndexedList(
             variant: "latest", work: "not complete, latest first, top 50",
             query: "$filter=complete eq false&$orderby=updatedAt desc&$top=50"),
     ]
 }
 
-/// Row 14: lists of a large table through their learned indexes against look-ups by id, both over
+/// Row 14: lists of a large table through their indexes against look-ups by id, both over
 /// one connection: the time that a client waits.
-func measureLearnedIndexes(_ stage: Stage) throws -> [Measurement] {
+func measureIndexes(_ stage: Stage) throws -> [Measurement] {
     let rows = stage.size(1_000_000)
     return try stage.stores.withCopy(.pulled(rows: rows)) { folder in
         try stage.withProxy(on: folder) { proxy in
-            for list in LearnedList.all {
+            for list in IndexedList.all {
                 stage.say("  making the index for \(list.work)")
                 let arguments = [
                     "indexes", "build", "todoitem", "--query", list.query, "--data", folder.path,
@@ -39,7 +39,7 @@ func measureLearnedIndexes(_ stage: Stage) throws -> [Measurement] {
                 ]
                 _ = try Program(stage.places.understudy.path, arguments, in: stage).finish()
             }
-            return try LearnedList.all.map { list in
+            return try IndexedList.all.map { list in
                 let time = { (address: String, kind: Wrk.Kind) -> Double in
                     1_000_000
                         / (try Wrk.load(

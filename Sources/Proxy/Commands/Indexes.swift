@@ -5,10 +5,10 @@ import TablesProtocol
 /// `understudy indexes`.
 struct Indexes: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Indexes that lists of a table need: learned, built, dropped.",
+        abstract: "Indexes that lists of a table need: suggested, built, dropped.",
         discussion: """
-            Small tables get theirs by themselves. Building one on a large table is left to you, \
-            since writes wait until it is done.
+            A list that costs much suggests an index. Building one is left to you: it makes every \
+            write of the table a little slower, and writes wait until it is built.
             """,
         subcommands: [IndexesList.self, IndexesBuild.self, IndexesDrop.self],
         defaultSubcommand: IndexesList.self)
@@ -69,7 +69,7 @@ struct IndexesBuild: AsyncParsableCommand {
         }
         options.show(result) { result in
             let built = (result["indexes"]?.array ?? []).filter { $0["builtAt"] != .null }
-            return ["\(table) has \(built.count) of \(Limits.learnedIndexes) learned indexes."]
+            return ["\(table) has \(built.count) of \(Limits.indexesPerTable) indexes."]
         }
     }
 
@@ -80,7 +80,7 @@ struct IndexesBuild: AsyncParsableCommand {
         let indexes = try await state(client)["indexes"]?.array ?? []
         let built = indexes.count { $0["builtAt"] != .null }
         let wanted = indexes.filter { $0["builtAt"] == .null && $0["queries"]?.integer ?? 0 > 0 }
-        return wanted.prefix(max(Limits.learnedIndexes - built, 0))
+        return wanted.prefix(max(Limits.indexesPerTable - built, 0))
             .map { .members(("id", $0["id"] ?? .null)) }
     }
 
@@ -118,7 +118,7 @@ struct IndexesBuild: AsyncParsableCommand {
 struct IndexesDrop: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop", abstract: "Drop an index, or forget one that was only asked for.",
-        discussion: "It is learned anew when lists ask for it again. JSON: {}.")
+        discussion: "It is suggested anew when lists ask for it again. JSON: {}.")
 
     @Argument(help: "The table.")
     var table: String

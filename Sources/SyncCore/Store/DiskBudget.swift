@@ -23,13 +23,12 @@ struct DiskBudget: Sendable {
         try db.execute(sql: "PRAGMA max_page_count = \(pages)")
     }
 
-    /// Whether the file has room for indexes, which only make things faster. Free pages inside of it
-    /// count as room.
-    func room(_ db: Database) throws -> IndexAdvice.Room {
+    /// Whether so much is free that indexes, which only make lists faster, leave room for writes. Free
+    /// pages inside of the file count.
+    func hasRoomBesideIndexes(_ db: Database) throws -> Bool {
         let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
         let left = pages - ((try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0) - free)
-        if left < pages / StoreLimits.budgetsFreeBesideIndexes { return .hardlyAny }
-        return left < pages / StoreLimits.budgetsFreeForIndexes ? .noneForIndexes : .enough
+        return left >= pages / StoreLimits.budgetsFreeBesideIndexes
     }
 
     /// Lets the connection use the reserve, until ``hold(_:)``.

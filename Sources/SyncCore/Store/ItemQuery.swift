@@ -6,8 +6,8 @@ struct ItemQuery {
     let page: SQLFragment
     /// The number that match; nil when not asked for.
     private(set) var count: SQLFragment?
-    /// The learned index that gives the page in its order.
-    private(set) var index: LearnedIndex?
+    /// The index that gives the page in its order.
+    private(set) var index: TableIndex?
     /// Rows on the page at most.
     let rows: Int
     /// What was asked, and of which table, to know which index it would have needed.
@@ -20,7 +20,7 @@ struct ItemQuery {
         let spellings = table.spellings
         let index = Self.index(for: query, of: table)
         let scope = SQLFragment("table_id = ?", [.integer(table.id)])
-        let indexed = index.map { _ in SQLFragment(LearnedIndex.scope(table.id)) }
+        let indexed = index.map { _ in SQLFragment(TableIndex.scope(table.id)) }
         // An index that holds nothing to one value helps a count by nothing: it looks at every row.
         let holds = index?.shape.equalities.isEmpty == false
         self.init(
@@ -39,14 +39,14 @@ struct ItemQuery {
             "SELECT live_items FROM table_counters WHERE table_id = ?", [.integer(table.id)])
     }
 
-    /// The index that would give the page in its order; nil where none can or standing ones do.
-    var wish: QueryWatch.Wish? {
+    /// The index that would give the page in its order; nil where none can.
+    var suggestion: CostlyLists.Suggestion? {
         guard let (query, table) = asked else { return nil }
         let shape = query.indexShape { table.spellings.spelling(of: $0) }
-        return shape.map { QueryWatch.Wish(table: table.id, shape: $0) }
+        return shape.map { CostlyLists.Suggestion(table: table.id, shape: $0) }
     }
 
-    private static func index(for query: TableQuery, of table: TableRecord) -> LearnedIndex? {
+    private static func index(for query: TableQuery, of table: TableRecord) -> TableIndex? {
         guard !table.indexes.isEmpty,
             let shape = query.indexShape(spelling: { table.spellings.spelling(of: $0) })
         else { return nil }

@@ -70,7 +70,7 @@ extension Store {
     /// Puts a backup into a store's place. No process may have the store open.
     ///
     /// 1. A backup that is damaged or of a newer version is refused, and nothing is changed.
-    /// 2. Its rows go into a fresh file (see ``StoreRebuild``), which is migrated, gets its learned
+    /// 2. Its rows go into a fresh file (see ``StoreRebuild``), which is migrated, gets its
     ///    indexes again, and is told what a restored store has to know (see
     ///    ``Transaction/noteRestored()``).
     /// 3. The store that was there is kept beside as `….before-restore`.
@@ -108,14 +108,14 @@ extension Store {
         let copy = try Connection.writer(part)
         try StoreRebuild.copy(source, to: copy)
         try source.close()
-        try Migration.run(on: copy)
+        try Migrations.present.run(on: copy)
         try copy.write { db in
             let transaction = Transaction(
                 db: db, identity: "", now: clock.now(), ids: SystemIDSource(),
                 effects: TransactionEffects())
             try transaction.refuseForeignValues()
             try transaction.keepForwardableHeaders()
-            try transaction.makeIndexesAgain()
+            try TableIndexes(transaction).buildAgain()
             try transaction.recover()
             try transaction.recoverRuns()
             try transaction.noteRestored()

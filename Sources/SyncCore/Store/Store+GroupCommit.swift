@@ -6,9 +6,7 @@ import Synchronization
 //
 // 1. A write waits; the first one to wait puts the committer into the writer's queue.
 // 2. The committer takes all that wait as one group: one transaction, a savepoint each, one fsync.
-// 3. What arrives while it works on them joins them, up to a bound. It waits a moment for the clients who
-//    were answered last (``WaitingWrites/expect(_:committedSince:now:)``), so that they and those who
-//    waited meanwhile do not wait for each other's commits in turn. Who writes alone waits for nobody.
+// 3. What arrives while it works on them joins them, up to a bound.
 // 4. It answers the group, then queues up again behind the engine's other transactions. Where many
 //    clients wait, a thread of its own answers them while the next group is made.
 // 5. A group that goes beyond the store's budget is tried once more after the oldest rows that the backend
@@ -98,7 +96,6 @@ extension Store {
         case .refused: return false
         case .joined: break
         case .first: scheduleCommitter()
-        case .awaited: arrival.signal()
         }
         return true
     }
@@ -161,7 +158,6 @@ extension Store {
         after lead: (Transaction) throws -> T
     ) throws(StoreError) -> (value: T, answers: [Answer]) {
         var transaction = transaction(db, tables: catalog.writer)
-        var made = DispatchTime.now()
         var isMade = false
         do {
             let committed = try db.transaction(.immediate) {
@@ -175,38 +171,20 @@ extension Store {
                 while answers.count < group.count {
                     answers.append(try makeAlone(group[answers.count], transaction))
                     if answers.count == group.count {
-                        group += gather(for: answers.count)
+                        group += waiting.withLock { $0.takeMore(for: answers.count) }
                         // Nothing is older than its request.
                         transaction.now = clock.now()
                     }
                 }
                 try transaction.flush()
                 assert((try? transaction.ledger().balances) ?? true, "the ledger must balance")
-                made = .now()
                 isMade = true
                 return (value, answers)
             }
-            let (now, clients) = (DispatchTime.now(), group.count { $0.takesTime })
-            waiting.withLock { $0.expect(clients, committedSince: made, now: now) }
             announce(transaction.effects)
             return committed
         } catch {
             throw failure(error, isMade: isMade)
-        }
-    }
-
-    /// What arrived for a group of so many; waits for the clients who were answered last.
-    private func gather(for count: Int) -> [WaitingWrites.Entry] {
-        while true {
-            switch waiting.withLock({ $0.takeMore(for: count, now: .now()) }) {
-            case .joined(let entries): return entries
-            case .nobody: return []
-            case .awaits(let until):
-                guard arrival.wait(timeout: until) == .timedOut else { continue }
-                if waiting.withLock({ $0.stopGathering() }) { return [] }
-                // Somebody came at that moment, and signals.
-                arrival.wait()
-            }
         }
     }
 

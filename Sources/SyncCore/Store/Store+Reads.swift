@@ -86,7 +86,7 @@ extension Store {
         _ empty: Page, from rows: StatementRows, _ query: ItemQuery, _ idKind: IDKind
     ) throws -> Page {
         let (page, count) = try empty.filled(from: rows, query, idKind)
-        watch.note(query, steps: rows.steps, rows: count)
+        costlyLists.note(query, steps: rows.steps, rows: count)
         return page
     }
 

@@ -123,7 +123,6 @@ extension Store {
     /// Tells the rest of the house what a commit changed.
     func announce(_ effects: TransactionEffects) {
         if effects.changedTables { catalog.forget() }
-        watch.noteCommit(effects.written, at: clock.now())
         let listeners = listeners.withLock { $0 }
         if !effects.events.isEmpty { listeners.onEvents(effects.events) }
         if effects.madeWork { listeners.onWrite() }

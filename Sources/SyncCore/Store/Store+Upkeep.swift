@@ -38,7 +38,7 @@ extension Store {
         do {
             let file = try Connection.reader(path, budget: nil)
             let contents = try file.read { db in
-                guard let version = try Migration.version(of: db) else {
+                guard let version = try Migrations.present.version(of: db) else {
                     throw StoreError.damaged("The file \(path) is no store of Understudy.")
                 }
                 try StoreRebuild.refuseFalseTables(db, version: version)

@@ -35,14 +35,12 @@ public final class Store: Sendable {
     let searchReader: DatabaseQueue
     /// What is remembered of the tables, for each reader apart.
     let catalog: TableCatalogs
-    /// What lists cost, from which indexes are learned.
-    let watch = QueryWatch()
+    /// Lists that an index would help.
+    let costlyLists = CostlyLists()
     /// How far the index is that is being made.
     let indexProgress = IndexProgress()
     let waiting = Mutex(WaitingWrites())
     let wanted = WantedTables()
-    /// Wakes the committer that waits for the next write.
-    let arrival = DispatchSemaphore(value: 0)
     /// Answers clients while the next group is committed.
     let answering = DispatchQueue(label: "understudy.answering")
     /// Whether a client has written since ``takeUse()`` was asked last.
@@ -79,7 +77,7 @@ public final class Store: Sendable {
         unhurried = Reader(path: path)
         catalog = TableCatalogs(readers.map(\.catalog) + [unhurried.catalog])
         do {
-            try Migration.run(on: writer)
+            try Migrations.present.run(on: writer)
             operatorReader = try Connection.reader(path, budget: nil)
             searchReader = try Connection.reader(path, budget: nil)
             budget = try budgetBytes.map { bytes in

@@ -8,9 +8,6 @@ public enum StoreLimits {
     public static let waitingWrites = 10_000
     /// Writes in one transaction.
     public static let groupWrites = 500
-    /// A group waits for the next of the clients who were answered last for the time of a commit
-    /// divided by this.
-    static let gatheringsInCommit = 4
     /// Memory in which the writer keeps pages, in KiB.
     static let writerCacheKiB = 32_768
     /// The same for each thread that answers clients, whose cache is new after each commit.
@@ -55,26 +52,14 @@ public enum StoreLimits {
     /// for each row that it gives.
     static let costlyListSteps = 5_000
     static let costlyRowSteps = 100
-    /// Costly lists that must have asked for an index before it is made.
-    static let indexQueries = 3
-    /// What one more index costs a commit, in steps of SQLite's machine, more than ten times over:
-    /// some 100 us with a million rows, where a step of a scan takes 0.5 us.
-    static let indexStepsPerCommit = 5_000
-    /// Seconds without a changed item after which an index may be made.
-    static let indexQuietSeconds: Int64 = 10
-    /// The most rows of a table whose indexes are made without being told.
-    public static let indexRows = 200_000
-    /// Indexes that a table learns at most.
+    /// Indexes that a table may have.
     public static let indexesPerTable = 4
-    /// Days without use after which a learned index is dropped.
-    static let indexIdleDays = 14
-    /// Days without use after which it makes room for one that is wanted.
-    static let indexSpareDays = 1
-    /// Shapes that are counted at once, of one store in memory and of one table on disk.
-    static let indexWishes = 64
-    /// An index is made only while this part of the budget stays free, and dropped below that one.
-    static let budgetsFreeForIndexes = 8
-    static let budgetsFreeBesideIndexes = 16
+    /// Days without a list that asks for it after which a suggested index is forgotten.
+    static let indexSuggestionDays = 14
+    /// Suggested indexes that are counted at once, of one store in memory and of one table on disk.
+    static let indexSuggestions = 64
+    /// An index is built only where this part of the budget stays free.
+    static let budgetsFreeBesideIndexes = 8
     /// Characters of a text that operations are searched for.
     static let searchCharacters = 200
     /// The most elements on one page of an operator's list.

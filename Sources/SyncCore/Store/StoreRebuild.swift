@@ -11,10 +11,10 @@ enum StoreRebuild {
     /// - Throws: ``StoreError`` where a table is missing, is no table, or holds a name that none can have.
     static func copy(_ source: DatabaseQueue, to copy: DatabaseQueue) throws {
         try source.read { old in
-            guard let version = try Migration.version(of: old) else {
+            guard let version = try Migrations.present.version(of: old) else {
                 throw StoreError.damaged("The backup is no store of Understudy.")
             }
-            try Migration.run(on: copy, upTo: version)
+            try Migrations.present.run(on: copy, upTo: version)
             try copy.write { new in
                 try new.execute(sql: "PRAGMA defer_foreign_keys = ON")
                 let triggers = try Row.fetchAll(
@@ -48,7 +48,7 @@ enum StoreRebuild {
             db, sql: "SELECT name, type FROM pragma_table_list WHERE schema = 'main'")
         var kindOf: [String: String] = [:]
         for kind in kinds { kindOf[(kind[0] as String).lowercased()] = kind[1] }
-        for table in try Migration.tables(of: version) + ["grdb_migrations"] {
+        for table in try Migrations.present.tables(of: version) + ["grdb_migrations"] {
             switch kindOf[table.lowercased()] {
             case "table": continue
             case nil: throw StoreError.damaged("The table \(table) is missing.")

@@ -31,7 +31,7 @@ struct TableRecord: Sendable, Hashable {
     /// Keep an update apart from the delete that follows it.
     var preservesHistory: Bool
     /// What the store made for its lists.
-    var indexes: [LearnedIndex]
+    var indexes: [TableIndex]
 
     /// The columns in the order in which ``init(_:)`` reads them.
     static let select = """
@@ -59,7 +59,7 @@ struct TableRecord: Sendable, Hashable {
         warning = row[12]
         parents = JSONList.names(row[13]).compactMap(ParentLink.init(_:))
         preservesHistory = row[14]
-        indexes = LearnedIndex.list(row[15])
+        indexes = TableIndex.list(row[15])
         pullError = row[16]
         pullsFailSince = (row[17] as Int64?).map { Instant(milliseconds: $0) }
         pageRows = (row[18] as Int64?).map { Int($0) }

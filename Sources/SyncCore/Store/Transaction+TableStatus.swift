@@ -25,7 +25,7 @@ extension Transaction {
             parents: table.parents, preservesHistory: table.preservesHistory,
             warning: warning(table, setAside: setAside), pullError: table.pullError,
             pullsFailSince: table.pullsFailSince, setAside: setAside,
-            indexes: try indexStatuses(of: table.id))
+            indexes: try TableIndexes(self).statuses(of: table.id))
     }
 
     private func warning(_ table: TableRecord, setAside: Int) -> String? {

@@ -103,7 +103,6 @@ extension Transaction {
         }
         let stamp = max(now.milliseconds, last + 1)
         setAside.lastStamps[tableID] = stamp
-        effects.written.insert(tableID)
         return stamp
     }
 

@@ -4,8 +4,6 @@ final class TransactionEffects {
     var events: [Event] = []
     /// Settings or column names of a table changed, so what readers remember is old.
     var changedTables = false
-    /// The tables whose items changed.
-    var written: Set<Int64> = []
     /// There may be something to send.
     var madeWork = false
 }

@@ -1,5 +1,3 @@
-import Dispatch
-
 /// Writes that wait for the next group: those of clients, and what the engine books of one operation.
 struct WaitingWrites {
     /// One write and who waits for it.
@@ -27,27 +25,10 @@ struct WaitingWrites {
         case refused, joined
         /// The first one, which starts the committer.
         case first
-        /// The one that the committer waits for.
-        case awaited
-    }
-
-    /// What there is for a group that is being made.
-    enum More {
-        case joined([Entry])
-        /// Clients will be back before that.
-        case awaits(until: DispatchTime)
-        case nobody
     }
 
     private var entries: [Entry] = []
     private var isScheduled = false
-    /// Clients whom the last commit answered, and who have not written again.
-    private var answered = 0
-    /// When they were, and how many nanoseconds that commit took.
-    private var answeredAt = DispatchTime(uptimeNanoseconds: 0)
-    private var commitLength = 0
-    /// The committer waits for the next arrival.
-    private var isGathering = false
 
     /// Whether anything waits.
     var isAwaited: Bool { !entries.isEmpty }
@@ -58,24 +39,9 @@ struct WaitingWrites {
             return .refused
         }
         entries.append(entry)
-        if entry.takesTime, answered > 0 { answered -= 1 }
-        guard isScheduled else {
-            isScheduled = true
-            return .first
-        }
-        guard isGathering else { return .joined }
-        isGathering = false
-        return .awaited
-    }
-
-    /// Notes how many clients are now told of a commit that began then.
-    ///
-    /// Who sends one write after the other is back with the next one soon. A group waits for the next
-    /// of them as long as that costs less than a commit of its own would: a part of a commit's time for
-    /// each arrival, and a commit's time in all.
-    mutating func expect(_ clients: Int, committedSince begin: DispatchTime, now: DispatchTime) {
-        (answered, answeredAt) = (clients, now)
-        commitLength = Int(now.uptimeNanoseconds - begin.uptimeNanoseconds)
+        if isScheduled { return .joined }
+        isScheduled = true
+        return .first
     }
 
     /// The next group, in the order of arrival; empty when nothing waits, and the next arrival
@@ -92,22 +58,9 @@ struct WaitingWrites {
     /// Lets those wait again who were taken along and not committed, before who came after them.
     mutating func putBack(_ group: [Entry]) { entries = group + entries }
 
-    /// What has arrived since for a group of so many, as far as there is room in it. Where clients are
-    /// still to come back, whoever asks waits for the next arrival or calls ``stopGathering()``.
-    mutating func takeMore(for count: Int, now: DispatchTime) -> More {
-        let taken = take(atMost: StoreLimits.groupWrites - count)
-        guard taken.isEmpty else { return .joined(taken) }
-        let end = answeredAt + .nanoseconds(commitLength)
-        guard count < StoreLimits.groupWrites, answered > 0, now < end else { return .nobody }
-        isGathering = true
-        return .awaits(
-            until: min(end, now + .nanoseconds(commitLength / StoreLimits.gatheringsInCommit)))
-    }
-
-    /// Whether nobody came whom the committer waited for.
-    mutating func stopGathering() -> Bool {
-        defer { isGathering = false }
-        return isGathering
+    /// What has arrived since for a group of so many, as far as there is room in it.
+    mutating func takeMore(for count: Int) -> [Entry] {
+        take(atMost: StoreLimits.groupWrites - count)
     }
 
     private mutating func take(atMost count: Int) -> [Entry] {

@@ -189,20 +189,20 @@ import Testing
         #expect(try contents(copied) == rows)
     }
 
-    @Test func `a restore makes the learned indexes anew`() async throws {
+    @Test func `a restore makes the indexes anew`() async throws {
         try await fixture.insert("a", #"{"text":"x"}"#)
         try await fixture.store.backup(to: backup)
         try fixture.store.close()
         try await DatabaseQueue(path: backup).write { db in
             try db.execute(
                 sql: """
-                    INSERT INTO learned_indexes(id, table_id, shape, seen_at, built_at)
+                    INSERT INTO table_indexes(id, table_id, shape, seen_at, built_at)
                       SELECT 5, id, '["=text"]', 1, 1 FROM tables;
                     UPDATE tables SET indexes = '[["5","=text"]]';
                     """)
         }
         try restore { #expect($0.faults.isEmpty) }
-        #expect(try schema(fixture.path)["index learned_5"] != nil)
+        #expect(try schema(fixture.path)["index items_index_5"] != nil)
         let index = try await fixture.reopened().tables().first?.indexes.first
         #expect(index?.id == 5 && index?.columns == ["text"] && index?.builtAt != nil)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncCore
 
-/// Lists say the same with learned indexes and without.
+/// Lists say the same with an index and without.
 @Suite struct IndexEqualityTests {
     /// Values of every JSON type, alike ones among them, and texts where SQLite's reading ends early.
     static let values = [
@@ -102,7 +102,7 @@ extension StoreFixture {
     /// The ids of the page and the count.
     fileprivate func answers(_ query: TableQuery) async throws -> [String] {
         guard case .page(let page) = listUnhurried(query) else {
-            throw LearnedIndexTests.Unexpected()
+            throw TableIndexTests.Unexpected()
         }
         return page.items.map(\.id.text) + ["\(page.count ?? -1) \(page.hasMore)"]
     }

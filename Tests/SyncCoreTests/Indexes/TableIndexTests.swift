@@ -5,8 +5,8 @@ import Testing
 
 @testable import SyncCore
 
-/// Indexes that the store makes for the lists it is asked for.
-@Suite struct LearnedIndexTests {
+/// Indexes that lists ask for and the operator builds.
+@Suite struct TableIndexTests {
     let fixture: StoreFixture
     static let costly = "$filter=Title eq 't3'&$top=5"
 
@@ -32,36 +32,29 @@ import Testing
         try #require(try await fixture.store.tables().first).indexes
     }
 
-    /// Asks what costs much until the index for it is there.
-    private func learn(_ query: String) async throws {
-        // An impossible text looks at every row.
-        _ = try list(query, times: 3)
-        fixture.clock.advance(milliseconds: 10_000)
-        #expect(try await fixture.store.keepIndexes())
+    /// Builds the index that a list needs.
+    private func build(_ query: String) async throws {
+        let start = try await fixture.store.startIndex(
+            fixture.todo, .query(try TableQuery(odata: query)))
+        guard case .started(let id) = start else { throw Unexpected() }
+        try await fixture.untilMade(id)
     }
 
     private let none = "$filter=Title eq 'none'"
 
-    @Test func `an index appears after three costly lists and ten quiet seconds`() async throws {
-        _ = try list(none, times: 2)
-        fixture.clock.advance(milliseconds: 10_000)
-        #expect(try await !fixture.store.keepIndexes())
-        #expect(try await indexes().map(\.columns) == [["Title"]])
-        #expect(try await indexes().first?.builtAt == nil)
+    @Test func `a costly list suggests an index, and none is built`() async throws {
         _ = try list(none, times: 4)
-        try await fixture.update("r001", #"{"n":1000}"#)
-        #expect(try await !fixture.store.keepIndexes())
-        fixture.clock.advance(milliseconds: 9_999)
-        #expect(try await !fixture.store.keepIndexes())
-        fixture.clock.advance(milliseconds: 1)
-        #expect(try await fixture.store.keepIndexes())
-        #expect(try await indexes().first?.builtAt != nil)
-        #expect(try await !fixture.store.keepIndexes())
+        try await fixture.store.noteCostlyLists()
+        fixture.clock.advance(milliseconds: 60_000)
+        try await fixture.store.noteCostlyLists()
+        let index = try #require(try await indexes().first)
+        #expect(index.columns == ["Title"] && index.queries == 4 && index.builtAt == nil)
+        #expect(try await indexes().count == 1)
     }
 
     @Test func `a cheap list leaves no trace`() async throws {
         _ = try list(Self.costly, times: 20)
-        #expect(fixture.store.watch.take() == nil)
+        #expect(fixture.store.costlyLists.take() == nil)
     }
 
     @Test func `what a list cost that was cut off is not counted for the next one`() async throws {
@@ -82,19 +75,19 @@ import Testing
         guard case .overBudget = fixture.list(slow) else { throw Unexpected() }
         guard case .page(let page) = fixture.list(quick) else { throw Unexpected() }
         #expect(page.items.count == 1)
-        #expect(fixture.store.watch.take() == nil)
+        #expect(fixture.store.costlyLists.take() == nil)
     }
 
     @Test func `readers that have the old plan prepared find the index`() async throws {
         let before = try list(none)
         _ = try list(Self.costly)
-        try await learn(none)
+        try await build(none)
         let rows = try list(Self.costly)
         #expect(rows.count == 5 && before.isEmpty)
-        // Its use is noticed, so that it is kept.
+        // Its use is noted.
         let seen = try await indexes().first?.seenAt
         fixture.clock.advance(milliseconds: 60_000)
-        _ = try await fixture.store.keepIndexes()
+        try await fixture.store.noteCostlyLists()
         #expect(try await indexes().first?.seenAt != seen)
     }
 
@@ -121,11 +114,11 @@ import Testing
             }
         }
         #expect(
-            plan.count == 1 && plan[0].contains("USING INDEX \(LearnedIndex.name(id))"), "\(plan)")
+            plan.count == 1 && plan[0].contains("USING INDEX \(TableIndex.name(id))"), "\(plan)")
     }
 
     @Test func `a list that no index gives in order is not lured to one`() async throws {
-        try await learn(none)
+        try await build(none)
         let todo = fixture.todo
         for query in ["$filter=Title eq 't3' and id gt 'r1'", "$filter=Title gt 't3'", "$top=1"] {
             let query = try TableQuery(odata: query)
@@ -136,12 +129,12 @@ import Testing
                     $0[3] as String
                 }.joined()
             }
-            #expect(plan.contains("table_id=?") && !plan.contains("learned"), "\(plan)")
+            #expect(plan.contains("table_id=?") && !plan.contains("items_index"), "\(plan)")
         }
     }
 
     @Test func `statements with bound values are not prepared anew for every value`() async throws {
-        try await learn(none)
+        try await build(none)
         let counts = try await fixture.store.read { transaction in
             let statement = try transaction.db.cachedStatement(
                 sql: "SELECT rowid FROM items WHERE table_id = ? AND id > ? ORDER BY id")
@@ -155,12 +148,10 @@ import Testing
         #expect(counts.last == counts.first)
     }
 
-    @Test func `what is learned outlives a restart`() async throws {
-        _ = try list(none, times: 3)
-        fixture.clock.advance(milliseconds: 10_000)
-        #expect(try await fixture.store.keepIndexes())
+    @Test func `indexes and suggestions outlive a restart`() async throws {
+        try await build(none)
         _ = try list("$orderby=n", times: 2)
-        _ = try await fixture.store.keepIndexes()
+        try await fixture.store.noteCostlyLists()
         let before = try await indexes()
         let again = try fixture.reopened()
         #expect(try await again.tables().first?.indexes == before)
@@ -168,30 +159,27 @@ import Testing
         #expect(try await again.check().isEmpty)
     }
 
-    @Test func `an index that nobody used for fourteen days goes, and a wish as well`() async throws
-    {
-        try await learn(none)
+    @Test func `a suggestion is forgotten after fourteen days, a built index never`() async throws {
+        try await build(none)
         _ = try list("$orderby=n")
-        _ = try await fixture.store.keepIndexes()
+        try await fixture.store.noteCostlyLists()
         fixture.clock.advance(milliseconds: 15 * 86_400_000)
-        #expect(try await fixture.store.keepIndexes())
         _ = try list("$orderby=done")
-        _ = try await fixture.store.keepIndexes()
-        #expect(try await indexes().map(\.columns) == [["done"]])
-        let left = try await fixture.store.read {
-            try $0.integer(
-                "SELECT count(*) FROM sqlite_master WHERE name LIKE 'learned!_%' ESCAPE '!' AND type = 'index' AND sql IS NOT NULL"
-            )
+        try await fixture.store.noteCostlyLists()
+        #expect(try await indexes().map(\.columns) == [["Title"], ["done"]])
+        let built = try await fixture.store.read {
+            try $0.column("SELECT name FROM sqlite_master WHERE name LIKE 'items!_index!_%' ESCAPE '!'")
+                as [String]
         }
-        #expect(left == 0)
+        #expect(built == [TableIndex.name(1)])
     }
 
     @Test func `counts halve each day`() async throws {
         _ = try list(none, times: 2)
-        _ = try await fixture.store.keepIndexes()
+        try await fixture.store.noteCostlyLists()
         fixture.clock.advance(milliseconds: 86_400_000)
         _ = try list("$orderby=n")
-        _ = try await fixture.store.keepIndexes()
+        try await fixture.store.noteCostlyLists()
         #expect(try await indexes().first { $0.columns == ["Title"] }?.queries == 1)
     }
 
@@ -212,9 +200,11 @@ import Testing
         let late = try await fixture.store.write { transaction in
             let table = try #require(try transaction.table(todo))
             let shape = try #require(IndexShape(terms: ["=e"]))
-            let id = try #require(try transaction.indexRow(shape, of: table.id))
-            defer { _ = try? transaction.dropIndex(id) }
-            return try transaction.makeIndex(id)
+            let indexes = TableIndexes(transaction)
+            let id = try #require(try indexes.row(of: shape, in: table.id))
+            let making = try indexes.build(id)
+            _ = try indexes.drop(id, of: table.id)
+            return making
         }
         #expect(late == .tooMany)
         #expect(try await fixture.store.startIndex(fixture.todo, fifth) == .tooMany)
@@ -232,20 +222,15 @@ import Testing
         #expect(try await indexes().count == 4)
     }
 
-    @Test func `an index that cannot be made is not tried again before it is wanted again`()
-        async throws
-    {
+    @Test func `an index that cannot be built says why`() async throws {
         // Its name is taken, as after a fault of the file.
         try await fixture.store.write { transaction in
-            try transaction.db.execute(
-                sql: "CREATE INDEX \(LearnedIndex.name(1)) ON items(settled_at)")
+            try transaction.run("CREATE INDEX \(TableIndex.name(1)) ON items(settled_at)")
         }
-        _ = try list(none, times: 3)
-        fixture.clock.advance(milliseconds: 10_000)
-        await #expect(throws: StoreError.self) { try await fixture.store.keepIndexes() }
-        #expect(try await !fixture.store.keepIndexes())
-        _ = try list(none, times: 3)
-        await #expect(throws: StoreError.self) { try await fixture.store.keepIndexes() }
+        let query = IndexChoice.query(try TableQuery(odata: none))
+        #expect(try await fixture.store.startIndex(fixture.todo, query) == .started(1))
+        try await fixture.untilEnded()
+        #expect(try await indexes().first?.problem?.contains("already exists") == true)
     }
 
     @Test func `no index takes the room that a budget leaves for writes`() async throws {
@@ -255,25 +240,16 @@ import Testing
         let small = try StoreFixture(budgetBytes: Int(bytes) * 11 / 10)
         try await small.fill(900)
         let none = try TableQuery(odata: none)
-        for _ in 0..<3 { _ = small.list(none) }
-        small.clock.advance(milliseconds: 10_000)
-        let room = try await small.store.read { try small.store.budget?.room($0.db) }
-        #expect(room == .noneForIndexes)
-        #expect(try await !small.store.keepIndexes())
-        // A person is told why.
-        let id = try #require(try await small.store.tables().first?.indexes.first?.id)
-        guard case .started = try await small.store.startIndex(small.todo, .known(id)) else {
-            throw Unexpected()
-        }
-        while try await small.store.tables().first?.indexes.first?.percent != nil {
-            await Task.yield()
-        }
+        guard
+            case .started(let id) = try await small.store.startIndex(small.todo, .query(none))
+        else { throw Unexpected() }
+        try await small.untilEnded()
         let index = try #require(try await small.store.tables().first?.indexes.first)
         #expect(index.builtAt == nil && index.problem?.contains("no room") == true)
         // The next one that is asked for gets the same number, and no reason.
         #expect(try await small.store.dropIndex(small.todo, id))
         _ = small.list(none)
-        #expect(try await !small.store.keepIndexes())
+        try await small.store.noteCostlyLists()
         let next = try #require(try await small.store.tables().first?.indexes.first)
         #expect(next.id == id && next.problem == nil)
     }
@@ -291,5 +267,10 @@ extension StoreFixture {
             }
             await Task.yield()
         }
+    }
+
+    /// Waits until no index is being made.
+    func untilEnded() async throws {
+        while store.indexProgress.present.index != nil { await Task.yield() }
     }
 }

@@ -1,0 +1,71 @@
+import GRDB
+import Synchronization
+public import TablesProtocol
+
+extension Store {
+    /// Writes down what lists cost and which indexes served: called about once a minute. Nothing is
+    /// written when there is nothing.
+    func noteCostlyLists() async throws(StoreError) {
+        guard let notes = costlyLists.take() else { return }
+        do {
+            try await write(inBudget: true) { try TableIndexes($0).add(notes) }
+        } catch {
+            // A full store suggests no index.
+            guard error.isFull else { throw error }
+        }
+    }
+
+    /// Begins to build an index because the operator says so; ``tables()`` tells how far it is. Writers
+    /// wait for it, readers do not.
+    public func startIndex(
+        _ name: TableName, _ choice: IndexChoice
+    ) async throws(StoreError) -> IndexStart {
+        let start = try await write { try TableIndexes($0).start(name, choice) }
+        guard case .started(let id) = start else { return start }
+        guard indexProgress.reserve(id) else { return .busy }
+        underWay.add(1, ordering: .relaxed)
+        writer.asyncWriteWithoutTransaction { db in
+            self.indexProgress.end(id, problem: self.problem(self.build(id, db)))
+            self.keepLogShort(db)
+            self.underWay.subtract(1, ordering: .releasing)
+        }
+        return start
+    }
+
+    /// Drops one index of a table; false when the table has none of that number.
+    public func dropIndex(_ name: TableName, _ id: Int64) async throws(StoreError) -> Bool {
+        let isDropped = try await write { transaction in
+            guard let table = try transaction.table(name) else { return false }
+            return try TableIndexes(transaction).drop(id, of: table.id)
+        }
+        if isDropped { indexProgress.forget(id) }
+        return isDropped
+    }
+
+    /// Builds one index. It takes no room that the budget keeps for other things.
+    private func build(_ id: Int64, _ db: Database) -> Result<IndexMaking, StoreError> {
+        let result = commit(db, inBudget: true) { transaction in
+            let making = try indexProgress.whileMaking(db) { try TableIndexes(transaction).build(id) }
+            guard try budget?.hasRoomBesideIndexes(db) ?? true else {
+                throw StoreError.full("No room for an index.")
+            }
+            return making
+        }
+        if case .failure(let error) = result, error.isFull { return .success(.noRoom) }
+        return result
+    }
+
+    /// Why an index was not built; nil when it is there or was dropped meanwhile.
+    private func problem(_ result: Result<IndexMaking, StoreError>) -> String? {
+        switch result {
+        case .success(.made), .success(.unknown): nil
+        case .success(.tooMany):
+            "The table has \(StoreLimits.indexesPerTable) indexes already: drop one first."
+        case .success(.noRoom) where budget == nil:
+            "There is no room for it on the disk: make some, then build it again."
+        case .success(.noRoom):
+            "The store has no room for it: raise --disk-budget, then build it again."
+        case .failure(let error): error.description
+        }
+    }
+}

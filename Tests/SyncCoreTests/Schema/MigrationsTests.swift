@@ -1,0 +1,86 @@
+import GRDB
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+/// A store that an earlier version wrote, opened by a version with one more step.
+@Suite struct MigrationsTests {
+    private static let first = Migrations.present.steps
+    private static let later = Migrations(
+        steps: first + [
+            Migrations.Step(
+                version: 2, sql: "ALTER TABLE items ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'")
+        ])
+    private static let broken = Migrations(
+        steps: first + [
+            Migrations.Step(
+                version: 2,
+                sql: "CREATE TABLE colours (name TEXT) STRICT; DROP TABLE items; SELECT nonsense")
+        ])
+
+    /// A store with one item and one queued operation, closed.
+    private func filled() async throws -> StoreFixture {
+        let fixture = try StoreFixture()
+        try await fixture.insert("a", #"{"text":"kept","rank":1.50}"#)
+        try fixture.store.close()
+        return fixture
+    }
+
+    /// All rows of a file, with the columns that they have in the present version.
+    private func rows(_ file: DatabaseQueue) throws -> [String: [Row]] {
+        let present = try DatabaseQueue()
+        try Migrations.present.run(on: present)
+        let columns = try present.read { db in
+            try StoreRebuild.ownTables(db).map { table in
+                (table, try db.columns(in: table).map(\.name).joined(separator: ", "))
+            }
+        }
+        return try file.read { db in
+            let rows = try columns.map { table, columns in
+                (table, try Row.fetchAll(db, sql: "SELECT \(columns) FROM \(table) ORDER BY 1, 2"))
+            }
+            return Dictionary(uniqueKeysWithValues: rows)
+        }
+    }
+
+    private func colours(_ file: DatabaseQueue) throws -> [String] {
+        try file.read { try String.fetchAll($0, sql: "SELECT colour FROM items") }
+    }
+
+    private func version(of file: DatabaseQueue) throws -> Int? {
+        try file.read(Self.later.version)
+    }
+
+    @Test func `a later step keeps all rows`() async throws {
+        let fixture = try await filled()
+        defer { withExtendedLifetime(fixture) {} }
+        let file = try DatabaseQueue(path: fixture.path)
+        let before = try rows(file)
+        try Self.later.run(on: file)
+        #expect(try rows(file) == before)
+        #expect(try colours(file) == ["red"])
+        #expect(try version(of: file) == 2)
+    }
+
+    @Test func `a step that fails leaves the file as it was`() async throws {
+        let fixture = try await filled()
+        defer { withExtendedLifetime(fixture) {} }
+        let file = try DatabaseQueue(path: fixture.path)
+        let before = try rows(file)
+        #expect(throws: DatabaseError.self) { try Self.broken.run(on: file) }
+        #expect(try rows(file) == before)
+        #expect(try version(of: file) == 1)
+    }
+
+    @Test func `a file of a newer version is refused and not changed`() async throws {
+        let fixture = try await filled()
+        let file = try DatabaseQueue(path: fixture.path)
+        try Self.later.run(on: file)
+        let before = try rows(file)
+        #expect(throws: StoreError.self) { try Migrations.present.run(on: file) }
+        #expect(throws: StoreError.self) { try fixture.reopened() }
+        #expect(try rows(file) == before)
+    }
+}
