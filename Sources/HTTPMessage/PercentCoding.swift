@@ -40,7 +40,8 @@ public enum PercentCoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
+    /// Whether RFC 3986 leaves a byte unreserved: ASCII letters and digits, `-`, `.`, `_` and `~`.
+    public static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),

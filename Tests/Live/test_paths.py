@@ -106,3 +106,22 @@ def test_reading_many_tables_that_do_not_exist_makes_none(start):
         assert proxy.request("GET", f"/tables/none{number}").status_code in (200, 404, 503)
     names = [table["name"] for table in proxy.operator("GET", "/tables")["items"]]
     assert names == ["todoitem"]
+
+
+@pytest.mark.parametrize("target", ["/-%2Fapi", "/-%2Fapi/v1/status", "/-;a", "/-.", "/-:80", "/%2D%2F", "/-%20"])
+def test_what_is_only_like_the_dashboards_address_is_not_led_to_it(start, backend, target):
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    backend.requests.clear()
+    status, answer = raw(proxy.port, target)
+    assert status == 404, answer
+    assert backend.requests == []
+
+
+def test_a_referer_that_is_no_address_shows_no_secret(start, backend):
+    proxy = start.proxy(backend.url, "--sync", "manual")
+    status, _ = raw(
+        proxy.port, "/tables/todoitem",
+        fields=["Sec-Fetch-Site: cross-site", "Referer: http:/c/SECRETSECRET/x"])
+    assert status == 403
+    assert "SECRETSECRET" not in proxy.command("rejections", "--json").stdout
+    assert "SECRETSECRET" not in proxy.command("rejections").stdout

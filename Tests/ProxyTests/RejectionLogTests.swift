@@ -26,4 +26,15 @@ struct RejectionLogTests {
             #expect(!reason.word.contains { $0.isUppercase || $0 == " " }, "\(reason)")
         }
     }
+
+    @Test(arguments: [
+        ("http:/c/SECRET/x", "http:"), ("/c/SECRET/x", ""),
+        ("http://evil.example/c/SECRET", "http://evil.example"),
+        ("http://evil.example?SECRET", "http://evil.example"), ("http:\\\\x\\c\\SECRET", "http:"),
+        ("http:/c/SECRET://x", ""), ("evil.example:8080", "evil.example:8080"), ("null", "null"),
+        ("file://", "file://"), ("[::1]:80", "[::1]:80"),
+    ])
+    func `of an address the scheme and the host alone are kept`(said: String, kept: String) {
+        #expect(Refusal(.origin, "No.", detail: said).detail == kept)
+    }
 }

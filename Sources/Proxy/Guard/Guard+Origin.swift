@@ -17,7 +17,7 @@ extension Guard {
             if site == "cross-site" || site == "same-site", isOpenNavigation(request, path) {
                 return nil
             }
-            return crossOrigin(origin ?? request.head.headerFields[.referer].map(Self.origin))
+            return crossOrigin(origin ?? request.head.headerFields[.referer])
         }
     }
 
@@ -70,13 +70,6 @@ extension Guard {
         case nil, "-", ".auth", "login": return true
         default: return false
         }
-    }
-
-    /// The origin of a page's address. The rest may hold a secret, and is nothing to show.
-    private static func origin(of address: String) -> String {
-        let parts = address.utf8.split(
-            separator: UInt8(ascii: "/"), maxSplits: 3, omittingEmptySubsequences: false)
-        return parts.prefix(3).map { String(Substring($0)) }.joined(separator: "/")
     }
 
     private func crossOrigin(_ origin: String?) -> Refusal {

@@ -1,3 +1,4 @@
+import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
@@ -37,18 +38,33 @@ struct Refusal: Sendable, Hashable {
     let reason: Reason
     /// One sentence for a person, with what to do.
     let sentence: String
-    /// What was refused (the Host or Origin), for the operator; never a credential.
+    /// What was refused (the Host or Origin), for the operator: scheme and host, never a credential.
     let detail: String?
 
     /// Makes a refusal.
     init(_ reason: Reason, _ sentence: String, detail: String? = nil) {
         self.reason = reason
         self.sentence = sentence
-        self.detail = detail.map { String($0.prefix(Limits.refusalDetailCharacters)) }
+        self.detail = detail.map {
+            String(Self.place($0).prefix(Limits.refusalDetailCharacters))
+        }
     }
 
     /// The status of the answer.
     var status: HTTPResponse.Status { reason.status }
+
+    /// The scheme and the host of an address, or the host alone. What follows may hold the secret of a
+    /// capability address, also where the address is written wrongly, and is nothing to show.
+    private static func place(_ address: String) -> Substring {
+        let mark = address.firstRange(of: "://")
+        if let mark, !address[..<mark.lowerBound].utf8.allSatisfy(PercentCoding.isUnreserved) {
+            return ""
+        }
+        let host = address[(mark?.upperBound ?? address.startIndex)...].prefix {
+            !"/\\?#".contains($0)
+        }
+        return address[..<host.endIndex]
+    }
 
     /// The same as an error of `/tables`; nil for what is refused before the space is known, and
     /// for what only the operator API asks.

@@ -52,7 +52,8 @@ struct TargetPath: Sendable, Hashable {
     static func root(of segment: String) -> String {
         guard segment.utf8.allSatisfy({ $0 < 0x80 }) else { return "" }
         let piece = pieces(segment).first { !$0.unicodeScalars.allSatisfy(isIgnored) } ?? ""
-        var name = piece.utf8.drop { $0 <= UInt8(ascii: " ") }.prefix(while: isPlain)
+        var name = piece.utf8.drop { $0 <= UInt8(ascii: " ") }.prefix(
+            while: PercentCoding.isUnreserved)
         // The dot of `.auth` belongs to the name; a last one does not.
         while name.last == UInt8(ascii: ".") { name.removeLast() }
         return String(Substring(name)).lowercased()
@@ -128,15 +129,5 @@ struct TargetPath: Sendable, Hashable {
     /// Whether some server leaves a character out: blanks, and those that have no width.
     private static func isIgnored(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isWhitespace || scalar.properties.isDefaultIgnorableCodePoint
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-            UInt8(ascii: "_"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 }

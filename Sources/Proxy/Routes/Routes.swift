@@ -96,7 +96,7 @@ struct Routes: HTTPHandler {
         case .operatorAPI:
             // `/-` is the dashboard as well, under the address that its files are relative to.
             let answer: Answer =
-                path.segments.count == 1
+                path.segments == ["-"]
                 ? .now(Self.toDashboard) : operatorAPI.handle(request, path)
             return answer.addingMissing(ClosedAnswer.fields)
         case .other:

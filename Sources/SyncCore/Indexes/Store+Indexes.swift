@@ -45,7 +45,9 @@ extension Store {
     /// Builds one index. It takes no room that the budget keeps for other things.
     private func build(_ id: Int64, _ db: Database) -> Result<IndexMaking, StoreError> {
         let result = commit(db, inBudget: true) { transaction in
-            let making = try indexProgress.whileMaking(db) { try TableIndexes(transaction).build(id) }
+            let making = try indexProgress.whileMaking(db) {
+                try TableIndexes(transaction).build(id)
+            }
             guard try budget?.hasRoomBesideIndexes(db) ?? true else {
                 throw StoreError.full("No room for an index.")
             }

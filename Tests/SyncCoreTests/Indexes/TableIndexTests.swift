@@ -168,7 +168,8 @@ import Testing
         try await fixture.store.noteCostlyLists()
         #expect(try await indexes().map(\.columns) == [["Title"], ["done"]])
         let built = try await fixture.store.read {
-            try $0.column("SELECT name FROM sqlite_master WHERE name LIKE 'items!_index!_%' ESCAPE '!'")
+            try $0.column(
+                "SELECT name FROM sqlite_master WHERE name LIKE 'items!_index!_%' ESCAPE '!'")
                 as [String]
         }
         #expect(built == [TableIndex.name(1)])
