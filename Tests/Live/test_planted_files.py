@@ -153,7 +153,7 @@ def test_a_restore_refuses_a_view_in_the_place_of_a_table(proxy, tmp_path):
         proxy, tmp_path,
         "ALTER TABLE table_counters RENAME TO real_counters",
         "CREATE VIEW table_counters AS WITH RECURSIVE n(table_id) AS (SELECT 1 UNION ALL SELECT table_id + 1 FROM n) "
-        "SELECT table_id, 0 AS last_stamp, 0 AS live_items, 0 AS next_provisional_id, 0 AS commits FROM n",
+        "SELECT table_id, 0 AS last_stamp, 0 AS live_items, 0 AS next_provisional_id FROM n",
     )
     done = proxy.command("restore", copy, "--yes")
     assert done.returncode == 1 and "table_counters is a view, not a table" in done.stderr, done
