@@ -3,7 +3,7 @@
 import { operator } from "./api.js";
 import { ask } from "./dialog.js";
 import { fill, h, toast } from "./dom.js";
-import { accessWords as said } from "./words.js";
+import { accessWords as said } from "./words-settings.js";
 
 /** The card; it asks for what it shows, and again after each change. */
 export function accessCard() {

@@ -12,7 +12,7 @@ const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 /** A count with its groups of digits; a missing one is 0. */
 export const number = (value) => whole.format(value ?? 0);
 
-/** "120K" where there is little room. */
+/** A number in short form, for a narrow place: "120K". */
 export const shortNumber = (value) => compact.format(value);
 
 /** A duration in milliseconds. */

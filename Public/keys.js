@@ -2,7 +2,8 @@
 
 import { sheet } from "./dialog.js";
 import { announce, h, toast, undoLast } from "./dom.js";
-import { keySheet, words } from "./words.js";
+import { keySheet } from "./words-settings.js";
+import { words } from "./words.js";
 
 const offKey = "understudy-keys";
 const typing = "input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]";

@@ -2,7 +2,8 @@
 
 import { operator } from "./api.js";
 import { h, toast } from "./dom.js";
-import { settingWords, triggerWords, words } from "./words.js";
+import { settingWords, triggerWords } from "./words-settings.js";
+import { words } from "./words.js";
 
 /** The form of the settings. */
 export function settingsForm(settings) {

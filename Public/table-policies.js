@@ -2,7 +2,8 @@
 
 import { operator } from "./api.js";
 import { h, toast } from "./dom.js";
-import { policyWords, words } from "./words.js";
+import { policyWords } from "./words-settings.js";
+import { words } from "./words.js";
 
 /** The four policies of a table, each a choice that holds at once. */
 export function tablePolicies(table, changed) {

@@ -342,15 +342,16 @@ extension SyncEngine {
     func reached() async {
         let wasOnline = scheduler.backend.state == .online
         scheduler.reached(now: clock.uptime(), wall: clock.now())
-        let isHeldUp = scheduler.isHeldUp
+        // Taken before the write: what is held up while it runs is for the next time.
+        let isHeldUp = scheduler.takeHeldUp()
         let generation = generation
         do {
             try await store.write { transaction in
                 try transaction.noteProven(generation)
                 if isHeldUp { try transaction.makeAllDue() }
             }
-            scheduler.letGo()
         } catch {
+            if isHeldUp { scheduler.holdUp() }
             log.warning("backend not noted", metadata: ["error": "\(error)"])
         }
         if !wasOnline { await announceStatus() }

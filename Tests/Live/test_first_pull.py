@@ -172,6 +172,31 @@ def test_the_first_answer_of_the_backend_shows_with_manual_sync(start, serve):
     assert proxy.request("POST", "/tables/nothing", json={"id": "a"}).status_code == 404
 
 
+def test_a_sync_that_is_asked_for_right_after_a_first_read_pulls_its_table(start):
+    """The engine is busy with another table, so that it hears of the read only after the sync has begun."""
+    asked, go_on = threading.Event(), threading.Event()
+
+    def behave(handler, _):
+        if handler.path.startswith("/tables/slow"):
+            asked.set()
+            go_on.wait(30)
+            return handler.answer(200, b"[]")
+        handler.answer(200, json.dumps([row(1)] if "skip" not in handler.path else []).encode())
+
+    backend = HTTPBackend(behave)
+    proxy = start.proxy(backend.url)
+    proxy.operator("POST", "/tables/slow/pull?wait=0", 202, json={})
+    assert asked.wait(10)
+    assert proxy.request("GET", "/tables/first?$top=1").status_code == 200
+    run = proxy.operator("POST", "/sync?wait=0", 202, json={})
+    go_on.set()
+    wait_until(lambda: proxy.operator("GET", f"/runs/{run['id']}")["state"] == "complete")
+    run = proxy.operator("GET", f"/runs/{run['id']}")
+    assert "first" in [pull["table"] for pull in run["pull"]], run
+    assert {table["name"]: table["items"] for table in proxy.operator("GET", "/tables")["items"]}["first"] == 1
+    backend.shutdown()
+
+
 def test_doctor_finds_a_server_that_takes_its_own_version_alone(start):
     def behave(handler, _):
         if handler.headers.get("ZUMO-API-VERSION", "").startswith("3"):

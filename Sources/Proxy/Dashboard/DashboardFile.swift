@@ -48,6 +48,7 @@ struct DashboardFile: Sendable {
         DashboardFile(name: "todos.js", bytes: PackageResources.todos_js),
         DashboardFile(name: "undo.js", bytes: PackageResources.undo_js),
         DashboardFile(name: "views.css", bytes: PackageResources.views_css),
+        DashboardFile(name: "words-settings.js", bytes: PackageResources.words_settings_js),
         DashboardFile(name: "words.js", bytes: PackageResources.words_js),
     ]
 

@@ -136,8 +136,8 @@ final class Homes: Sendable {
         }
     }
 
-    /// Until when a token is taken that the backend cannot confirm now; nil where it can, and for one that
-    /// names nobody. An answer from the store is asked about when it is given: the backend may have gone
+    /// Until when a token is accepted that the backend cannot confirm now; nil where the backend can, and
+    /// for a token that belongs to no identity. Ask when the answer is given: the backend may have gone
     /// since the request came.
     ///
     /// The anonymous engine and the identity's own learn of it at different moments. Where either says

@@ -16,7 +16,7 @@ final class KnownTokens: Sendable {
     private let recent = Mutex<[String: (fingerprint: String, expiresAt: Instant?)]>([:])
     private let now: @Sendable () -> Instant
 
-    /// Reads what is kept. What another backend vouched for names nobody with this one.
+    /// Reads what is kept. A token that another backend took has no owner with this one.
     init(file: String, backend: BackendAddress, now: @escaping @Sendable () -> Instant) {
         self.now = now
         var kept = Kept()
@@ -45,11 +45,11 @@ final class KnownTokens: Sendable {
         }
     }
 
-    /// Whose token it is; nil when nobody has vouched for it.
+    /// The identity that a token belongs to; nil when the backend has not taken the token.
     func owner(of token: Token) -> Identity? { find(token)?.known.identity }
 
-    /// What is known of a token, and its claim `exp`; nil when nobody has vouched for it. Never waits for
-    /// the file.
+    /// What is known of a token, and its claim `exp`; nil when the backend has not taken the token. Never
+    /// waits for the file.
     func find(_ token: Token) -> (known: KnownToken, expiresAt: Instant?)? {
         let held = recent.withLock { $0[token.text] }
         let print = held ?? (fingerprint: token.fingerprint, expiresAt: token.expiresAt)
@@ -86,7 +86,7 @@ final class KnownTokens: Sendable {
         }
     }
 
-    /// Ends a token that the backend refuses, or whose time is over: nobody vouches for it any more. It
+    /// Ends a token that the backend refuses, or that is expired: it belongs to no identity any more. It
     /// has ended on disk after ``save()``.
     func end(_ token: Token) {
         let fingerprint = token.fingerprint

@@ -3,8 +3,8 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// In whose name an identity's engine speaks. In memory only: after a restart nobody has signed in,
-/// unless sign-ins are remembered.
+/// In whose name an identity's engine speaks. In memory only: after a restart there is no
+/// token, unless sign-ins are remembered.
 ///
 /// An identity has a token for each of its devices. The engine speaks with the latest that is neither
 /// expired, nor refused, nor signed out (``SpokenTokens``).

@@ -233,12 +233,12 @@ extension TablesRoutes {
             scene.error(.offline(retryAfterSeconds: seconds ?? Limits.retryAfterSeconds)), scene)
     }
 
-    /// Lets the pull of a table begin, or where reads start none, the next sync that is asked for.
+    /// Lets the pull of a table begin where reads start one. A sync that is asked for pulls it in any case,
+    /// also one that begins before the engine has heard of the read.
     private func pullBehind(_ scene: Scene) {
+        scene.home.store.want(scene.call.table)
         if scene.home.board.mayPullForRead {
             scene.home.engine.nudge(.read(scene.call.table))
-        } else {
-            scene.home.store.want(scene.call.table)
         }
     }
 

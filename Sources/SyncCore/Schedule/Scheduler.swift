@@ -214,8 +214,14 @@ struct Scheduler: Sendable {
         return wasAway
     }
 
-    /// What was held up is due.
-    mutating func letGo() { isHeldUp = false }
+    /// Hands over whether something is held up, which is due then.
+    mutating func takeHeldUp() -> Bool {
+        defer { isHeldUp = false }
+        return isHeldUp
+    }
+
+    /// Takes back that it is due, since it could not be written.
+    mutating func holdUp() { isHeldUp = true }
 
     /// The backend cannot be used.
     mutating func failed(

@@ -57,5 +57,6 @@ struct Migrations: Sendable {
     }
 
     private static let newer = StoreError.newerVersion(
-        "A newer version of Understudy wrote this store. Use that version, or a new folder.")
+        "A newer version of Understudy wrote this store, or a build from before the first release. Use "
+            + "that version, or a new folder.")
 }
