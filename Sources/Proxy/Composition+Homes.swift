@@ -1,4 +1,5 @@
 import HTTPMessage
+import Logging
 import SyncCore
 import TablesProtocol
 
@@ -36,11 +37,23 @@ extension Composition {
             nobody: nobody, others: try known(to: index), index: index, tokens: tokens,
             tokenLane: tokenLane, work: work, graceSeconds: configuration.offlineGraceSeconds,
             clock: clock, maker: maker)
-        if configuration.rebind {
-            // One after another: what is bound to another backend must not wait for its user.
-            for identity in homes.identities { try await rebind(try await homes.open(identity)) }
-        }
+        if configuration.rebind { try await rebindAll(homes) }
         return homes
+    }
+
+    /// Binds every store to the backend, one after another: what is bound to another one must not wait for
+    /// its user. A user's store for which that fails is left, and the log says which.
+    private func rebindAll(_ homes: Homes) async throws(StartProblem) {
+        try await rebind(homes.nobody)
+        for identity in homes.identities.dropFirst() {
+            do throws(StartProblem) {
+                try await rebind(try await homes.open(identity))
+            } catch {
+                log.error(
+                    "a store was not rebound; mend it and start with --rebind again",
+                    metadata: ["identity": "\(identity)", "problem": "\(error)"])
+            }
+        }
     }
 
     private func openIndex() throws(StartProblem) -> StoreIndex {
@@ -53,19 +66,17 @@ extension Composition {
         }
     }
 
-    /// The identities that have a store, and what the index says of each: nothing of one that was open
-    /// when the last process ended.
+    /// The identities that have a store, and what the index says of each: nothing of one whose file is
+    /// not as it was when it was closed.
     private func known(
         to index: StoreIndex
     ) throws(StartProblem) -> [String: OpenStores.Closed] {
-        let entries: [String: StoreSummary]
+        let entries: [String: StoreIndex.Entry]
         do { entries = try index.entries() } catch { throw StartProblem("\(error)") }
         var known: [String: OpenStores.Closed] = [:]
         for identity in configuration.folder.identities {
             let store = configuration.folder.storePath(identity.key)
-            if let entry = entries[identity.key],
-                !StoreIndex.wasOpen(store, exists: Files.exists)
-            {
+            if let entry = entries[identity.key], entry.holds(of: store, file: Files.storeFile) {
                 known[identity.key] = .known(entry)
             } else {
                 known[identity.key] = .unexamined

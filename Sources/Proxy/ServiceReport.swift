@@ -31,7 +31,7 @@ struct ServiceReport {
                 let before = states.updateValue(state, forKey: status.identity)
                 if before != state, before != nil || state != .offline { note(status) }
             }
-            let closed = homes.closedStores.sum.ledger.queue
+            let closed = homes.closedStores.sum?.ledger.queue ?? QueueCounts()
             let line = Self.line(statuses.map(\.queue) + [closed], statuses.first?.backend)
             if line != lastLine { manager.tell("STATUS=\(line)") }
             lastLine = line

@@ -117,7 +117,7 @@ extension SyncEngine {
     /// Times of next attempts are wall times: when the clock was set back, while the engine ran or
     /// while it did not, they would be far away. When it went ahead, the machine may have slept, and
     /// the network is another one: what waits in uptime is looked at now.
-    func mindTheWall() async {
+    public func mindTheWall() async {
         let (wall, uptime) = (clock.now(), clock.uptime())
         let last = lastLook
         lastLook = (wall, uptime)

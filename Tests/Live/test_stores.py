@@ -237,3 +237,81 @@ def test_settings_and_mode_hold_for_closed_stores_too(start, backend):
     assert len(backend.rows) == 12
     proxy.operator("POST", "/mode", json={"mode": "online"})
     wait_until(lambda: len(backend.rows) == 24, 60, "every write at the backend")
+
+
+def test_a_store_that_was_changed_since_the_index_was_written_is_looked_at(start, backend):
+    proxy = start.proxy(backend.url, "--remember-sign-in")
+    ana = sign_in(proxy, "ana")
+    ana.insert({"id": "a"})
+    wait_until(lambda: len(backend.rows) == 1, 30, "the write at the backend")
+    proxy.stop()
+    index = proxy.folder / "stores/index.sqlite"
+    assert not (proxy.folder / "stores/index.sqlite-wal").exists()
+    old = index.read_bytes()
+    backend.is_away = True
+    proxy.start()
+    ana.insert({"id": "b"})
+    proxy.stop()
+    # As if another build had opened the store meanwhile, which does not write this index.
+    index.write_bytes(old)
+    proxy.start()
+    wait_until(lambda: examined(proxy), 20, "the look at the store")
+    assert sum(operations(proxy, s) for s in ("queued", "waiting", "unknown")) == 1
+    backend.is_away = False
+    wait_until(lambda: len(backend.rows) == 2, 60, "the write at the backend")
+
+
+def failed(proxy):
+    text = requests.get(f"{proxy.url}/-/metrics", timeout=20).text
+    return int(re.search(r'^understudy_stores{state="failed"} (\d+)', text, re.M)[1])
+
+
+def test_one_damaged_store_holds_up_no_change_and_no_rebind(start, backend):
+    proxy = start.proxy(backend.url, "--remember-sign-in")
+    clients = [sign_in(proxy, f"user{number}") for number in range(12)]
+    for client in clients:
+        client.insert({"id": client.user})
+    wait_until(lambda: len(backend.rows) == 12, 60, "every write at the backend")
+    names = proxy.status()["identities"]
+    proxy.stop()
+    damaged = names[5]
+    store = proxy.folder / f"stores/{damaged}/store.sqlite"
+    sound = store.read_bytes()
+    store.write_bytes(b"damaged " * (len(sound) // 8))
+
+    proxy.start()
+    wait_until(lambda: failed(proxy) == 1 and examined(proxy), 20, "the look at the damaged store")
+    assert requests.get(f"{proxy.url}/-/readyz", timeout=20).status_code == 200
+    answer = proxy.operator("PATCH", "/tables/todoitem", 503, json={"conflictPolicy": "merge"})
+    assert answer["code"] == "stores-left"
+    assert answer["detail"].startswith("1 of 13 stores could not be changed")
+    assert damaged not in answer["detail"]
+    doctor = proxy.command("doctor").stdout
+    assert f"{damaged} is damaged" in doctor, doctor
+
+    def policy(name):
+        (table,) = proxy.operator("GET", f"/tables?identity={name}")["items"]
+        return table["conflictPolicy"]
+
+    for name in names:
+        if name != damaged:
+            assert policy(name) == "merge", name
+    proxy.stop()
+    # Another address of the same backend counts as another one.
+    proxy.backend_url = backend.url.replace("127.0.0.1", "localhost")
+    proxy.start("--rebind")
+    assert [line for line in proxy.program.lines if "not rebound" in line and damaged in line], \
+        proxy.program.output
+    for name in names:
+        if name != damaged:
+            said = proxy.operator("GET", f"/status?identity={name}")
+            assert not any("belongs to" in one for one in said["warnings"]), said
+    proxy.stop()
+    # What was left is taken in after restarts too, when the store can be opened.
+    store.write_bytes(sound)
+    proxy.start("--rebind")
+    assert policy(damaged) == "merge"
+    wait_until(lambda: failed(proxy) == 0, 20, "the store that can be opened")
+    for client in clients:
+        client.insert({"id": f"{client.user}-later"})
+    wait_until(lambda: len(backend.rows) == 24, 60, "every write at the backend")

@@ -79,18 +79,15 @@ actor Reload {
         }
     }
 
-    /// Policies are kept in the stores: each is opened, one after another. An identity that comes
-    /// meanwhile begins with those of the anonymous one, or is among the others.
     private func apply(_ policies: [PolicySetting]) async throws {
         for said in policies {
             _ = try await homes.nobody.store.updateTable(said.table, said.policies.apply)
         }
-        for identity in homes.identities {
-            let home = try await homes.open(identity)
-            for said in policies {
-                _ = try await home.store.updateTable(said.table, said.policies.apply)
-            }
-        }
+        let left = try await homes.updateUsersTables(policies)
+        if left == 0 { return }
+        log.logger.warning(
+            "some stores could not be opened; they take the policies in when they can",
+            metadata: ["stores": "\(left)"])
     }
 
     private func tell(_ changed: [String]) {

@@ -130,7 +130,9 @@ struct TablePolicies: Sendable, Hashable {
 struct PolicySetting: Sendable, Hashable {
     let table: TableName
     let policies: TablePolicies
+}
 
+extension PolicySetting {
     /// Reads `todoitem=revalidate+write-through`; nil when it cannot be understood.
     init?(_ text: String) {
         let parts = text.split(separator: "=", maxSplits: 1)

@@ -12,30 +12,11 @@ extension Homes {
         identity == Self.anonymous || stores.withLock { $0.knows(identity) }
     }
 
-    /// What the closed stores hold together, and how many there are; those that were not looked at since
-    /// the start are counted apart.
-    var closedStores: (sum: StoreSummary, known: Int, unexamined: Int) {
-        let closed = stores.withLock { $0.closed.values.map(\.self) }
-        var sum = StoreSummary.empty
-        var unexamined = 0
-        for store in closed {
-            switch store {
-            case .known(let summary): sum.add(summary)
-            case .unexamined: unexamined += 1
-            }
-        }
-        return (sum, closed.count - unexamined, unexamined)
-    }
+    /// What the closed stores hold together, and how many there are.
+    var closedStores: ClosedTotal { stores.withLock { $0 }.closedTotal }
 
     /// What a person should know of the closed stores.
-    var warnings: [String] {
-        let count = closedStores.unexamined
-        if count == 0 { return [] }
-        return [
-            "\(count) store\(count == 1 ? " was" : "s were") not looked at since the start; the numbers "
-                + "leave \(count == 1 ? "it" : "them") out."
-        ]
-    }
+    var warnings: [String] { closedStores.warnings }
 
     /// Nudges the engines of all open stores.
     func nudge(_ cause: WakeCause) {

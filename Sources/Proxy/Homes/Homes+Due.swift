@@ -22,7 +22,7 @@ extension Homes {
     /// Puts everything away after ``run()`` ended.
     func close() async {
         for slot in stores.withLock({ Array($0.open.values) }) {
-            // Where the index cannot be written, the store's own log says that it has to be looked at.
+            // Where the index cannot be written, the next start looks at the store.
             await lane.value { [self] in _ = putAway(slot.home.store, slot.entry) }
         }
         await lane.value { [self] in
@@ -31,8 +31,8 @@ extension Homes {
         }
     }
 
-    /// Looks, one after another, at the stores that were open when the last process ended or are not in
-    /// the index. One that cannot be opened stays as it is, and its user is told when they come.
+    /// Looks, one after another, at the stores that the index does not know, or no longer. One that cannot
+    /// be opened stays as it is, and its user is told when they come.
     private func examineAll() async {
         let unexamined = stores.withLock { stores in
             stores.closed.filter { if case .unexamined = $0.value { true } else { false } }.keys
@@ -42,11 +42,11 @@ extension Homes {
             guard stores.withLock({ $0.beginExamination(identity) }) else { continue }
             let resident = resident(identity)
             let beginning = await nobody.engine.beginning
-            let summary = await lane.value { [self] () -> StoreSummary? in
+            let entry = await lane.value { [self] () -> StoreIndex.Entry? in
                 guard let home = try? maker.home(identity, resident, beginning) else { return nil }
                 return putAway(home.store, nil)
             }
-            stores.withLock { $0.endExamination(identity, summary) }
+            stores.withLock { $0.endExamination(identity, entry) }
         }
     }
 
@@ -69,31 +69,24 @@ extension Homes {
     /// send it with, and neither the operator nor the backend said to wait.
     func due() -> [String] {
         let (now, uptime) = (clock.now(), clock.uptime())
-        let waiting = stores.withLock { stores in
-            stores.closed.compactMap { identity, closed -> (identity: String, at: Instant)? in
-                guard case .known(let summary) = closed, let at = summary.dueAt, at <= now else {
-                    return nil
-                }
-                return (identity, at)
+        return stores.withLock { $0 }.due(now).filter { identity in
+            let resident = resident(identity)
+            guard resident.signIn.credential != .missing else { return false }
+            if let servedAt = resident.servedAt,
+                uptime < servedAt + .seconds(Limits.dueAgainSeconds)
+            {
+                return false
             }
+            return resident.memory.map { $0.untilPush(now: uptime) == .zero } ?? true
         }
-        return waiting.sorted { ($0.at, $0.identity) < ($1.at, $1.identity) }.map(\.identity)
-            .filter { identity in
-                let resident = resident(identity)
-                guard resident.signIn.credential != .missing else { return false }
-                if let servedAt = resident.servedAt,
-                    uptime < servedAt + .seconds(Limits.dueAgainSeconds)
-                {
-                    return false
-                }
-                return resident.memory.map { $0.untilPush(now: uptime) == .zero } ?? true
-            }
     }
 
     private func serve(_ identity: String) async {
         residents.withLock { $0[identity]?.servedAt = clock.uptime() }
         guard let home = try? await open(identity, for: .due) else { return }
         guard await home.engine.settings.triggers.contains(.afterWrites) else { return }
+        // Where the clock was set back, the times in the store are over first.
+        await home.engine.mindTheWall()
         _ = await home.engine.push(isAsked: false)
         await home.refreshBoard()
         // The anonymous engine looks for the backend in the place of those that are closed.

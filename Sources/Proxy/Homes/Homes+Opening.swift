@@ -86,6 +86,7 @@ extension Homes {
                     throw error
                 }
             }
+            await takeLeftPolicies(home)
             let loop = EngineLoop()
             await catchUp(home) { stores, heard in
                 guard stores.opened(home, loop: loop, heard: heard) else { return false }
@@ -98,7 +99,7 @@ extension Homes {
             if isRunning.load(ordering: .acquiring) { loop.start(home.engine) }
             return inUse(home)
         } catch {
-            stores.withLock { $0.failed(identity) }
+            stores.withLock { $0.didFail(identity) }
             throw error
         }
     }
@@ -128,15 +129,6 @@ extension Homes {
         return home
     }
 
-    /// A new home begins with what the operator said of the anonymous one's tables.
-    private func adoptPolicies(_ home: Home) async {
-        for table in (try? await nobody.store.tables()) ?? [] where !table.isPublic {
-            let policies = TablePolicies(of: table)
-            guard policies != .standard, let name = TableName(table.name) else { continue }
-            _ = try? await home.store.updateTable(name, policies.apply)
-        }
-    }
-
     /// Closes what may be closed, as long as too many stores are open.
     func trim() async {
         guard !isTrimming.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -154,8 +146,8 @@ extension Homes {
         return false
     }
 
-    /// Closes a store that nothing uses: its engine retires, what must be known of it goes into the index,
-    /// then its files are closed.
+    /// Closes a store that nothing uses: its engine retires, its files are closed, and what must be known of
+    /// it is in the index.
     /// - Returns: false where it stays open: it is in use, or the index cannot be written.
     private func close(_ identity: String) async -> Bool {
         guard let slot = stores.withLock({ $0.beginClosing(identity) }) else { return false }
@@ -165,8 +157,8 @@ extension Homes {
             return false
         }
         await slot.loop.end()
-        let summary = await lane.value { [self] in putAway(home.store, slot.entry) }
-        guard let summary else {
+        let entry = await lane.value { [self] in putAway(home.store, slot.entry) }
+        guard let entry else {
             await home.engine.resume()
             await catchUp(home) { $0.stayOpen(identity, heard: $1) }
             if isRunning.load(ordering: .acquiring) { slot.loop.restart(home.engine) }
@@ -175,21 +167,42 @@ extension Homes {
         stores.withLock { stores in
             memory.take(stores.forAll, now: clock.uptime())
             residents.withLock { $0[identity]?.memory = memory }
-            stores.didClose(identity, .known(summary))
+            stores.didClose(identity, .known(entry))
         }
         return true
     }
 
-    /// Writes into the index what must be known of a store, and closes it; blocks.
-    /// - Returns: nil where the index cannot be written: then the store stays open, since a later start
-    ///   would believe what the index says.
-    func putAway(_ store: Store, _ entry: StoreSummary?) -> StoreSummary? {
+    /// Writes into the index what must be known of a store, and closes it; blocks:
+    ///
+    /// 1. Where the index says something else, it gets an entry without a file, which no start trusts.
+    /// 2. The store is closed.
+    /// 3. The entry names the file as it is now.
+    /// - Parameters:
+    ///   - entry: what the index says of it.
+    ///   - look: what the system says of the file at a path.
+    /// - Returns: nil where the first step fails: then the store stays open, since a later start would
+    ///   trust what the index says.
+    func putAway(
+        _ store: Store, _ entry: StoreIndex.Entry?,
+        look: (String) -> StoreFile? = Files.storeFile
+    ) -> StoreIndex.Entry? {
         do throws(StoreError) {
-            let summary = try store.summary()
-            if summary != entry { try index.put(summary, of: store.identity) }
-            // What is not closed by it is closed with the last reference to the store.
-            try? store.close()
-            return summary
+            var written = StoreIndex.Entry(summary: try store.summary(), file: nil)
+            if let entry, entry.summary == written.summary {
+                written = entry
+            } else {
+                try index.put(written, of: store.identity)
+            }
+            // What is not closed by it is closed with the last reference to the store; its file may
+            // change then.
+            let isClosed = (try? store.close()) != nil
+            var named = written
+            named.file = isClosed ? look(store.path) : nil
+            // Where it cannot be written, the next start looks at the store.
+            guard named != written, (try? index.put(named, of: store.identity)) != nil else {
+                return written
+            }
+            return named
         } catch {
             return nil
         }

@@ -1,4 +1,5 @@
 import SyncCore
+import TablesProtocol
 
 /// Which stores are open, and what is known of those that are not. Pure: the registry carries out what it
 /// says, and asks it under one lock.
@@ -9,7 +10,7 @@ struct OpenStores: Sendable {
         let home: Home
         let loop: EngineLoop
         /// What the index says of it.
-        let entry: StoreSummary?
+        let entry: StoreIndex.Entry?
         /// Requests, runs of a command and views that hold it.
         var uses = 0
         /// Its place in the order of use.
@@ -20,8 +21,8 @@ struct OpenStores: Sendable {
 
     /// A store that is closed.
     enum Closed: Sendable {
-        case known(StoreSummary)
-        /// It was open when the last process ended, or is not in the index.
+        case known(StoreIndex.Entry)
+        /// The index does not know it, or its file is another one than when it was closed.
         case unexamined
     }
 
@@ -29,6 +30,8 @@ struct OpenStores: Sendable {
     /// Identities whose store is being opened.
     private(set) var opening: Set<String> = []
     var closed: [String: Closed] = [:]
+    /// Closed ones that could not be opened when that was last tried.
+    private(set) var failed: Set<String> = []
     /// What was said to all identities; under the same lock, so that no store opens or closes past it.
     var forAll = SettingsForAll()
     private var uses = 0
@@ -87,17 +90,21 @@ struct OpenStores: Sendable {
     /// - Returns: false where there is more to be taken in first.
     mutating func opened(_ home: Home, loop: EngineLoop, heard: Int) -> Bool {
         guard heard == forAll.number else { return false }
-        let entry: StoreSummary? =
-            if case .known(let summary) = closed[home.identity] { summary } else { nil }
+        let entry: StoreIndex.Entry? =
+            if case .known(let entry) = closed[home.identity] { entry } else { nil }
         opening.remove(home.identity)
+        failed.remove(home.identity)
         closed[home.identity] = nil
         open[home.identity] = Slot(home: home, loop: loop, entry: entry, uses: 1, usedAt: 0)
         touch(home.identity)
         return true
     }
 
-    /// A store could not be opened.
-    mutating func failed(_ identity: String) { opening.remove(identity) }
+    /// A store could not be opened. One that could not be made is none.
+    mutating func didFail(_ identity: String) {
+        opening.remove(identity)
+        if closed[identity] != nil { failed.insert(identity) }
+    }
 
     /// The stores that may be closed now, the one that was not used for longest first: all that are not
     /// in use, where there are too many.
@@ -140,9 +147,40 @@ struct OpenStores: Sendable {
     }
 
     /// A store was looked at and closed again; nil where it could not be opened.
-    mutating func endExamination(_ identity: String, _ summary: StoreSummary?) {
+    mutating func endExamination(_ identity: String, _ entry: StoreIndex.Entry?) {
+        guard let entry else { return didFail(identity) }
         opening.remove(identity)
-        if let summary { closed[identity] = .known(summary) }
+        failed.remove(identity)
+        closed[identity] = .known(entry)
+    }
+
+    /// The closed stores with work that is due, the one with the oldest operation first.
+    func due(_ now: Instant) -> [String] {
+        let waiting = closed.compactMap { identity, store -> (identity: String, at: Instant)? in
+            guard case .known(let entry) = store, entry.summary.due.isDue(now) else { return nil }
+            return (identity, entry.summary.oldestAt ?? now)
+        }
+        return waiting.sorted { ($0.at, $0.identity) < ($1.at, $1.identity) }.map(\.identity)
+    }
+
+    /// What the closed stores hold together, and how many there are.
+    var closedTotal: ClosedTotal {
+        var total = ClosedTotal()
+        var sum = StoreSummary.empty
+        var isKnown = false
+        for (identity, store) in closed {
+            let hasFailed = failed.contains(identity)
+            if hasFailed { total.failed += 1 }
+            switch store {
+            case .known(let entry):
+                sum.add(entry.summary)
+                isKnown = true
+                if !hasFailed { total.known += 1 }
+            case .unexamined: if !hasFailed { total.unexamined += 1 }
+            }
+        }
+        if isKnown { total.sum = sum }
+        return total
     }
 
     /// Whether an identity has a store.

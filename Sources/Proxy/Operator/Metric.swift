@@ -36,7 +36,7 @@ enum Metric: String, CaseIterable {
         case .requestDuration:
             "How long the requests of syncing to the backend took, by what they came to."
         case .stores:
-            "Stores of identities: open, closed, and closed ones that were not looked at since the start."
+            "Stores of identities: open, closed, closed and not looked at since the start, failed to open."
         case .queueOperations: "Open operations by state."
         case .oldestAge:
             "How long the oldest open operation has been waiting; 0 when none is open."

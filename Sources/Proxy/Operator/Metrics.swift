@@ -6,8 +6,8 @@ import TablesProtocol
 /// the text needs no sign-in, so it names no user.
 struct Metrics: Sendable {
     let statuses: [EngineStatus]
-    /// What the closed stores hold together, and how many were looked at and were not.
-    let closed: (sum: StoreSummary, known: Int, unexamined: Int)
+    /// What the closed stores hold together, which are all users'.
+    let closed: ClosedTotal
     /// When the oldest open operation of each identity was accepted; none without open operations.
     let oldest: [String: Instant]
     /// How long requests to the backend took, those of all identities together.
@@ -58,19 +58,20 @@ struct Metrics: Sendable {
                 Sample("state=\"open\"", Int64(statuses.count)),
                 Sample("state=\"closed\"", Int64(closed.known)),
                 Sample("state=\"unexamined\"", Int64(closed.unexamined)),
+                Sample("state=\"failed\"", Int64(closed.failed)),
             ]
         case .queueOperations:
-            each("state", closed: closedSum.map { Self.queue($0.ledger.queue) } ?? []) {
+            each("state", closed: closed.sum.map { Self.queue($0.ledger.queue) } ?? []) {
                 Self.queue($0.queue)
             }
         case .oldestAge:
-            each(max, closed: closedSum.map { age($0.oldestAt) }) { age(oldest[$0.identity]) }
+            each(max, closed: closed.sum.map { age($0.oldestAt) }) { age(oldest[$0.identity]) }
         case .operations:
-            each("outcome", closed: closedSum.map { Self.ledger($0.ledger) } ?? []) {
+            each("outcome", closed: closed.sum.map { Self.ledger($0.ledger) } ?? []) {
                 Self.ledger($0.ledger)
             }
         case .ledgerImbalance:
-            each(max, closed: closedSum.map { $0.ledger.balances ? 0 : 1 }) {
+            each(max, closed: closed.sum.map { $0.ledger.balances ? 0 : 1 }) {
                 $0.ledger.balances ? 0 : 1
             }
         case .syncStalls: each(+) { Int64($0.stalls) }
@@ -130,13 +131,10 @@ struct Metrics: Sendable {
         }
     }
 
-    /// What the closed stores hold together, which are all users'; nil without any.
-    private var closedSum: StoreSummary? { closed.known == 0 ? nil : closed.sum }
-
     private func closedTables(
         _ value: (StoreSummary.Table) -> Int64
     ) -> [(String, Int64)] {
-        closedSum.map { $0.tables.map { ($0.name, value($0)) } } ?? []
+        closed.sum.map { $0.tables.map { ($0.name, value($0)) } } ?? []
     }
 
     private static let users = "users"

@@ -18,8 +18,9 @@ extension OperatorAPI {
         return Self.health([("stores", failure)], told: told)
     }
 
-    /// What does not decide: the backend as requests without a token find it, and how many engines go
-    /// round. No user is named, since no sign-in is asked for.
+    /// What does not decide: the backend as requests without a token find it, how many engines go round,
+    /// and how many users' stores could not be opened, which hold up no other user. No user is named,
+    /// since no sign-in is asked for.
     private func detail() async -> [(String, String)] {
         let all = homes.all
         var going = 0
@@ -27,10 +28,11 @@ extension OperatorAPI {
             if await home.engine.isGoingRound { going += 1 }
         }
         let backend = try? await homes.nobody.engine.status().backend
+        let failed = homes.closedStores.failed
         return [
             ("backend", backend.map { "\($0.state.rawValue): \($0.reason)" } ?? "not known"),
             ("sync", "\(going) of \(all.count) go round"),
-        ]
+        ] + (failed == 0 ? [] : [("closed stores", "\(failed) could not be opened")])
     }
 
     private static func health(

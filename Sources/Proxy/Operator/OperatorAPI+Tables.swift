@@ -12,9 +12,7 @@ extension OperatorAPI {
                 tables.map { .table($0, identity: home.identity) }, next: nil, total: tables.count))
     }
 
-    /// Changes a table's policies, in every store unless one identity is named: they are opened one after
-    /// another. An identity that comes meanwhile begins with the policies of the anonymous one, or is among
-    /// the others: their list is taken when the anonymous one is changed.
+    /// Changes a table's policies, in every store unless one identity is named.
     func changeTable(_ call: OperatorCall) async throws(Problem) -> Response {
         let named = try identity(call)
         let isForAll = call.query["identity"] == nil
@@ -24,11 +22,11 @@ extension OperatorAPI {
         let changed = try await asking { () throws(StoreError) in
             try await first.store.updateTable(table, policies.apply)
         }
-        for identity in isForAll ? homes.identities.dropFirst() : [] {
-            let home = try await home(identity)
-            _ = try await asking { () throws(StoreError) in
-                try await home.store.updateTable(table, policies.apply)
+        if isForAll {
+            let left = try await asking { () throws(StoreError) in
+                try await homes.updateUsersTables([PolicySetting(table: table, policies: policies)])
             }
+            if left > 0 { throw .storesLeft(left, of: homes.identities.count) }
         }
         return .json(.table(changed, identity: named))
     }

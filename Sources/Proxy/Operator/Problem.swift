@@ -47,6 +47,16 @@ struct Problem: Sendable {
             fields: [.retryAfter: String(Limits.retryAfterSeconds)])
     }
 
+    /// 503 for a change that holds for all identities, and that some of their stores could not take.
+    static func storesLeft(_ count: Int, of all: Int) -> Problem {
+        let (it, takes) = count == 1 ? ("it", "It takes") : ("they", "They take")
+        return Problem(
+            status: .serviceUnavailable, code: "stores-left",
+            detail: "\(count) of \(all) stores could not be changed; all others were. \(takes) the "
+                + "change when \(it) can be opened: run `understudy doctor`, which says which and what "
+                + "to do.")
+    }
+
     /// 405 with the methods that there are.
     static func methodNotAllowed(_ allowed: [String]) -> Problem {
         Problem(

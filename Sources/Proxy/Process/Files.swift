@@ -1,4 +1,5 @@
 import Glibc
+import SyncCore
 
 /// Small files of the data folder: read whole, replaced whole, for their owner alone.
 ///
@@ -131,6 +132,17 @@ enum Files {
             throw FileFailure("rename \(path) to \(other)")
         }
         try syncParent(of: other)
+    }
+
+    /// What the system says of a store's file; nil when there is none.
+    static func storeFile(_ path: String) -> StoreFile? {
+        var status = stat()
+        // lstat fills the struct that it is given, which lives until the call returns.
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        let seconds = Int64(status.st_ctim.tv_sec), nanoseconds = Int64(status.st_ctim.tv_nsec)
+        return StoreFile(
+            inode: Int64(truncatingIfNeeded: status.st_ino), bytes: Int64(status.st_size),
+            changedAt: seconds &* 1_000_000_000 &+ nanoseconds)
     }
 
     /// The size of a file in bytes; nil when there is none.

@@ -10,7 +10,8 @@ public import TablesProtocol
 public final class Store: Sendable {
     /// Whose it is.
     public let identity: String
-    let path: String
+    /// Where its file is.
+    public let path: String
     let rules: WriteRules
     let clock: any StoreClock
     let ids: any IDSource

@@ -4,14 +4,38 @@ import TablesProtocol
 /// What must be known of all stores of a data folder while they are closed, in one small file: when each
 /// has work that is due, and what it holds.
 ///
-/// An entry is written while its store is still open and nothing changes it any more, and is on disk
-/// before the store is closed. So a store without a write-ahead log beside it is as its entry says; one
-/// with such a log was open when the process ended, and is looked at again (``StoreIndex/wasOpen(_:)``).
+/// An entry names the store's file as it was when the store was closed, and is trusted while the file is the
+/// same (``Entry/holds(of:file:)``). It is written in two steps: without a file before the store is closed,
+/// with it afterwards. So an end of the process in between leads to a look at the store.
 public final class StoreIndex: Sendable {
-    private let file: DatabaseQueue
+    let file: DatabaseQueue
 
-    /// Opens or makes the index. One of another version, or a damaged one, is made anew: everything in it
-    /// stands in the stores.
+    /// What is known of one store.
+    public struct Entry: Sendable, Hashable {
+        /// What it holds.
+        public var summary: StoreSummary
+        /// Its file after it was closed; nil as long as it is not.
+        public var file: StoreFile?
+
+        /// Makes it from its parts.
+        public init(summary: StoreSummary, file: StoreFile?) {
+            self.summary = summary
+            self.file = file
+        }
+
+        /// Whether the store is as the entry says: nothing has written to its file since, and it has no
+        /// write-ahead log, which a store has as long as it is open.
+        /// - Parameters:
+        ///   - path: where the store is.
+        ///   - look: what the system says of the file at a path; nil where there is none.
+        public func holds(of path: String, file look: (String) -> StoreFile?) -> Bool {
+            guard let file, look(path + "-wal") == nil else { return false }
+            return look(path) == file
+        }
+    }
+
+    /// Opens or makes the index. One of another version, or a damaged one, is made anew: what it says of
+    /// stores stands in the stores.
     public init(at path: String) throws(StoreError) {
         do throws(StoreError) {
             file = try Self.opened(path)
@@ -31,8 +55,8 @@ public final class StoreIndex: Sendable {
             try file.write { db in
                 let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
                 if version == 0 { try db.execute(sql: schema) }
-                if version > 1 {
-                    throw StoreError.newerVersion("A newer version wrote the index.")
+                if version != 0, version != Self.version {
+                    throw StoreError.newerVersion("Another version wrote the index.")
                 }
             }
         } catch {
@@ -41,10 +65,16 @@ public final class StoreIndex: Sendable {
         return file
     }
 
+    private static let version = 2
     private static let schema = """
         CREATE TABLE stores (
           identity TEXT PRIMARY KEY NOT NULL,
+          inode INTEGER,
+          bytes INTEGER,
+          changed_at INTEGER,
+          is_due INTEGER NOT NULL,
           due_at INTEGER,
+          noted_at INTEGER,
           oldest_at INTEGER,
           accepted INTEGER NOT NULL,
           applied INTEGER NOT NULL,
@@ -65,28 +95,26 @@ public final class StoreIndex: Sendable {
           pulls_fail INTEGER NOT NULL,
           PRIMARY KEY (identity, name)
         ) WITHOUT ROWID;
-        PRAGMA user_version = 1;
+        CREATE TABLE policies_left (
+          identity TEXT NOT NULL,
+          name TEXT NOT NULL,
+          PRIMARY KEY (identity, name)
+        ) WITHOUT ROWID;
+        PRAGMA user_version = \(version);
         """
-
-    /// Whether a store was open when the last process on it ended, so that its entry may say less than
-    /// the store: its write-ahead log is there. Closing a store removes it.
-    /// - Parameter exists: whether there is a file of that path.
-    public static func wasOpen(_ store: String, exists: (String) -> Bool) -> Bool {
-        exists(store + "-wal")
-    }
 
     /// Every entry, by identity.
     @available(*, noasync)
-    public func entries() throws(StoreError) -> [String: StoreSummary] {
+    public func entries() throws(StoreError) -> [String: Entry] {
         do {
             return try file.read { db in
-                var all: [String: StoreSummary] = [:]
+                var all: [String: Entry] = [:]
                 let rows = try Row.fetchCursor(db, sql: "SELECT * FROM stores")
-                while let row = try rows.next() { all[row[0]] = StoreSummary(row) }
+                while let row = try rows.next() { all[row[0]] = Entry(row) }
                 let tables = try Row.fetchCursor(
                     db, sql: "SELECT * FROM store_tables ORDER BY identity, name")
                 while let row = try tables.next() {
-                    all[row[0]]?.tables.append(StoreSummary.Table(row))
+                    all[row[0]]?.summary.tables.append(StoreSummary.Table(row))
                 }
                 return all
             }
@@ -97,14 +125,26 @@ public final class StoreIndex: Sendable {
 
     /// Writes what is known of a store; it is on disk when this returns.
     @available(*, noasync)
-    public func put(_ summary: StoreSummary, of identity: String) throws(StoreError) {
+    public func put(_ entry: Entry, of identity: String) throws(StoreError) {
         do {
             try file.write { db in
+                let summary = entry.summary
                 let (ledger, queue) = (summary.ledger, summary.ledger.queue)
+                var (isDue, dueAt, notedAt): (Bool, Instant?, Instant?) = (false, nil, nil)
+                switch summary.due {
+                case .never: break
+                case .now: isDue = true
+                case .at(let time, let noted): (dueAt, notedAt) = (time, noted)
+                }
                 try db.execute(
-                    sql: "REPLACE INTO stores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    sql: """
+                        REPLACE INTO stores
+                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        """,
                     arguments: [
-                        identity, summary.dueAt?.milliseconds, summary.oldestAt?.milliseconds,
+                        identity, entry.file?.inode, entry.file?.bytes, entry.file?.changedAt,
+                        isDue, dueAt?.milliseconds, notedAt?.milliseconds,
+                        summary.oldestAt?.milliseconds,
                         ledger.accepted, ledger.applied, ledger.collapsed, ledger.discarded,
                         queue.queued, queue.waiting, queue.sending, queue.unknown,
                         queue.conflict, queue.quarantined,
@@ -130,24 +170,29 @@ public final class StoreIndex: Sendable {
     }
 }
 
-extension StoreSummary {
+extension StoreIndex.Entry {
     /// Reads a row of `stores`, by the places of its columns: there are thousands of them at a start.
     fileprivate init(_ row: Row) {
         func time(_ place: Int) -> Instant? {
             (row[place] as Int64?).map { Instant(milliseconds: $0) }
         }
         var queue = QueueCounts()
-        queue.queued = row[7]
-        queue.waiting = row[8]
-        queue.sending = row[9]
-        queue.unknown = row[10]
-        queue.conflict = row[11]
-        queue.quarantined = row[12]
-        self.init(
-            dueAt: time(1), oldestAt: time(2),
+        queue.queued = row[12]
+        queue.waiting = row[13]
+        queue.sending = row[14]
+        queue.unknown = row[15]
+        queue.conflict = row[16]
+        queue.quarantined = row[17]
+        let timed = time(5).flatMap { at in time(6).map { DueWork.at(at, noted: $0) } }
+        let summary = StoreSummary(
+            due: row[4] ? .now : timed ?? .never, oldestAt: time(7),
             ledger: Ledger(
-                accepted: row[3], applied: row[4], collapsed: row[5],
-                discarded: row[6], queue: queue), tables: [])
+                accepted: row[8], applied: row[9], collapsed: row[10],
+                discarded: row[11], queue: queue), tables: [])
+        let file = (row[1] as Int64?).map {
+            StoreFile(inode: $0, bytes: row[2], changedAt: row[3])
+        }
+        self.init(summary: summary, file: file)
     }
 }
 

@@ -1,7 +1,7 @@
 extension StoreSummary {
     /// Adds what another store holds: the sum of both, as if they were one.
     public mutating func add(_ other: StoreSummary) {
-        dueAt = [dueAt, other.dueAt].compactMap(\.self).min()
+        due = due.earlier(other.due)
         oldestAt = [oldestAt, other.oldestAt].compactMap(\.self).min()
         ledger.accepted += other.ledger.accepted
         ledger.applied += other.ledger.applied

@@ -3,8 +3,8 @@ public import TablesProtocol
 
 /// What must be known of a store while it is closed.
 public struct StoreSummary: Sendable, Hashable {
-    /// When its next operation is due; nil where none waits for a time.
-    public var dueAt: Instant?
+    /// When its next operation is due.
+    public var due: DueWork
     /// When its oldest open operation was accepted; nil without one.
     public var oldestAt: Instant?
     /// The account of every write, and what is open.
@@ -33,8 +33,8 @@ public struct StoreSummary: Sendable, Hashable {
     }
 
     /// Makes it from its parts.
-    public init(dueAt: Instant?, oldestAt: Instant?, ledger: Ledger, tables: [Table]) {
-        self.dueAt = dueAt
+    public init(due: DueWork, oldestAt: Instant?, ledger: Ledger, tables: [Table]) {
+        self.due = due
         self.oldestAt = oldestAt
         self.ledger = ledger
         self.tables = tables
@@ -42,7 +42,7 @@ public struct StoreSummary: Sendable, Hashable {
 
     /// That of a store without anything.
     public static let empty = StoreSummary(
-        dueAt: nil, oldestAt: nil,
+        due: .never, oldestAt: nil,
         ledger: Ledger(
             accepted: 0, applied: 0, collapsed: 0, discarded: 0, queue: QueueCounts()),
         tables: [])
@@ -69,7 +69,8 @@ extension Transaction {
         let isDue = try hasQueued() || hasSending()
         let first = try operations(OperationFilter(), after: 0, limit: 1)
         return StoreSummary(
-            dueAt: isDue ? now : try earliestAttempt(), oldestAt: first.items.first?.createdAt,
+            due: isDue ? .now : DueWork(try earliestAttempt(), noted: now),
+            oldestAt: first.items.first?.createdAt,
             ledger: try ledger(),
             tables: try tableStatuses().map { table in
                 StoreSummary.Table(

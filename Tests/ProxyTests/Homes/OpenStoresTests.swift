@@ -104,12 +104,60 @@ struct OpenStoresTests {
         let isBegun = stores.beginExamination("old")
         #expect(isBegun)
         #expect(isWait(stores.claim("old", bound: 8, hasTried: false)))
-        stores.endExamination("old", .empty)
+        stores.endExamination("old", StoreIndex.Entry(summary: .empty, file: nil))
         #expect(isBegin(stores.claim("old", bound: 8, hasTried: false)))
         #expect(isWait(stores.claim("old", bound: 8, hasTried: false)))
-        stores.failed("old")
+        stores.didFail("old")
         #expect(stores.knows("old"))
         #expect(stores.identities == ["old", "user0", "user1"])
+    }
+
+    @Test
+    func `a store that cannot be opened is counted until it can, and keeps what is known of it`()
+        throws
+    {
+        defer { house.remove() }
+        var stores = try stores(0)
+        stores.closed = ["a": .known(entry(.now, oldest: 2)), "b": .unexamined, "c": .unexamined]
+        #expect(isBegin(stores.claim("a", bound: 8, hasTried: false)))
+        stores.didFail("a")
+        _ = stores.beginExamination("b")
+        stores.endExamination("b", nil)
+        #expect(isBegin(stores.claim("new", bound: 8, hasTried: false)))
+        stores.didFail("new")
+        let total = stores.closedTotal
+        #expect([total.known, total.unexamined, total.failed] == [0, 1, 2])
+        #expect(total.sum?.due == .now)
+        #expect(total.warnings.count == 2)
+        #expect(total.warnings.last?.contains("2 stores could not be opened") == true)
+        #expect(stores.due(Instant(milliseconds: 9)) == ["a"])
+        _ = stores.claim("a", bound: 8, hasTried: false)
+        #expect(stores.opened(try house.home("a"), loop: EngineLoop(), heard: 0))
+        _ = stores.beginExamination("b")
+        stores.endExamination("b", entry(.never, oldest: nil))
+        let later = stores.closedTotal
+        #expect([later.known, later.unexamined, later.failed] == [1, 1, 0])
+        #expect(later.warnings.count == 1)
+    }
+
+    @Test func `due work is sent for the store with the oldest operation first`() throws {
+        defer { house.remove() }
+        var stores = try stores(0)
+        let (early, late) = (Instant(milliseconds: 1_000), Instant(milliseconds: 900_000))
+        stores.closed = [
+            "a": .known(entry(.now, oldest: 7)), "b": .known(entry(.never, oldest: 1)),
+            "c": .known(entry(.at(late, noted: early), oldest: 2)),
+            "d": .known(entry(.at(early, noted: early), oldest: 3)), "e": .unexamined,
+        ]
+        #expect(stores.due(early) == ["d", "a"])
+        #expect(stores.due(late) == ["c", "d", "a"])
+    }
+
+    private func entry(_ due: DueWork, oldest: Int64?) -> StoreIndex.Entry {
+        var summary = StoreSummary.empty
+        summary.due = due
+        summary.oldestAt = oldest.map { Instant(milliseconds: $0) }
+        return StoreIndex.Entry(summary: summary, file: nil)
     }
 
     @Test func `a store opens, and stays open, only with all that was said to every identity`()

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TablesProtocol
 import Testing
 
@@ -25,7 +26,8 @@ struct StoreIndexTests {
         queue.conflict = number + 4
         queue.quarantined = number + 5
         return StoreSummary(
-            dueAt: Instant(milliseconds: Int64(number)), oldestAt: nil,
+            due: .at(Instant(milliseconds: Int64(number)), noted: Instant(milliseconds: 0)),
+            oldestAt: nil,
             ledger: Ledger(
                 accepted: Int64(number) + 6, applied: 7, collapsed: 8, discarded: 9, queue: queue),
             tables: [
@@ -38,14 +40,22 @@ struct StoreIndexTests {
         throws
     {
         defer { remove() }
+        var due = StoreSummary.empty
+        due.due = .now
+        let entries = [
+            "ana": StoreIndex.Entry(summary: Self.summary(2), file: Self.closed),
+            "ben": StoreIndex.Entry(summary: .empty, file: nil),
+            "cem": StoreIndex.Entry(summary: due, file: nil),
+        ]
         let index = try StoreIndex(at: file)
-        try index.put(Self.summary(1), of: "ana")
-        try index.put(.empty, of: "ben")
-        try index.put(Self.summary(2), of: "ana")
+        try index.put(StoreIndex.Entry(summary: Self.summary(1), file: nil), of: "ana")
+        for (identity, entry) in entries { try index.put(entry, of: identity) }
         try index.close()
-        #expect(
-            try StoreIndex(at: file).entries() == ["ana": Self.summary(2), "ben": .empty])
+        #expect(try StoreIndex(at: file).entries() == entries)
     }
+
+    private static let closed = StoreFile(
+        inode: -7, bytes: 4096, changedAt: 1_800_000_000_000_000_001)
 
     @Test(arguments: ["this is no database, and longer than nothing", ""])
     func `an index that is damaged is made anew`(text: String) throws {
@@ -53,15 +63,40 @@ struct StoreIndexTests {
         try Data(text.utf8).write(to: URL(fileURLWithPath: file))
         let index = try StoreIndex(at: file)
         #expect(try index.entries() == [:])
-        try index.put(.empty, of: "ana")
-        #expect(try StoreIndex(at: file).entries() == ["ana": .empty])
+        let entry = StoreIndex.Entry(summary: .empty, file: nil)
+        try index.put(entry, of: "ana")
+        #expect(try StoreIndex(at: file).entries() == ["ana": entry])
+    }
+
+    @Test(arguments: [1, 3]) func `an index of another version is made anew`(version: Int) throws {
+        defer { remove() }
+        let other = try Connection.writer(file)
+        try other.write { db in
+            try db.execute(sql: "CREATE TABLE stores (a); PRAGMA user_version = \(version)")
+        }
+        try other.close()
+        #expect(try StoreIndex(at: file).entries() == [:])
+    }
+
+    @Test func `what is left to a store is kept until it has taken it in`() throws {
+        defer { remove() }
+        let tables = ["a", "b"].compactMap { TableName($0) }
+        let index = try StoreIndex(at: file)
+        try index.leave(tables, to: ["ana", "ben"])
+        try index.leave(Array(tables.prefix(1)), to: ["ana"])
+        try index.close()
+        let later = try StoreIndex(at: file)
+        #expect(try later.left(to: "ana") == ["a", "b"])
+        try later.took("ana")
+        #expect(try later.left(to: "ana") == [])
+        #expect(try later.left(to: "ben") == ["a", "b"])
     }
 
     @Test func `sums are as if all were one store`() {
         var sum = StoreSummary.empty
         sum.add(Self.summary(1))
         sum.add(Self.summary(2))
-        #expect(sum.dueAt == Instant(milliseconds: 1))
+        #expect(sum.due == Self.summary(1).due)
         #expect(sum.ledger.accepted == 15)
         #expect(sum.ledger.queue.open == (1 + 2 + 3 + 4 + 5 + 6) + (2 + 3 + 4 + 5 + 6 + 7))
         #expect(
@@ -71,20 +106,33 @@ struct StoreIndexTests {
             ])
     }
 
+    @Test
+    func `an entry is trusted only for the very file that was closed, without a log beside it`() {
+        let entry = StoreIndex.Entry(summary: .empty, file: Self.closed)
+        func holds(_ files: [String: StoreFile]) -> Bool { entry.holds(of: "s") { files[$0] } }
+        #expect(holds(["s": Self.closed]))
+        #expect(!holds(["s": Self.closed, "s-wal": Self.closed]))
+        #expect(!holds([:]))
+        for change in [\StoreFile.inode, \.bytes, \.changedAt] {
+            var other = Self.closed
+            other[keyPath: change] += 1
+            #expect(!holds(["s": other]))
+        }
+        #expect(!StoreIndex.Entry(summary: .empty, file: nil).holds(of: "s") { _ in Self.closed })
+    }
+
     @Test func `a store that was not closed has its log beside it, and one that was has none`()
         throws
     {
         defer { remove() }
         let path = "\(folder)/store.sqlite"
-        func wasOpen() -> Bool {
-            StoreIndex.wasOpen(path, exists: FileManager.default.fileExists(atPath:))
-        }
+        func hasLog() -> Bool { FileManager.default.fileExists(atPath: path + "-wal") }
         let store = try Store(
             at: path, identity: "ana", clock: FixedClock(), ids: SystemIDSource(), workers: 1)
-        #expect(wasOpen())
+        #expect(hasLog())
         #expect(try store.summary() == .empty)
         try store.close()
-        #expect(!wasOpen())
+        #expect(!hasLog())
     }
 
     private struct FixedClock: StoreClock {

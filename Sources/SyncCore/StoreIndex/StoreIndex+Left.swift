@@ -1,0 +1,51 @@
+import GRDB
+public import TablesProtocol
+
+// Changes of policies that a store could not take when they were made for all. They are taken in when the
+// store is opened; until then they are kept here, also across restarts.
+extension StoreIndex {
+    /// Notes tables whose policies some stores have to take in.
+    @available(*, noasync)
+    public func leave(_ tables: [TableName], to identities: [String]) throws(StoreError) {
+        do {
+            try file.write { db in
+                for identity in identities {
+                    for table in tables {
+                        try db.execute(
+                            sql: "INSERT OR IGNORE INTO policies_left VALUES (?, ?)",
+                            arguments: [identity, table.text])
+                    }
+                }
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// The tables whose policies a store has to take in.
+    @available(*, noasync)
+    public func left(to identity: String) throws(StoreError) -> Set<String> {
+        do {
+            return try file.read { db in
+                try String.fetchSet(
+                    db, sql: "SELECT name FROM policies_left WHERE identity = ?",
+                    arguments: [identity])
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    /// A store has taken in what was left to it.
+    @available(*, noasync)
+    public func took(_ identity: String) throws(StoreError) {
+        do {
+            try file.write { db in
+                try db.execute(
+                    sql: "DELETE FROM policies_left WHERE identity = ?", arguments: [identity])
+            }
+        } catch {
+            throw StoreError(error)
+        }
+    }
+}
