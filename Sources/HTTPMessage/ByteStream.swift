@@ -81,7 +81,7 @@ public final class ByteStream: Sendable {
     /// the connection without one.
     public var isTornEmpty: Bool { state.withLock { $0.isFailed && $0.pendingCount == 0 } }
 
-    /// Whether the reader is gone, so that nobody wants more bytes.
+    /// Whether the reader is gone, so that no more bytes are needed.
     public var isReaderGone: Bool { state.withLock { $0.isCancelled } }
 
     /// What a reader finds.

@@ -1,9 +1,10 @@
-/// The one seam to the network: sends a request to the backend and returns its whole response.
+/// Sends a request to the backend and returns its response: everything that leaves for the network
+/// passes through it.
 ///
-/// In life it is libcurl; in tests the reference backend in process, with or without faults.
+/// The program uses libcurl; tests call a backend in their own process, with or without faults.
 public protocol HTTPTransport: Sendable {
     /// Sends `request`, whose head carries scheme, authority and path.
-    /// - Returns: whatever the other side answered, any status, with its body in `bytes`.
+    /// - Returns: the answer of the other side, whatever its status, with its body in `bytes`.
     /// - Throws: ``TransportError`` when no complete response came; cancellation of the task is one.
     func send(_ request: Request) async throws(TransportError) -> Response
 

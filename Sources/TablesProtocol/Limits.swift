@@ -1,8 +1,8 @@
-/// Every limit of this room, with its unit.
+/// Every limit of this module, with its unit.
 public enum Limits {
     /// The deepest nesting of arrays and objects in a JSON text, in levels.
     public static let jsonDepth = 64
-    /// The longest JSON text, in bytes; rooms that read bodies bound them earlier and lower.
+    /// The longest JSON text, in bytes; the modules that read bodies set lower limits earlier.
     public static let jsonBytes = 128 << 20
     /// The longest string id, in UTF-16 units, as the SDKs and `NVARCHAR(255)` count.
     public static let idUnits = 255
@@ -23,7 +23,7 @@ extension Limits {
     public static let queryParameters = 128
     /// The longest value of `$filter`, `$orderby` or `$select`, in UTF-8 bytes after decoding.
     public static let optionBytes = 65_536
-    /// Parentheses and functions around one another in the text of an expression, in levels.
+    /// The deepest nesting of parentheses and functions in the text of an expression, in levels.
     public static let expressionNesting = 200
     /// The deepest tree, in nodes from the root to a leaf; SQLite's own parser stack bounds it.
     public static let expressionDepth = 16
@@ -47,8 +47,8 @@ extension Limits {
     static let functionSteps = 16
     /// Bytes that a function reads or writes in the time of one such step.
     static let functionBytesPerStep = 4
-    /// The longest text that SQLite looks for by itself, in UTF-8 bytes: it goes back for each place, and
-    /// what it does is not counted.
+    /// The longest text that SQLite's own `instr` searches for, in UTF-8 bytes: it starts again at each
+    /// place, and the budget does not count its work.
     static let nativeSearchBytes = 64
     /// The longest regular expression of `matchesPattern`, in UTF-16 units.
     public static let patternUnits = 256
@@ -56,7 +56,7 @@ extension Limits {
     public static let patternSteps = 1_000
     /// Steps taken for one text; a text that needs more matches neither way and is null.
     public static let patternWork = 100_000
-    /// Groups of a regular expression in one another, in levels.
+    /// The deepest nesting of groups in a regular expression, in levels.
     static let patternNesting = 32
     /// The radius of the sphere on which `geo.distance` measures, in kilometres.
     static let earthRadiusKilometres = 6371.0

@@ -27,13 +27,10 @@ public struct ItemBody: Sendable, Hashable {
         }
     }
 
-    /// True when the body had system properties, which were taken out.
-    public var hadReservedProperties: Bool
-
     /// Makes a body from its parts.
     public init(
         id: ItemID? = nil, columns: Columns, version: String? = nil, stated: Stated = Stated(),
-        deleted: Bool? = nil, tests: [Columns.Column] = [], hadReservedProperties: Bool = false
+        deleted: Bool? = nil, tests: [Columns.Column] = []
     ) {
         self.id = id
         self.columns = columns
@@ -41,7 +38,6 @@ public struct ItemBody: Sendable, Hashable {
         self.stated = stated
         self.deleted = deleted
         self.tests = tests
-        self.hadReservedProperties = hadReservedProperties
     }
 }
 
@@ -119,7 +115,6 @@ extension ItemBody {
     private mutating func take(
         _ property: SystemProperty, _ value: JSONText, _ generation: Generation
     ) {
-        hadReservedProperties = true
         switch property {
         case .version where generation == .mobileApps:
             version = value.string.flatMap { $0.isEmpty ? nil : $0 }

@@ -1,7 +1,7 @@
 /// Cuts a JSON array or object into the bytes of its parts, looking at brackets and quotes alone.
 ///
 /// A part that is no valid JSON (nested too deep, half a surrogate pair, a name twice) does not spoil
-/// the others: who reads the parts validates each.
+/// the others: each part is validated when it is read.
 public enum JSONCutter {
     /// The elements of an array.
     /// - Returns: nil when the bytes are not one array from its bracket to its end.

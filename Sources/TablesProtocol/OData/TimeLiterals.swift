@@ -1,4 +1,4 @@
-/// A date and time of an expression, with the very text it came with.
+/// A date and time of an expression, with exactly the text it came in.
 public struct InstantLiteral: Sendable, Hashable {
     /// How OData v3 spells it; v4 has only one form.
     public enum Form: String, Sendable, Hashable, CaseIterable {

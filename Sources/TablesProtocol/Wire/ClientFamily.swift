@@ -44,10 +44,13 @@ extension ClientFamily {
     /// Tells which SDK sent a request.
     ///
     /// 1. `ZUMO-API-VERSION` in the header, else in the query: 2 is the second generation, 3 the
-    ///    third. 2. Without it, a `Datasync/` user agent, or the same in `X-ZUMO-VERSION`: the third.
-    ///    3. Then the marks that only the first generation sends: an application key, a `ZUMO/` user
-    ///    agent, another `X-ZUMO-VERSION`, `__systemproperties`. 4. Then those of the third: PUT,
-    ///    `$count`. 5. Else `generation`.
+    ///    third.
+    /// 2. Without it, a `Datasync/` user agent, or the same in `X-ZUMO-VERSION`: the third.
+    /// 3. Then the marks that only the first generation sends: an application key, a `ZUMO/` user
+    ///    agent, another `X-ZUMO-VERSION`, `__systemproperties`.
+    /// 4. Then those of the third: PUT, `$count`.
+    /// 5. Else `generation`.
+    ///
     /// - Parameter generation: what a request without any mark is taken for.
     public static func detect(_ request: Request, default generation: Generation) -> ClientFamily {
         // A query that cannot be split marks nothing; parsing the call refuses it.
@@ -90,9 +93,9 @@ extension ClientFamily {
 
     /// The pairs of a request's query that a link to its next page carries.
     ///
-    /// What a client says in header fields it says again when it follows the link, so a pair with the
-    /// name of such a field (`ZUMO-API-VERSION`, `X-ZUMO-…`) is left out. The version stays where
-    /// nothing else would tell that the next request is of this family.
+    /// A client sends its header fields again when it follows the link. So a pair with the name of such a
+    /// field (`ZUMO-API-VERSION`, `X-ZUMO-…`) is left out. The version stays where nothing else shows
+    /// that the next request is of this family.
     func linked(
         _ parameters: [QueryParameter], of head: HTTPRequest, default generation: Generation
     ) -> [QueryParameter] {

@@ -1,13 +1,12 @@
 import HTTPTypes
 
-/// What a request on one item makes the item's state a condition of.
+/// The conditions that a request on one item sets on the item's state.
 public struct Conditions: Sendable, Hashable {
-    /// Which of the third generation's servers a date is compared like. The other generations look
-    /// at no dates.
+    /// Whose rule dates are compared by. Only servers of the third generation look at dates.
     public enum DateRule: Sendable, Hashable {
-        /// Microsoft.AspNetCore.Datasync: a change at the very instant counts as before it.
+        /// Microsoft.AspNetCore.Datasync: a change at exactly that instant counts as before it.
         case datasync
-        /// CommunityToolkit.Datasync.Server: a change at the very instant counts as after it.
+        /// CommunityToolkit.Datasync.Server: a change at exactly that instant counts as after it.
         case toolkit
     }
 

@@ -41,7 +41,7 @@ struct ItemWriter {
     /// Whether the written items carry their version.
     var showsVersion: Bool { selection?.showsVersion ?? (names.version != nil) }
 
-    /// Whether items are written whole, so that nobody has to look into them.
+    /// Whether items are written whole, so that their columns need not be read.
     var showsWholeItems: Bool { selection == nil }
 
     /// Appends one item, whole, as a JSON object. The order is that of ``write(_:to:)``.

@@ -31,7 +31,7 @@ public struct PageText: ListedPage {
         }
     }
 
-    /// Makes room for so many items of a usual size.
+    /// Reserves memory for this many items of a usual size.
     package mutating func reserve(rows: Int) {
         bytes.reserveCapacity(Self.itemBytes * rows + 64)
     }

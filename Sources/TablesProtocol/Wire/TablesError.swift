@@ -14,7 +14,7 @@ public enum TablesError: Error, Sendable, Hashable {
     case idMismatch
     /// The query cannot be understood.
     case badQuery(ODataError)
-    /// A first generation client asks for a system property that there is none of.
+    /// A first generation client asks for a system property that does not exist.
     case unknownSystemProperty(String)
     /// A first generation client sets a property whose name begins with `__`.
     case reservedProperty(String)
@@ -34,9 +34,9 @@ public enum TablesError: Error, Sendable, Hashable {
     case notFound(ItemID)
     /// The item is deleted; the third generation says so.
     case gone(ItemID)
-    /// The item is not as the request's conditions want it; here it is as it is.
+    /// The item does not meet the request's conditions; with the item as it is now.
     case preconditionFailed(Item)
-    /// An item with the id exists already; here it is, when it may be shown.
+    /// An item with the id exists already; with the item, where the client may see it.
     case conflict(Item?)
     /// The If-Match field cannot be read.
     case invalidIfMatch(String)
@@ -145,7 +145,7 @@ extension TablesError {
         }
     }
 
-    /// The item that stands against the write, when the client may see it.
+    /// The item that the write collides with, where the client may see it.
     func item(shownTo generation: Generation) -> Item? {
         switch self {
         case .preconditionFailed(let item): item

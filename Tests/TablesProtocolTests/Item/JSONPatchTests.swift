@@ -39,8 +39,7 @@ import Testing
                 == ItemBody(
                     id: try ItemID("a"), columns: Columns(),
                     stated: ItemBody.Stated(version: "v", updatedAt: WireSample.updated),
-                    deleted: true, tests: [Columns.Column("version", .string("t"))],
-                    hadReservedProperties: true))
+                    deleted: true, tests: [Columns.Column("version", .string("t"))]))
         let second = try body(#"[{"op":"add","path":"/version","value":"v"}]"#, .mobileApps)
         #expect(second.version == "v" && second.stated == ItemBody.Stated())
     }

@@ -101,7 +101,7 @@ import Testing
         )
         guard case .replace(let id, let body) = call.verb else { throw Unexpected() }
         #expect(call.client == .toolkit && call.includeDeleted && id.text == "a1")
-        #expect(body.columns.text == "{\"title\":\"x\"}" && body.hadReservedProperties)
+        #expect(body.columns.text == "{\"title\":\"x\"}")
         #expect(
             body.deleted == nil && body.version == nil
                 && call.conditions.ifMatch == .versions(["v1"]))
