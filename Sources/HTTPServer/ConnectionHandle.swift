@@ -8,10 +8,15 @@ private import CMicroHTTPD
 @safe
 struct ConnectionHandle: @unchecked Sendable {
     private let pointer: OpaquePointer
+    private let descriptor: CInt
 
     init(_ pointer: OpaquePointer) {
         unsafe self.pointer = pointer
+        descriptor = unsafe understudy_socket(pointer)
     }
+
+    /// Whether the client has closed its side. The socket must be open.
+    var isLeft: Bool { ConnectionNote.isLeft(descriptor) }
 
     /// Takes the connection out of libmicrohttpd's loop. Only on the connection's own thread.
     func suspend() { unsafe MHD_suspend_connection(pointer) }

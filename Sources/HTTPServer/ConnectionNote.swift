@@ -93,7 +93,10 @@ final class ConnectionNote: Sendable {
     }
 
     /// Whether the client has closed its side. The socket must be open.
-    var isLeft: Bool {
+    var isLeft: Bool { Self.isLeft(descriptor) }
+
+    /// The same for a socket.
+    static func isLeft(_ descriptor: CInt) -> Bool {
         // POLLRDHUP, which the C library has only under _GNU_SOURCE.
         let left: Int16 = 0x2000
         var member = pollfd(fd: descriptor, events: left, revents: 0)

@@ -97,6 +97,18 @@ final class ReplyPause: Interruptible {
         }
     }
 
+    /// Whether the client has closed its side, or the reply is here.
+    var isLeft: Bool {
+        waiting.withLock { waiting in
+            switch waiting.state {
+            // The socket is open: libmicrohttpd closes none that is suspended, and before it closes any
+            // other, ``end()`` gets the lock.
+            case .open, .suspended: connection.isLeft
+            case .replied, .over: true
+            }
+        }
+    }
+
     /// Stops the waiting with 503, or the answer that the handler left for that; not that for a change.
     func interrupt() {
         waiting.withLock { waiting in

@@ -21,6 +21,6 @@ final class ReplyTicket: Sendable {
         let ticket = ReplyTicket(pause)
         return Reply(
             { ticket.pause.reply($0) }, beginsChange: { ticket.pause.beginsChange() },
-            changed: { ticket.pause.changed($0) })
+            changed: { ticket.pause.changed($0) }, isLeft: { ticket.pause.isLeft })
     }
 }

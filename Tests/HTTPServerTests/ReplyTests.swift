@@ -100,6 +100,43 @@ import Testing
         await server.server.stop()
     }
 
+    @Test func `a reply knows whether its client has left, or has its answer`() async throws {
+        let (handler, replies) = Self.waiting()
+        let server = try RunningServer(handler)
+        var leaving: RawClient? = server.client()
+        leaving?.send("GET /gone HTTP/1.1\r\nHost: h\r\n\r\n")
+        for await (reply, _) in replies.prefix(1) {
+            let changed = reply.map { $0 }
+            #expect(!reply.isLeft && !changed.isLeft)
+            leaving = nil
+            while !reply.isLeft { await Task.yield() }
+            #expect(changed.isLeft)
+            reply(.text("too late"))
+            #expect(reply.isLeft)
+        }
+        let staying = server.client()
+        staying.send("GET /here HTTP/1.1\r\nHost: h\r\n\r\n")
+        for await (reply, path) in replies.prefix(1) {
+            #expect(!reply.isLeft)
+            reply(.text(path))
+            #expect(reply.isLeft)
+        }
+        #expect(staying.answer()?.text == "/here")
+    }
+
+    @Test func `work for a reply is in vain once the server stops`() async throws {
+        let (handler, replies) = Self.waiting()
+        let server = try RunningServer(handler)
+        let client = server.client()
+        client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        for await (reply, _) in replies.prefix(1) {
+            #expect(!reply.isLeft)
+            await server.server.stop()
+            #expect(reply.isLeft)
+        }
+        #expect(client.answer()?.status == 503)
+    }
+
     @Test func `a client that has closed its sending side still gets its reply`() async throws {
         let (handler, replies) = Self.waiting()
         let server = try RunningServer(handler)
