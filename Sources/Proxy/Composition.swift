@@ -70,7 +70,8 @@ struct Composition {
     ///     up syncing; nil for the same way.
     ///   - signingIn: leads there for signing in and for asking whose a token is, so that nothing that
     ///     is passed through holds them up; nil for the same way.
-    ///   - workers: threads that will call the routes, each with a reader of its own.
+    ///   - workers: threads that will call the routes, each with a reader of its own; the readers of the
+    ///     lanes come after theirs.
     ///   - remembered: the sign-ins of earlier starts; without any, tokens are in memory only.
     func assemble(
         _ transport: any HTTPTransport, passing: (any HTTPTransport)? = nil,
@@ -78,13 +79,15 @@ struct Composition {
         remembered: RememberedSignIns.Opening = RememberedSignIns.Opening()
     ) async throws(StartProblem) -> House {
         let slowLane = SlowLane(worker: workers)
-        let longReads = LongReads()
+        let longReaders = workers + 1..<workers + 1 + Limits.longReadsAtOnce
+        let operatorReaders =
+            longReaders.upperBound..<longReaders.upperBound + Limits.operatorReadsAtOnce
         let work = BackgroundWork()
         let feed = EventFeed()
         let applicationKey = ApplicationKey(configured: configuration.applicationKey)
         let homes = try await makeHomes(
-            transport, key: applicationKey, signIns: remembered.signIns, workers: workers + 1,
-            feed: feed, work: work)
+            transport, key: applicationKey, signIns: remembered.signIns,
+            workers: operatorReaders.upperBound, feed: feed, work: work)
         let access = try makeAccess()
         let capabilities = makeCapabilities()
         let rejections = RejectionLog(now: clock.now)
@@ -96,7 +99,7 @@ struct Composition {
             rules: gate.held, loginUsers: LoginUsers.count,
             startWarnings: [remembered.warning].compactMap { $0 }, feed: feed,
             readiness: Readiness(now: clock.now) { await homes.proveWritable() }, work: work,
-            slowLane: slowLane, longReads: longReads, startedAt: clock.now(), now: clock.now)
+            longReads: LongReads(readers: operatorReaders), startedAt: clock.now(), now: clock.now)
         let passThrough = PassThrough(
             backend: configuration.backend, transport: passing ?? transport,
             signInTransport: signingIn ?? transport, homes: homes,
@@ -108,7 +111,7 @@ struct Composition {
         let tables = TablesRoutes(
             homes: homes, defaultGeneration: configuration.defaultGeneration,
             tables: configuration.tables.map(Set.init), work: work, slowLane: slowLane,
-            longReads: longReads,
+            longReads: LongReads(readers: longReaders),
             voucher: Voucher(
                 backend: configuration.backend, transport: signingIn ?? transport,
                 applicationKey: applicationKey),

@@ -28,6 +28,10 @@ enum Limits {
     static let signInsWaiting = 16
     /// Seconds that one of them waits at most.
     static let signInWaitSeconds = 20
+    /// Lists over the short budget of a read that run at once, those of all clients together.
+    static let longReadsAtOnce = 3
+    /// The operator's lists that run at once beside them.
+    static let operatorReadsAtOnce = 1
     /// Lists over the short budget of a read that wait for one client.
     static let longReadsWaiting = 16
     /// What `Retry-After` says where more would wait, in seconds.

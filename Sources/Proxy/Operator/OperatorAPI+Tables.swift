@@ -35,7 +35,7 @@ extension OperatorAPI {
         let home = try await home(call)
         let table = try Self.table(call)
         let query = try Self.query(call)
-        let page = try await rows(home, table, query)
+        let page = try await rows(call, home, table, query)
         let states = try await openOperations(home, table, page.items)
         let rows = page.items.map { item in
             Self.row(item, states[item.id.text])
@@ -91,9 +91,9 @@ extension OperatorAPI {
     }
 
     private func rows(
-        _ home: Home, _ table: TableName, _ query: TableQuery
+        _ call: OperatorCall, _ home: Home, _ table: TableName, _ query: TableQuery
     ) async throws(Problem) -> ItemPage {
-        var outcome = await list(home, table, query)
+        var outcome = await list(call, home, table, query)
         // As for a client: the first look at a table brings its rows here.
         switch outcome {
         case .unknownTable, .partial:
@@ -101,7 +101,7 @@ extension OperatorAPI {
                 let run = await home.engine.startPull(table)
                 _ = await home.engine.result(
                     of: run, timeout: .seconds(Limits.firstPullSeconds))
-                outcome = await list(home, table, query)
+                outcome = await list(call, home, table, query)
             }
         case .page, .invalid, .overBudget, .failed: break
         }
@@ -109,20 +109,24 @@ extension OperatorAPI {
         case .page(let page), .partial(let page): return page
         case .unknownTable: throw .notFound("There is no table \(table) here yet.")
         case .invalid(let error): throw Self.invalidQuery(error)
-        case .overBudget: throw .invalid("This query needs too much work; narrow it down.")
+        case .overBudget: throw .invalid(LongReads.tooMuch)
         case .failed(let error): throw .unavailable(error.description)
         }
     }
 
     private func list(
-        _ home: Home, _ table: TableName, _ query: TableQuery
+        _ call: OperatorCall, _ home: Home, _ table: TableName, _ query: TableQuery
     ) async -> ListOutcome {
         await withCheckedContinuation { continuation in
             let client = LongReads.Client(identity: home.identity, actor: .person)
-            let isTaken = longReads.run(for: client) {
-                continuation.resume(
-                    returning: home.store.listUnhurried(
-                        table, query, generation: .mobileApps, pageRows: Limits.pageRowsMax))
+            let isTaken = longReads.run(for: client, isLeft: call.isLeft) { reader in
+                let outcome = reader.map {
+                    home.store.listUnhurried(
+                        table, query, generation: .mobileApps, pageRows: Limits.pageRowsMax,
+                        worker: $0, isLeft: call.isLeft)
+                }
+                let left = ListOutcome.failed(.failed(LongReads.left))
+                continuation.resume(returning: call.isLeft() ? left : outcome ?? left)
             }
             if !isTaken { continuation.resume(returning: .failed(.failed(LongReads.tooMany))) }
         }

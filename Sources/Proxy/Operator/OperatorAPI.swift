@@ -19,7 +19,7 @@ struct OperatorAPI: Sendable {
     let feed: EventFeed
     let readiness: Readiness
     let work: BackgroundWork
-    let slowLane: SlowLane
+    /// The lists of the operator, which never wait for those of clients.
     let longReads: LongReads
     let startedAt: Instant
     let now: @Sendable () -> Instant
@@ -62,7 +62,9 @@ struct OperatorAPI: Sendable {
             }
         case .later(let action):
             return .later { reply in
-                work.start {
+                var call = call
+                call.isLeft = { reply.isLeft }
+                work.start { [call] in
                     do throws(Problem) {
                         reply(try await action(self, call))
                     } catch {

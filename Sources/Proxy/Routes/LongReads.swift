@@ -2,9 +2,11 @@ import Dispatch
 import SyncCore
 import Synchronization
 
-/// The lists that go over the short budget of a read, one at a time on a thread of their own.
+/// The lists that go over the short budget of a read, in a few lanes. Each lane has a thread and a reader
+/// of its own.
 ///
-/// A client has one under way at most. Its next one comes after those of the other clients that wait.
+/// A client has one list under way at most. Its next one comes after those of the other clients that wait.
+/// What waits for a client that has left is ended when the next list comes, or one that runs ends.
 final class LongReads: Sendable {
     /// Whose turn it is. All programs of a machine share the loopback address, so what tells clients
     /// apart is their identity, and the name of the address of their own where they have one.
@@ -16,36 +18,69 @@ final class LongReads: Sendable {
     /// Why a client is sent away.
     static let tooMany =
         "Too many lists that need much work wait for this client; wait for their answers first."
+    /// What a client hears that has closed its side and still listens.
+    static let left =
+        "The list was ended, because the client closed its side of the connection before its answer."
+    /// What a client can do whose list was cut.
+    static let tooMuch =
+        "This list needs more work than one may take, or more than "
+        + "\(StoreLimits.readMilliseconds / 1000) seconds. Ask for less at a time: fewer functions in "
+        + "the filter, or a comparison with a column that has an index."
 
-    private struct State {
-        var line = FairLine<Client, @Sendable () -> Void>(limitPerClient: Limits.longReadsWaiting)
-        var isBusy = false
+    private struct Read: Sendable {
+        let isLeft: @Sendable () -> Bool
+        /// Gets the reader's number; nil where the client has left.
+        let body: @Sendable (Int?) -> Void
     }
-    private let state = Mutex(State())
-    private let queue = DispatchQueue(label: "understudy.long-reads")
+    private struct Lane {
+        let reader: Int
+        let queue: DispatchQueue
+    }
+    private typealias Line = FairLine<Client, Read>
+    private let line: Mutex<Line>
+    private let lanes: [Lane]
 
-    /// Runs `body` when it is the client's turn.
-    /// - Returns: false, and nothing will run, where the client has too many that wait.
-    func run(for client: Client, _ body: @escaping @Sendable () -> Void) -> Bool {
-        let (isTaken, begins) = state.withLock { state -> (Bool, Bool) in
-            guard state.line.join(client, body) else { return (false, false) }
-            defer { state.isBusy = true }
-            return (true, !state.isBusy)
+    /// - Parameter readers: the numbers of the stores' readers, one for each lane.
+    init(readers: Range<Int>) {
+        lanes = readers.map {
+            Lane(reader: $0, queue: DispatchQueue(label: "understudy.long-reads.\($0)"))
         }
-        if begins { queue.async { [self] in work() } }
+        line = Mutex(Line(lanes: readers.count, limitPerClient: Limits.longReadsWaiting))
+    }
+
+    /// Runs `body` on a lane's thread when it is the client's turn.
+    /// - Parameters:
+    ///   - isLeft: whether the client waits no longer.
+    ///   - body: gets the number of the lane's reader; nil where the client left before its turn.
+    /// - Returns: false, and nothing will run, where the client has too many that wait.
+    func run(
+        for client: Client, isLeft: @escaping @Sendable () -> Bool,
+        _ body: @escaping @Sendable (_ reader: Int?) -> Void
+    ) -> Bool {
+        endLeft()
+        let (isTaken, turn) = line.withLock { line in
+            (line.join(client, Read(isLeft: isLeft, body: body)), line.next())
+        }
+        if let turn { start(turn) }
         return isTaken
     }
 
-    /// Runs one after the other until none waits.
-    private func work() {
-        while let body = next() { body() }
+    private func start(_ turn: Line.Turn) {
+        let lane = lanes[turn.lane]
+        lane.queue.async { [self] in
+            turn.work.body(lane.reader)
+            endLeft()
+            let next = line.withLock { line in
+                line.end(turn)
+                return line.next()
+            }
+            if let next { start(next) }
+        }
     }
 
-    private func next() -> (@Sendable () -> Void)? {
-        state.withLock { state in
-            let body = state.line.next()
-            state.isBusy = body != nil
-            return body
-        }
+    /// Ends what waits for clients that have left.
+    private func endLeft() {
+        let left = line.withLock { line in line.remove { $0.isLeft() } }
+        for read in left { read.body(nil) }
     }
 }

@@ -1,7 +1,7 @@
 import Dispatch
 
 /// One thread at a time for store reads that may not hold up a server thread: what had to wait
-/// for the backend first. Lists that take long have a thread of their own (``LongReads``).
+/// for the backend first. Lists that take long have threads of their own (``LongReads``).
 struct SlowLane: Sendable {
     /// The reader that belongs to this lane, counted after those of the server's threads.
     let worker: Int

@@ -85,21 +85,25 @@ extension TablesRoutes {
         let once = Once()
         pull(scene) { run in
             guard once.isFirst else { return }
-            if run == nil {
-                return reply(
-                    pageSoFar(scene, query, count: count, orShort: true) ?? stillPulling(scene))
+            guard run != nil || isShownSoFar(query, count: count) else {
+                return reply(stillPulling(scene))
             }
-            let outcome = scene.home.store.listUnhurried(
-                scene.call.table, query, generation: scene.call.generation)
-            switch outcome {
-            case .page, .invalid, .overBudget, .failed:
-                reply(finished(outcome, scene, scene.answer.render(page:)))
-            // What the client wrote here is shown, whatever the backend says.
-            case .partial(let page) where !page.items.isEmpty || query.skip > 0:
-                reply(finished(outcome, scene, scene.answer.render(page:)))
-            case .partial, .unknownTable:
-                work.start {
-                    reply(await backendAnswer(scene, query) ?? stillPulling(scene))
+            listOffServer(scene, query, reply) { outcome, scene in
+                if run == nil {
+                    let page = pageSoFar(outcome, scene, query, count: count, orShort: true)
+                    return reply(page ?? stillPulling(scene))
+                }
+                switch outcome {
+                case .page, .invalid, .overBudget, .failed:
+                    reply(finished(outcome, scene, scene.answer.render(page:)))
+                // What the client wrote here is shown, whatever the backend says.
+                case .partial(let page) where !page.items.isEmpty || query.skip > 0:
+                    reply(finished(outcome, scene, scene.answer.render(page:)))
+                case .partial, .unknownTable:
+                    work.start {
+                        let scene = scene.moved(to: slowLane.worker)
+                        reply(await backendAnswer(scene, query) ?? stillPulling(scene))
+                    }
                 }
             }
         }
@@ -114,8 +118,13 @@ extension TablesRoutes {
                     if let answer, once.isFirst { reply(answer) }
                     return
                 }
+                guard isShownSoFar(query, count: count) else { continue }
                 slowLane.run {
-                    let page = pageSoFar(scene, query, count: count, orShort: false)
+                    // A page that needs more than the short budget waits for the end of the pull.
+                    let outcome = scene.home.store.list(
+                        scene.call.table, query, generation: scene.call.generation,
+                        worker: scene.worker)
+                    let page = pageSoFar(outcome, scene, query, count: count, orShort: false)
                     if let page, once.isFirst { reply(page) }
                 }
             }
@@ -147,14 +156,16 @@ extension TablesRoutes {
         return page.count
     }
 
-    /// A page of a table that is being filled, in the order in which it is filled, so that more rows can
-    /// only follow; nil for any other list, and where the page is not full, or empty.
+    /// Whether a list of a table that is being filled can be shown before the pull is over: it is in the
+    /// order in which the table is filled, so that more rows can only follow.
+    private func isShownSoFar(_ query: TableQuery, count: Int?) -> Bool {
+        query.isInOrderOfChange && (!query.count || count != nil)
+    }
+
+    /// Such a list; nil where its page is not full, or empty.
     private func pageSoFar(
-        _ scene: Scene, _ query: TableQuery, count: Int?, orShort: Bool
+        _ outcome: ListOutcome, _ scene: Scene, _ query: TableQuery, count: Int?, orShort: Bool
     ) -> Response? {
-        guard query.isInOrderOfChange, !query.count || count != nil else { return nil }
-        let outcome = scene.home.store.listUnhurried(
-            scene.call.table, query, generation: scene.call.generation)
         guard case .partial(var page) = outcome else { return nil }
         let isFull = page.hasMore || page.items.count == query.top
         guard isFull || orShort && !page.items.isEmpty else { return nil }

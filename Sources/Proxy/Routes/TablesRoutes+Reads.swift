@@ -31,26 +31,51 @@ extension TablesRoutes {
                 finished(outcome, $0, render)
             }
         case .overBudget:
-            return .later { reply in listLong(scene, query, reply) }
+            return .later { reply in
+                listLong(scene, query, reply) { outcome, scene in
+                    switch outcome {
+                    case .page, .partial, .unknownTable:
+                        answered(outcome, scene, query, scene.answer.render(page:)).send(reply)
+                    case .overBudget, .invalid, .failed:
+                        reply(finished(outcome, scene, scene.answer.render(page:)))
+                    }
+                }
+            }
         case .partial, .unknownTable:
             return listOfIncomplete(scene, query) { finished(outcome, $0, render) }
         case .page, .invalid, .failed: return .now(finished(outcome, scene, render))
         }
     }
 
-    /// Lists without the short budget, when it is the client's turn.
-    private func listLong(_ scene: Scene, _ query: TableQuery, _ reply: Reply) {
+    /// Lists on the calling thread with the short budget; a list that goes over it runs when it is the
+    /// client's turn.
+    func listOffServer(
+        _ scene: Scene, _ query: TableQuery, _ reply: Reply,
+        then: @escaping @Sendable (ListOutcome, Scene) -> Void
+    ) {
+        let outcome = scene.home.store.list(
+            scene.call.table, query, generation: scene.call.generation, worker: scene.worker)
+        guard case .overBudget = outcome else { return then(outcome, scene) }
+        listLong(scene, query, reply, then: then)
+    }
+
+    /// Lists without the short budget, when it is the client's turn, for as long as the client waits.
+    /// - Parameter then: gets the outcome on the lane's thread, with the scene there.
+    private func listLong(
+        _ scene: Scene, _ query: TableQuery, _ reply: Reply,
+        then: @escaping @Sendable (ListOutcome, Scene) -> Void
+    ) {
         let client = LongReads.Client(identity: scene.home.identity, actor: scene.actor)
-        let isTaken = longReads.run(for: client) {
-            let scene = scene.moved(to: slowLane.worker)
+        let isTaken = longReads.run(for: client, isLeft: { reply.isLeft }) { reader in
+            let left = TablesError.unavailable(
+                LongReads.left, retryAfterSeconds: Limits.longReadRetrySeconds)
+            guard let reader else { return reply(scene.error(left)) }
+            let scene = scene.moved(to: reader)
             let outcome = scene.home.store.listUnhurried(
-                scene.call.table, query, generation: scene.call.generation)
-            switch outcome {
-            case .page, .partial, .unknownTable:
-                answered(outcome, scene, query, scene.answer.render(page:)).send(reply)
-            case .overBudget, .invalid, .failed:
-                reply(finished(outcome, scene, scene.answer.render(page:)))
-            }
+                scene.call.table, query, generation: scene.call.generation, worker: reader,
+                isLeft: { reply.isLeft })
+            guard !reply.isLeft else { return reply(scene.error(left)) }
+            then(outcome, scene)
         }
         guard !isTaken else { return }
         reply(
@@ -72,8 +97,7 @@ extension TablesRoutes {
         case .unknownTable: return away(scene, nil)
         case .invalid(let error): return scene.error(.badQuery(error))
         case .overBudget:
-            return scene.error(
-                .badRequest("This query needs more work than a list may take; narrow it down."))
+            return scene.error(.badRequest(LongReads.tooMuch))
         case .failed(let error): return scene.error(Self.failure(error))
         }
     }

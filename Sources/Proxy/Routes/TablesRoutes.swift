@@ -124,7 +124,8 @@ struct TablesRoutes: Sendable {
         let actor: Actor
         /// The header fields of the client's own that go to the backend with it.
         let headers: HTTPFields
-        /// Whose reader may be used: that of the server's thread, or of the slow lane.
+        /// Whose reader may be used: that of the server's thread, of the slow lane, or of a lane of
+        /// ``LongReads``.
         var worker: Int
 
         /// The answer to an error.

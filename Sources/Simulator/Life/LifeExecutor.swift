@@ -143,4 +143,6 @@ private struct TurnClock: StoreClock {
         turn.wait()
         return clock.now()
     }
+
+    func uptime() -> Duration { clock.uptime() }
 }

@@ -15,34 +15,38 @@ final class Reader: Sendable {
         var item: StatementRows?
     }
     private let path: String
-    private let budget = StatementBudget()
+    private let budget: StatementBudget
     let catalog = TableCatalog()
     private let state = Mutex(State())
     /// Whether a client has read since the store was asked last (``Store/takeUse()``).
     let isUsed = Atomic(false)
 
-    init(path: String) { self.path = path }
+    /// - Parameter uptime: a clock that only goes forward, for the time that a read takes.
+    init(path: String, uptime: @escaping @Sendable () -> Duration) {
+        self.path = path
+        budget = StatementBudget(uptime: uptime)
+    }
 
     /// Reads through GRDB, at most about this many steps of SQLite's machine.
     @available(*, noasync)
     func read<T: Sendable>(steps: Int, _ body: (Database) throws -> T) throws -> T {
         try state.withLock { state in
             try opened(&state).unsafeRead { db in
-                budget.start(steps: steps)
-                return try body(db)
+                try budget.within(steps: steps) { try body(db) }
             }
         }
     }
 
     /// Reads one query on the calling thread, past GRDB, at most about so many steps.
+    /// - Parameter isLeft: whether no one wants the rows any more.
     @available(*, noasync)
     func read<T: Sendable>(
-        steps: Int, query: String, _ body: (StatementRows) throws -> T
+        steps: Int, isLeft: @escaping @Sendable () -> Bool, query: String,
+        _ body: (StatementRows) throws -> T
     ) throws -> T {
         try state.withLock { state in
             let rows = try prepared(query, &state)
-            budget.start(steps: steps)
-            return try body(rows)
+            return try budget.within(steps: steps, isLeft: isLeft) { try body(rows) }
         }
     }
 
@@ -54,8 +58,7 @@ final class Reader: Sendable {
         try state.withLock { state in
             let rows = try state.item ?? prepared(Self.itemQuery, &state)
             state.item = rows
-            budget.start(steps: steps)
-            return try body(rows)
+            return try budget.within(steps: steps) { try body(rows) }
         }
     }
 
@@ -68,14 +71,15 @@ final class Reader: Sendable {
     /// Reads two queries at one moment, otherwise as one is read.
     @available(*, noasync)
     func read<T: Sendable>(
-        steps: Int, query: String, and other: String,
+        steps: Int, isLeft: @escaping @Sendable () -> Bool, query: String, and other: String,
         _ body: (StatementRows, StatementRows) throws -> T
     ) throws -> T {
         try state.withLock { state in
             let (first, second) = (try prepared(query, &state), try prepared(other, &state))
             return try opened(&state).unsafeRead { db in
-                budget.start(steps: steps)
-                return try db.transaction(.deferred) { try body(first, second) }
+                try budget.within(steps: steps, isLeft: isLeft) {
+                    try db.transaction(.deferred) { try body(first, second) }
+                }
             }
         }
     }

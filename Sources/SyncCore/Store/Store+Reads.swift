@@ -30,32 +30,33 @@ extension Store {
             steps: StoreLimits.readBudgetSteps, into: page)
     }
 
-    /// As ``list``, for a thread that may take its time: on a connection of its own and with a budget
-    /// that only a runaway query exceeds.
+    /// As ``list``, for a thread that may take its time: with a budget that only a runaway query exceeds.
+    /// - Parameter isLeft: whether no one wants the rows any more; asked while the list runs, to end it.
     @available(*, noasync)
     public func listUnhurried(
-        _ table: TableName, _ query: TableQuery, generation: Generation, pageRows: Int? = nil
+        _ table: TableName, _ query: TableQuery, generation: Generation, pageRows: Int? = nil,
+        worker: Int, isLeft: @escaping @Sendable () -> Bool = { false }
     ) -> ListOutcome {
         list(
-            table, query, PageSize(generation, rows: pageRows), on: used(unhurried),
-            steps: StoreLimits.longReadBudgetSteps, into: ItemPage(items: []))
+            table, query, PageSize(generation, rows: pageRows), on: reader(of: worker),
+            steps: StoreLimits.longReadBudgetSteps, isLeft: isLeft, into: ItemPage(items: []))
     }
 
     @available(*, noasync)
     private func list<Page: PageOfRows>(
         _ name: TableName, _ query: TableQuery, _ size: PageSize, on reader: Reader, steps: Int,
-        into empty: Page
+        isLeft: @escaping @Sendable () -> Bool = { false }, into empty: Page
     ) -> ListAnswer<Page> {
         do {
             if let view = SDKView(name) {
                 let compiled = ItemQuery(
                     query, view: view, pageRows: size.most(query, of: nil), now: clock.now())
-                return .page(try page(compiled, .string, reader, steps, empty))
+                return .page(try page(compiled, .string, reader, steps, isLeft, empty))
             }
             guard let table = try known(name, reader) else { return .unknownTable }
             let compiled = ItemQuery(
                 query, table: table, pageRows: size.most(query, of: table), now: clock.now())
-            let page = try page(compiled, table.idKind, reader, steps, empty)
+            let page = try page(compiled, table.idKind, reader, steps, isLeft, empty)
             return table.isComplete ? .page(page) : .partial(page)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
             return .overBudget
@@ -67,14 +68,17 @@ extension Store {
     /// Page and count see the same state.
     @available(*, noasync)
     private func page<Page: PageOfRows>(
-        _ query: ItemQuery, _ idKind: IDKind, _ reader: Reader, _ steps: Int, _ empty: Page
+        _ query: ItemQuery, _ idKind: IDKind, _ reader: Reader, _ steps: Int,
+        _ isLeft: @escaping @Sendable () -> Bool, _ empty: Page
     ) throws -> Page {
         guard let counting = query.count else {
-            return try reader.read(steps: steps, query: query.page.text) {
+            return try reader.read(steps: steps, isLeft: isLeft, query: query.page.text) {
                 try filled(empty, from: $0, query, idKind)
             }
         }
-        return try reader.read(steps: steps, query: query.page.text, and: counting.text) {
+        return try reader.read(
+            steps: steps, isLeft: isLeft, query: query.page.text, and: counting.text
+        ) {
             var page = try filled(empty, from: $0, query, idKind)
             page.count = try $1.number(counting.arguments)
             return page
@@ -161,9 +165,8 @@ extension Store {
     }
 
     /// The connection of a server worker, which is used now.
-    private func reader(of worker: Int) -> Reader { used(readers[worker % readers.count]) }
-
-    private func used(_ reader: Reader) -> Reader {
+    private func reader(of worker: Int) -> Reader {
+        let reader = readers[worker % readers.count]
         reader.isUsed.store(true, ordering: .relaxed)
         return reader
     }

@@ -26,10 +26,8 @@ public final class Store: Sendable {
     #endif
     /// How large the file may grow; nil for as large as the disk.
     let budget: DiskBudget?
-    /// One for each server worker.
+    /// One for each thread that reads.
     let readers: [Reader]
-    /// For reads that may take their time.
-    let unhurried: Reader
     /// For the operator's lists and the engine.
     let operatorReader: DatabaseQueue
     /// For lists that may look through the whole queue.
@@ -59,7 +57,7 @@ public final class Store: Sendable {
     /// Opens or makes the store at a path. What was being sent when the last process ended becomes
     /// unknown.
     /// - Parameters:
-    ///   - workers: how many threads call ``list`` and ``get``.
+    ///   - workers: how many threads call ``list``, ``listUnhurried`` and ``get``.
     ///   - tables: the only tables that writes may make or change; nil for any.
     ///   - budgetBytes: how large the file may grow; nil for as large as the disk.
     ///   - strictSDK: refuse what the SDKs' queues refuse.
@@ -74,9 +72,10 @@ public final class Store: Sendable {
         rules = WriteRules(tables: tables, strictSDK: strictSDK)
         let writer = try Connection.writer(path, log: log)
         self.writer = writer
-        readers = (0..<max(workers, 1)).map { _ in Reader(path: path) }
-        unhurried = Reader(path: path)
-        catalog = TableCatalogs(readers.map(\.catalog) + [unhurried.catalog])
+        readers = (0..<max(workers, 1)).map { _ in
+            Reader(path: path, uptime: { clock.uptime() })
+        }
+        catalog = TableCatalogs(readers.map(\.catalog))
         do {
             try Migrations.present.run(on: writer)
             operatorReader = try Connection.reader(path, budget: nil)
@@ -110,7 +109,7 @@ public final class Store: Sendable {
     /// Whether clients have read or written since this was asked last.
     func takeUse() -> Bool {
         var isUsed = isWritten.exchange(false, ordering: .relaxed)
-        for reader in readers + [unhurried] {
+        for reader in readers {
             // Each is asked, so that each forgets.
             isUsed = reader.isUsed.exchange(false, ordering: .relaxed) || isUsed
         }
@@ -120,7 +119,6 @@ public final class Store: Sendable {
     /// Closes the readers' connections; they open again when needed.
     public func closeReaders() {
         for reader in readers { reader.close() }
-        unhurried.close()
     }
 
     /// Waits for what is being written and closes the file. Later calls fail.

@@ -1,7 +1,9 @@
 public import TablesProtocol
 
-/// The wall time, injected.
+/// The wall time, and one that only goes forward, injected.
 public protocol StoreClock: Sendable {
     /// The time now.
     func now() -> Instant
+    /// The time since some moment of the past.
+    func uptime() -> Duration
 }

@@ -4,6 +4,8 @@ public enum StoreLimits {
     public static let readBudgetSteps = 200_000
     /// Steps that a read may take where it may take its time.
     public static let longReadBudgetSteps = 200_000_000
+    /// Milliseconds that any read may take, whatever steps it has left.
+    public static let readMilliseconds = 5_000
     /// Writes that wait for the committer at most; more are answered `busy`.
     public static let waitingWrites = 10_000
     /// Writes in one transaction.

@@ -11,7 +11,8 @@ public enum ListAnswer<Page: Sendable>: Sendable {
     case unknownTable
     /// The query names what this table cannot be asked for.
     case invalid(ODataError)
-    /// The query was cut at ``StoreLimits/readBudgetSteps``; run it again where it may take its time.
+    /// The query was cut: by its budget of steps, by ``StoreLimits/readMilliseconds``, or because no one
+    /// wants the rows any more. After the short budget it can run again where it may take its time.
     case overBudget
     /// The store failed, for this reason.
     case failed(StoreError)

@@ -101,6 +101,6 @@ import Testing
     private func list(
         _ world: World, _ query: TableQuery, _ generation: Generation = .mobileApps
     ) -> ListOutcome {
-        world.store.listUnhurried(world.todo, query, generation: generation)
+        world.store.listUnhurried(world.todo, query, generation: generation, worker: 0)
     }
 }

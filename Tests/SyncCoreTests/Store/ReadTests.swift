@@ -114,6 +114,23 @@ import Testing
     }
 
     @Test(arguments: ["", "&$inlinecount=allpages"])
+    func `a long list is cut by its time, and when no one waits for it`(counting: String) async throws {
+        try await fixture.fill(2000)
+        let terms = (0..<30).map { "indexof(Title,'zz\($0)') eq 1" }
+        let slow = try TableQuery(
+            odata: "$filter=" + terms.joined(separator: " or ") + counting)
+        fixture.clock.moves(by: .milliseconds(StoreLimits.readMilliseconds / 5))
+        guard case .overBudget = fixture.listUnhurried(slow) else { throw Unexpected() }
+        // Time does not pass for a list that is short.
+        #expect(try page("$top=1").items.count == 1)
+        fixture.clock.moves(by: .zero)
+        guard case .overBudget = fixture.listUnhurried(slow, isLeft: { true }) else {
+            throw Unexpected()
+        }
+        guard case .page = fixture.listUnhurried(slow) else { throw Unexpected() }
+    }
+
+    @Test(arguments: ["", "&$inlinecount=allpages"])
     func `no more queries stay prepared than a reader remembers`(counting: String) throws {
         for number in 0..<StoreLimits.rememberedQueries + 50 {
             _ = try page("$filter=c\(number) eq 1\(counting)")

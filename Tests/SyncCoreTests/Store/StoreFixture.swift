@@ -10,7 +10,16 @@ import Testing
 final class StoreFixture: Sendable {
     final class Clock: StoreClock {
         private let milliseconds = Mutex<Int64>(1_700_000_000_000)
+        /// The uptime that each look sees is later by the step.
+        private let up = Mutex((time: Duration.zero, step: Duration.zero))
         func now() -> Instant { Instant(milliseconds: milliseconds.withLock { $0 }) }
+        func uptime() -> Duration {
+            up.withLock { up in
+                up.time += up.step
+                return up.time
+            }
+        }
+        func moves(by step: Duration) { up.withLock { $0.step = step } }
         func advance(milliseconds by: Int64) { milliseconds.withLock { $0 += by } }
     }
 
@@ -143,8 +152,10 @@ final class StoreFixture: Sendable {
         store.list(table ?? todo, query, generation: .mobileApps, worker: worker)
     }
 
-    func listUnhurried(_ query: TableQuery) -> ListOutcome {
-        store.listUnhurried(todo, query, generation: .mobileApps)
+    func listUnhurried(
+        _ query: TableQuery, isLeft: @escaping @Sendable () -> Bool = { false }
+    ) -> ListOutcome {
+        store.listUnhurried(todo, query, generation: .mobileApps, worker: 1, isLeft: isLeft)
     }
 
     func row(_ id: String) async throws -> ItemRow? {

@@ -137,5 +137,6 @@ struct StoreIndexTests {
 
     private struct FixedClock: StoreClock {
         func now() -> Instant { Instant(milliseconds: 1_800_000_000_000) }
+        func uptime() -> Duration { .zero }
     }
 }

@@ -1,0 +1,63 @@
+import Synchronization
+import TablesProtocol
+import Testing
+
+@testable import SyncCore
+
+/// What ends a read: its steps first, its time last, and that no one waits for it.
+struct StatementBudgetTests {
+    private let clock = StoreFixture.Clock()
+
+    private var budget: StatementBudget { StatementBudget(uptime: { [clock] in clock.uptime() }) }
+
+    /// How often a read may go on that counts so many steps at a time.
+    private func count(
+        _ budget: StatementBudget, steps: Int, each: Int,
+        isLeft: @escaping @Sendable () -> Bool = { false }
+    ) -> Int {
+        budget.within(steps: steps, isLeft: isLeft) {
+            (0..<1_000).prefix { _ in budget.spend(steps: each) }.count
+        }
+    }
+
+    @Test func `a read ends with its steps where time stands still, and the next begins anew`() {
+        let budget = budget
+        for _ in 0..<2 {
+            #expect(count(budget, steps: 200_000, each: 10_000) == 21)
+        }
+        #expect(count(budget, steps: 1_000_000, each: 1_000) == 1_000)
+    }
+
+    @Test func `a read ends with its time, whatever steps it has left, and the next begins anew`() {
+        clock.moves(by: .milliseconds(StoreLimits.readMilliseconds / 5))
+        let budget = budget
+        for _ in 0..<2 {
+            #expect(count(budget, steps: 200_000_000, each: 10_000) == 5)
+        }
+    }
+
+    @Test func `the clock is looked at every ten thousand steps, whatever made them`() {
+        clock.moves(by: .milliseconds(1))
+        let budget = budget
+        #expect(count(budget, steps: 200_000_000, each: 100) == 1_000)
+        #expect(clock.uptime() == .milliseconds(11))
+    }
+
+    @Test func `a read ends when no one waits for it`() {
+        let looks = Mutex(0)
+        let end = count(budget, steps: 200_000_000, each: 10_000) {
+            looks.withLock { looks in
+                looks += 1
+                return looks > 7
+            }
+        }
+        #expect(end == 7)
+    }
+
+    @Test func `nothing is bounded while nothing is read`() {
+        clock.moves(by: .seconds(60))
+        let budget = budget
+        _ = count(budget, steps: 1_000, each: 10_000)
+        #expect((0..<100).allSatisfy { _ in budget.spend(steps: 1_000_000) })
+    }
+}
