@@ -1,6 +1,7 @@
 import Dispatch
 import SyncCore
 import Synchronization
+import TablesProtocol
 import Testing
 
 @testable import Proxy
@@ -183,6 +184,29 @@ import Testing
             // Neither do lists of clients that are not long.
             #expect(await test.table("GET", "todoitem").status == 200)
             for _ in 0..<4 { gate.signal() }
+        }
+    }
+
+    @Test func `a long list of a table that is not whole yet waits for its turn as well`()
+        async throws
+    {
+        try await TestHouse.run(sync: .auto) { test in
+            let text = String(repeating: "ab", count: 20_000)
+            for row in 0..<40 {
+                _ = test.elsewhere("POST", "todoitem", #"{"id":"r\#(row)","text":"\#(text)"}"#)
+            }
+            let gate = DispatchSemaphore(value: 0)
+            let longReads = test.house.routes.tables.longReads
+            let client = LongReads.Client(identity: "anonymous", actor: .client)
+            for _ in 0...Limits.longReadsWaiting {
+                #expect(longReads.run(for: client, isLeft: { false }) { _ in gate.wait() })
+            }
+            // A list in the order of changes waits for the pull, and is then the store's.
+            let long = await test.table(
+                "GET", "todoitem?$filter=indexof(text,'zz')%20eq%201&$orderby=updatedAt")
+            #expect(long.status == 503)
+            #expect(long.body.text.contains(LongReads.tooMany), "\(long.body.text)")
+            for _ in 0...Limits.longReadsWaiting { gate.signal() }
         }
     }
 }

@@ -114,7 +114,9 @@ import Testing
     }
 
     @Test(arguments: ["", "&$inlinecount=allpages"])
-    func `a long list is cut by its time, and when no one waits for it`(counting: String) async throws {
+    func `a long list is cut by its time, and when no one waits for it`(counting: String)
+        async throws
+    {
         try await fixture.fill(2000)
         let terms = (0..<30).map { "indexof(Title,'zz\($0)') eq 1" }
         let slow = try TableQuery(
