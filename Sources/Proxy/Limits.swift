@@ -10,7 +10,8 @@ enum Limits {
     static let passedBodyBytes = 100 << 20
     // What follows counts the connections of clients that may wait for the backend. With
     // ``eventStreams`` they are fewer than the server's connections, so that a backend which does not
-    // answer, and clients which do not read, leave room for those who need neither.
+    // answer, and clients which do not read, leave room for those who need neither. Those that wait for
+    // a place do not count: they give up after ``placeWaitSeconds``.
 
     /// Requests to the backend that are passed through at once; syncing has its own.
     static let passedConnections = 16
@@ -22,12 +23,14 @@ enum Limits {
     static let requestsAtBackend = 24
     /// Requests that send a body and wait for the backend's answer at once.
     static let uploadsAtBackend = 16
+    /// Those of them that wait for a place; each holds at most 1 MiB of its body meanwhile.
+    static let uploadsWaiting = 16
     /// Sign-ins, and tokens that the backend is asked about, at once.
     static let signInsAtBackend = 16
-    /// Those of them that wait for a place.
-    static let signInsWaiting = 16
-    /// Seconds that one of them waits at most.
-    static let signInWaitSeconds = 20
+    /// Those of them that wait for a place: with those at the backend, a hundred people at once.
+    static let signInsWaiting = 84
+    /// Seconds that a request waits for such a place at most.
+    static let placeWaitSeconds = 10
     /// Lists over the short budget of a read that run at once, those of all clients together.
     static let longReadsAtOnce = 3
     /// The operator's lists that run at once beside them.

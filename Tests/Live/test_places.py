@@ -5,6 +5,7 @@ import json
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -48,8 +49,10 @@ class Fast(BaseHTTPRequestHandler):
                 self.wfile.write(b"100000\r\n" + b"x" * MIB + b"\r\n")
 
     def do_POST(self):
-        length = int(self.headers.get("Content-Length") or 0)
-        name = json.loads(self.rfile.read(length))["access_token"] if "login" in self.path else ""
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.path == "/api/slow":
+            time.sleep(0.5)
+        name = json.loads(body)["access_token"] if "login" in self.path else ""
         self.reply(200, {"authenticationToken": f"token-{name}", "user": {"userId": f"facebook:{name}"}})
 
 
@@ -117,6 +120,33 @@ def test_uploads_that_do_not_go_on_leave_room_for_others(fast, wires):
     for _ in range(40):
         wires(fast, head(fast, "POST /api/size HTTP/1.1", "Content-Length: 1000000") + b"x" * 10_000)
     others_are_served(fast)
+
+
+def test_many_uploads_at_once_are_all_taken_by_a_slow_backend(fast):
+    def upload(_):
+        return requests.post(fast.url + "/api/slow", data=b"x" * 200_000, timeout=60).status_code
+
+    with ThreadPoolExecutor(30) as pool:
+        assert list(pool.map(upload, range(30))) == [200] * 30
+
+
+def test_a_hundred_sign_ins_at_once_are_all_answered(fast):
+    with ThreadPoolExecutor(100) as pool:
+        users = list(pool.map(lambda number: sign_in(fast, f"user{number}"), range(100)))
+    assert len({user.token for user in users}) == 100
+
+
+def test_an_upload_for_which_there_is_no_place_is_told_to_come_again(fast, wires):
+    for _ in range(40):
+        wires(fast, head(fast, "POST /api/size HTTP/1.1", "Content-Length: 1000000") + b"x" * 10_000)
+
+    def refused():
+        answer = requests.post(fast.url + "/api/slow", data=b"x", timeout=60)
+        return [answer] if answer.status_code == 503 else []
+
+    (answer,) = wait_until(refused, 20, "a refusal")
+    assert int(answer.headers["Retry-After"]) > 0
+    assert answer.json()["error"] == "Too many requests wait for the backend."
 
 
 def test_a_slow_download_is_whole_all_the_same(world):

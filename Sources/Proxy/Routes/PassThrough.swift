@@ -18,7 +18,7 @@ struct PassThrough: Sendable {
     /// The places for clients that wait for the backend and have sent all that they send.
     let places = Places(Limits.requestsAtBackend)
     /// The places for those that send a body meanwhile, as slowly as they like.
-    let uploads = Places(Limits.uploadsAtBackend)
+    let uploads = WaitingPlaces(Limits.uploadsAtBackend, waiting: Limits.uploadsWaiting)
     /// The places for signing in, and for tokens that the backend is asked about.
     let signIns = WaitingPlaces(Limits.signInsAtBackend, waiting: Limits.signInsWaiting)
 
@@ -38,19 +38,8 @@ struct PassThrough: Sendable {
 
     /// Answers a request that the guard let through.
     func handle(_ request: Request, _ terms: Terms) -> Answer {
-        if LoginAnswer.isExpected(of: request) {
-            return .later { reply in
-                work.start {
-                    guard await takesTurn() else {
-                        return reply(unreachable(request, Self.crowded))
-                    }
-                    let response = await response(to: request, terms)
-                    signIns.giveBack()
-                    reply(response)
-                }
-            }
-        }
-        let places = request.bodyStream == nil ? places : uploads
+        if LoginAnswer.isExpected(of: request) { return handle(request, terms, at: signIns) }
+        if request.bodyStream != nil { return handle(request, terms, at: uploads) }
         return .later { reply in
             guard places.take() else { return reply(unreachable(request, Self.crowded)) }
             work.start {
@@ -61,9 +50,25 @@ struct PassThrough: Sendable {
         }
     }
 
-    /// Waits for a place among those that sign in; false where too many wait, or for too long.
-    func takesTurn() async -> Bool {
-        await signIns.take { try? await Task.sleep(for: .seconds(Limits.signInWaitSeconds)) }
+    /// Answers a request when there is a place for it.
+    private func handle(
+        _ request: Request, _ terms: Terms, at places: WaitingPlaces
+    ) -> Answer {
+        .later { reply in
+            work.start {
+                guard await takesPlace(at: places) else {
+                    return reply(unreachable(request, Self.crowded))
+                }
+                let response = await response(to: request, terms)
+                places.giveBack()
+                reply(response)
+            }
+        }
+    }
+
+    /// Waits for a place; false where too many wait, or for too long.
+    func takesPlace(at places: WaitingPlaces) async -> Bool {
+        await places.take { try? await Task.sleep(for: .seconds(Limits.placeWaitSeconds)) }
     }
 
     /// Why a client is sent away.

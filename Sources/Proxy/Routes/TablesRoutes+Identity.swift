@@ -19,7 +19,9 @@ extension TablesRoutes {
         guard homes.nobody.board.mayAsk else { return .now(refused(call)) }
         return .later { reply in
             work.start {
-                guard await passThrough.takesTurn() else { return reply(crowded(call)) }
+                guard await passThrough.takesPlace(at: passThrough.signIns) else {
+                    return reply(crowded(call))
+                }
                 let generation = homes.backendGeneration
                 let verdict = await voucher.verdict(
                     token, call.table, client: call.generation, backend: generation)
