@@ -214,6 +214,9 @@ LINES = {
         "too long a form of a slash": "POST {target}%C0%AF HTTP/1.1",
         "half a surrogate pair": "POST {target}%ED%A0%80 HTTP/1.1",
         "a way up": "POST /tables/../-/api/v1/sync HTTP/1.1",
+        "a way up that is encoded twice, in too long a form":
+            "POST /api/%25c0%25ae%25c0%25ae/tables/todoitem HTTP/1.1",
+        "a way up with a byte that is no text": "POST /api/..%E9/tables/todoitem HTTP/1.1",
         "an encoded way up": "POST /tables/%2e%2e/-/api/v1/sync HTTP/1.1",
         "a half encoded way up": "POST /tables/.%2e/-/api/v1/sync HTTP/1.1",
         "a way to the same place": "POST /./tables/todoitem HTTP/1.1",
@@ -254,6 +257,8 @@ CHUNKS = {
         "a number of 64 bits": b"10000000000000012\r\n" + BODY + b"\r\n0\r\n\r\n",
     },
 }
+# What is refused in Understudy's own paths alone: behind another first segment it is the backend's matter.
+OWN_LINES = {"bytes that are no text", "an encoded line end", "an encoded line feed"}
 CROOKED_TARGETS = [
     "/tables/todoitem",
     "/tables/todoitem/a",
@@ -346,6 +351,8 @@ def crooked(port):
             body = b"0\r\n\r\n" if chunked else BODY
             yield f"{name}, {target}", status, whole(line, fields.replace("{host}", host), body)
         for status, name, other in named(LINES):
+            if name in OWN_LINES and target == "/api/custom":
+                continue
             other = other.replace("{target}", target).replace("{host}", host)
             yield f"{name}, {target}", status, whole(other, "Content-Length: 18", BODY)
         for status, name, body in named(CHUNKS):

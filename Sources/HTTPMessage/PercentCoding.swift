@@ -26,6 +26,37 @@ public enum PercentCoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
+    /// Decodes `%xx` once, whatever bytes come of it; a broken escape stays as it is. What a server sees
+    /// that takes a target as bytes, or decodes once more.
+    public static func decodeLeniently(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        var decoded: [UInt8] = []
+        var rest = Array(bytes)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count > 1, let high = value(rest[rest.startIndex]),
+                let low = value(rest[rest.startIndex + 1])
+            {
+                rest.removeFirst(2)
+                decoded.append(high << 4 | low)
+            } else {
+                decoded.append(byte)
+            }
+        }
+        return decoded
+    }
+
+    /// Whether every `%` begins an escape.
+    public static func isWellFormed(_ text: Substring) -> Bool {
+        var rest = text.utf8[...]
+        while let mark = rest.firstIndex(of: UInt8(ascii: "%")) {
+            rest = rest[rest.index(after: mark)...]
+            guard rest.popFirst().flatMap(value) != nil, rest.popFirst().flatMap(value) != nil
+            else {
+                return false
+            }
+        }
+        return true
+    }
+
     /// The text with every byte encoded that RFC 3986 does not leave unreserved.
     public static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []

@@ -57,6 +57,9 @@ enum Limits {
     static let diskBudgetBytesMin = 10 << 20
     /// The longest name of a capability address.
     static let capabilityNameBytes = 40
+    /// The shortest run of letters, digits, `-` and `_` in a path below `/c/` that may be a secret. Ours
+    /// have 43.
+    static let capabilitySecretBytes = 22
     /// Sessions at once; the oldest goes first.
     static let sessions = 50
     /// Elements of a page of a list, unless asked for.

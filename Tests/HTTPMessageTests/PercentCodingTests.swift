@@ -29,6 +29,20 @@ struct PercentCodingTests {
         #expect(PercentCoding.decode("%20%0A%10", allowsNUL: false) == " \n\u{10}")
     }
 
+    @Test(
+        arguments: [
+            ("a%20b", "a b", true), ("%25E9", "%E9", true), ("%C3%BC", "ü", true), ("", "", true),
+            ("%", "%", false), ("%2", "%2", false), ("a%zz%41", "a%zzA", false),
+            ("%%41", "%A", false),
+        ] as [(Substring, String, Bool)])
+    func `bytes are decoded as far as they can be`(
+        text: Substring, decoded: String, isWellFormed: Bool
+    ) {
+        #expect(PercentCoding.decodeLeniently(text.utf8) == Array(decoded.utf8))
+        #expect(PercentCoding.isWellFormed(text) == isWellFormed)
+        #expect(PercentCoding.decodeLeniently("a%E9%00".utf8) == [0x61, 0xE9, 0])
+    }
+
     @Test func `everything comes back, and nothing but unreserved characters is left bare`() {
         let text = String(String.UnicodeScalarView((1..<0x250).compactMap(Unicode.Scalar.init)))
         let encoded = PercentCoding.encode(text)

@@ -20,11 +20,16 @@ SPELLINGS = [
     "/x/..%255ctables/todoitem", "/#/../tables/todoitem", "/tables#/todoitem", "/tables%23/todoitem",
     "/tables%3Ftodoitem", "/tables:80/todoitem", "/tables::$DATA/todoitem", "/%ef%bd%94ables/todoitem",
     "/tables%e2%80%8b/todoitem", "/%ef%bb%bftables/todoitem", "/tables%c2%ad/todoitem",
+    "/api//../tables/todoitem", "/api/%25c0%25ae%25c0%25ae/tables/todoitem", "/api/%c0%ae%c0%ae/tables/todoitem",
+    "/api/..%E9/tables/todoitem", "/api/.%0A./tables/todoitem", "/api/%5C../tables/todoitem",
 ]
+# Addresses of clients that are none.
+WRONG = ["/c/short/tables/todoitem", "/C/short/%54ables/todoitem", "/c//tables/todoitem"]
 
 # What is nobody's but the backend's, and goes there as it stands.
 PASSED = [
     "/api/x", "/api/", "/api/a%2Fb?x=%201", "/api/%C3%A4%20b/x;a", "/api/100%25", "/api/a.b/...", "/api/%2525",
+    "/api/a%5Cb", "/api/x%0A", "/api//x", "/api///", "/files/caf%E9.txt", "/api/;a/x", "/C/style.css", "/c/", "/c",
     "/.auth/me", "/push/x", "/push/installations/1", "/tablesx/y", "/tables-x", "/favicon.ico", "/$batch",
 ]
 
@@ -36,7 +41,7 @@ def backend():
     backend.shutdown()
 
 
-@pytest.mark.parametrize("target", SPELLINGS)
+@pytest.mark.parametrize("target", SPELLINGS + WRONG)
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_no_spelling_of_tables_goes_around_the_capability(start, backend, target, method):
     proxy = start.proxy(backend.url, "--sync", "manual", "--tables-access", "capability")

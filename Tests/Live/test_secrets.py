@@ -57,7 +57,9 @@ def test_a_capabilitys_secret_reaches_neither_the_backend_nor_the_log(start, bac
                    f"/c/{secret}/c/{secret}/api/x", f"/c/{secret}/%43;a/{secret}/api/x", f"/c/{secret}/api/{secret}",
                    f"/;/c/{secret}/api/x", f"/%3b/c/{secret}/api/x", f"/%20/c/{secret}/api/x",
                    f"/%ef%bd%83/{secret}/api/x", f"/c%e2%80%8b/{secret}/api/x", f"/c#/{secret}/api/x",
-                   f"/c:80/{secret}/api/x"):
+                   f"/c:80/{secret}/api/x", f"/c/{secret}.css", f"/c/x/{secret}", f"/c/%{ord(secret[0]):02x}{secret[1:]}/x",
+                   f"/c/%25{ord(secret[0]):02x}{secret[1:]}/x", f"/c/%E9/{secret}", f"/c/{secret}/api//{secret}",
+                   f"/c/{secret}/api/%25{ord(secret[0]):02x}{secret[1:]}", f"/c/{secret}/api/%E9{secret}"):
         status, answer = raw(proxy.port, target)
         assert status in (200, 400, 401), (target, answer)
     for place in (address, proxy.url.replace("127.0.0.1", "localhost") + f"/%63/{secret}"):
@@ -93,6 +95,7 @@ def test_the_operators_token_reaches_the_backend_in_no_field(start, backend):
     assert not any("Basic" in fields.get("Authorization", "") for _, _, fields, _ in backend.requests)
     backend.requests.clear()
     for target in (f"/api/x?access_token={token}", f"/api/{token}", f"/api/x?a=%{ord(token[0]):02x}{token[1:]}",
+                   f"/api/%E9/%{ord(token[0]):02x}{token[1:]}", f"/api/%25{ord(token[0]):02x}{token[1:]}",
                    f"/tables/none?access_token={token}"):
         status, answer = raw(proxy.port, target)
         assert status == 400 and b"The operator's token stands in the target" in answer, target

@@ -9,8 +9,8 @@ struct AddressedRequest: Sendable {
     let secret: String?
 
     /// Takes `/c/SECRET` off the target, however its first segment is spelled: `/C/SECRET` and
-    /// `/%63/SECRET` hold the same secret, which goes to no backend. What cannot be read has none;
-    /// ``TargetPath`` refuses it.
+    /// `/%63/SECRET` hold the same secret, which goes to no backend. `/C/style.css` has none, and is the
+    /// backend's. What cannot be read has none either; ``TargetPath`` refuses it.
     init(_ request: Request) {
         let target = request.head.path ?? "/"
         guard let mark = Self.mark(of: request.path) else {
@@ -43,9 +43,20 @@ struct AddressedRequest: Sendable {
         guard path.utf8.first == slash else { return nil }
         let first = path.utf8.dropFirst().prefix { $0 != slash }
         guard let segment = try? TargetPath.firstSegment(Substring(first)),
-            TargetPath.root(of: segment) == mark
+            TargetPath.root(of: segment) == mark, isAddress(path)
         else { return nil }
         return first.endIndex < path.endIndex
             ? path.utf8.index(after: first.endIndex) : path.endIndex
+    }
+
+    /// Whether a path whose first segment is ``mark`` is a capability address, good or wrong: it may hold a
+    /// secret anywhere, or what follows its second segment is one of Understudy's own paths.
+    private static func isAddress(_ path: Substring) -> Bool {
+        if Capability.mayHoldSecret(path) { return true }
+        let segments = path.utf8.split(
+            separator: UInt8(ascii: "/"), maxSplits: 4, omittingEmptySubsequences: false)
+        guard segments.count > 3 else { return false }
+        let third = String(decoding: PercentCoding.decodeLeniently(segments[3]), as: UTF8.self)
+        return TargetPath.own.contains(TargetPath.root(of: third))
     }
 }

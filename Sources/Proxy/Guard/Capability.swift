@@ -1,3 +1,4 @@
+import HTTPMessage
 import TablesProtocol
 
 /// An address with a secret in it, `http://127.0.0.1:8080/c/SECRET`: whoever knows it may call
@@ -22,5 +23,20 @@ struct Capability: Sendable, Hashable {
         }
         return isPlain && text.first.map { !"-_.".contains($0) } == true
             && text.utf8.count <= Limits.capabilityNameBytes
+    }
+
+    /// Whether a path may hold a secret, as it is or percent-encoded, once or twice.
+    static func mayHoldSecret(_ path: Substring) -> Bool {
+        let once = PercentCoding.decodeLeniently(path.utf8)
+        return [Array(path.utf8), once, PercentCoding.decodeLeniently(once)].contains { bytes in
+            bytes.split { !isOfSecret($0) }.contains { $0.count >= Limits.capabilitySecretBytes }
+        }
+    }
+
+    private static func isOfSecret(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "."), UInt8(ascii: "~"): false
+        default: PercentCoding.isUnreserved(byte)
+        }
     }
 }

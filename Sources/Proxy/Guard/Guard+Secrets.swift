@@ -22,7 +22,7 @@ extension Guard {
         let spelled = SpelledSecret(secret)
         guard
             AddressedRequest(asked.request).secret != nil
-                || path.segments.contains(where: { spelled.isIn($0) })
+                || path.readings.contains(where: { spelled.isIn($0) })
         else { return nil }
         return Refusal(
             .target,

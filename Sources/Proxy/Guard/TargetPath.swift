@@ -20,26 +20,43 @@ struct TargetPath: Sendable, Hashable {
     }
 
     /// Splits and decodes `path`, which starts with a slash.
-    /// - Throws: ``Malformed`` for a path that two servers could read in two ways: no slash first, a
-    ///   `#`, a broken escape, a dot segment, a control character, a backslash, an empty segment
-    ///   before the last, or a first segment that ``firstSegment(_:)`` refuses.
+    ///
+    /// 1. The first segment decides whose path it is, and can be read in one way alone.
+    /// 2. So can every segment of a path that is Understudy's own (``own``).
+    /// 3. Behind any other first segment a path is the backend's matter: it may have backslashes, control
+    ///    characters, empty segments and bytes that are no UTF-8. What could lead elsewhere in another
+    ///    reading is refused there too (``checkReadings(_:)``).
+    /// - Throws: ``Malformed`` for a path that two servers could read in two ways.
     init(_ path: Substring) throws(Malformed) {
-        guard path.utf8.first == UInt8(ascii: "/") else {
+        let slash = UInt8(ascii: "/")
+        guard path.utf8.first == slash else {
             throw Malformed(sentence: "The request target must be a path that starts with a slash.")
         }
-        var segments: [String] = []
-        if path.utf8.count > 1 {
-            let raw = path.utf8.dropFirst()
-                .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-            for segment in raw {
-                let text =
-                    try segments.isEmpty
-                    ? Self.firstSegment(Substring(segment)) : Self.decode(Substring(segment))
-                segments.append(text)
-            }
+        guard path.utf8.count > 1 else {
+            segments = []
+            return
         }
-        if segments.dropLast().contains(where: Self.isEmpty) { throw Self.emptySegment }
+        let raw = path.utf8.dropFirst().split(separator: slash, omittingEmptySubsequences: false)
+        let first = try Self.firstSegment(Substring(raw[0]))
+        let isOwn = Self.own.contains(Self.root(of: first))
+        var segments = [first]
+        for segment in raw.dropFirst() {
+            segments.append(
+                try isOwn ? Self.decode(Substring(segment)) : Self.passed(Substring(segment)))
+        }
+        if isOwn, segments.dropLast().contains(where: Self.isEmpty) { throw Self.emptySegment }
         self.segments = segments
+    }
+
+    /// The first segments of Understudy's own paths, and of those that it passes on with care.
+    static let own: Set = ["tables", "-", AddressedRequest.mark, ".auth", "login"]
+
+    /// The segments, and what a server sees in them that decodes once more.
+    var readings: [String] {
+        segments
+            + segments.map { segment in
+                String(decoding: PercentCoding.decodeLeniently(segment.utf8), as: UTF8.self)
+            }
     }
 
     /// What the first segment names, however it is spelled: the ASCII letters, digits, `-`, `.`, `_`
@@ -83,12 +100,45 @@ struct TargetPath: Sendable, Hashable {
         if text.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\\") || $0 == 0x7F }) {
             throw Malformed(sentence: "The path holds a control character or a backslash.")
         }
-        // A server that decodes twice, or one behind it that decodes again, sees the second reading.
-        let again = PercentCoding.decode(Substring(text)) ?? text
-        if holdsDots(text) || holdsDots(again) {
-            throw Malformed(sentence: "The path holds a dot segment.")
-        }
+        try checkReadings(Array(text.utf8))
         return text
+    }
+
+    /// Decodes a segment that only the backend reads; bytes that are no UTF-8 are replaced.
+    private static func passed(_ raw: Substring) throws(Malformed) -> String {
+        try checkMark(raw.utf8)
+        guard PercentCoding.isWellFormed(raw) else {
+            throw Malformed(sentence: "The path holds a percent sign without two digits.")
+        }
+        let bytes = PercentCoding.decodeLeniently(raw.utf8)
+        if bytes.contains(0) { throw Malformed(sentence: "The path holds a NUL byte.") }
+        try checkReadings(bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Refuses a decoded segment in which a server that decodes twice, or one behind it that decodes
+    /// again, sees a dot segment, or a character in a form that only lenient readers of UTF-8 take.
+    private static func checkReadings(_ bytes: [UInt8]) throws(Malformed) {
+        for reading in [bytes, PercentCoding.decodeLeniently(bytes)] {
+            if holdsFalseForm(reading) {
+                throw Malformed(
+                    sentence: "The path holds a character in a form that UTF-8 has not.")
+            }
+            if holdsDots(reading) { throw Malformed(sentence: "The path holds a dot segment.") }
+        }
+    }
+
+    /// Whether bytes hold a character in more bytes than UTF-8 has for it, such as `C0 AE` for a dot, or
+    /// half a surrogate pair.
+    private static func holdsFalseForm(_ bytes: [UInt8]) -> Bool {
+        bytes.indices.dropLast().contains { place in
+            switch (bytes[place], bytes[place + 1]) {
+            case (0xC0...0xC1, 0x80...0xBF), (0xE0, 0x80...0x9F), (0xED, 0xA0...0xBF),
+                (0xF0, 0x80...0x8F):
+                true
+            case _: false
+            }
+        }
     }
 
     /// A raw `#` ends the target for some servers and not for others.
@@ -107,11 +157,15 @@ struct TargetPath: Sendable, Hashable {
         pieces(segment).allSatisfy { $0.unicodeScalars.allSatisfy(isIgnored) }
     }
 
-    /// Whether a piece of a decoded segment is one dot or two, blanks left out.
-    private static func holdsDots(_ segment: String) -> Bool {
-        guard segment.utf8.contains(UInt8(ascii: ".")) else { return false }
-        return pieces(segment).contains { piece in
-            let shown = piece.unicodeScalars.filter { !isIgnored($0) }
+    /// Whether a piece of a decoded segment is one dot or two. What some server leaves out does not count,
+    /// nor do control characters and bytes that are no UTF-8.
+    private static func holdsDots(_ bytes: [UInt8]) -> Bool {
+        guard bytes.contains(UInt8(ascii: ".")) else { return false }
+        return pieces(String(decoding: bytes, as: UTF8.self)).contains { piece in
+            let shown = piece.unicodeScalars.filter { scalar in
+                !isIgnored(scalar) && scalar.value >= 0x20 && scalar.value != 0x7F
+                    && scalar != "\u{FFFD}"
+            }
             return (1...2).contains(shown.count) && shown.allSatisfy { $0 == "." }
         }
     }

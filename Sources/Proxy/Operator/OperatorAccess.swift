@@ -118,10 +118,13 @@ final class OperatorAccess: Sendable {
     /// would carry it past this program.
     func withoutToken(_ fields: HTTPFields) -> HTTPFields { spelledToken.removed(from: fields) }
 
-    /// Whether a raw target holds the operator's token, as it is or percent-encoded.
+    /// Whether a raw target holds the operator's token, as it is or percent-encoded, once or twice.
     func isTokenIn(_ target: String) -> Bool {
-        spelledToken.isIn(target)
-            || PercentCoding.decode(target[...]).map { spelledToken.isIn($0) } == true
+        if spelledToken.isIn(target) { return true }
+        let once = PercentCoding.decodeLeniently(target.utf8)
+        return [once, PercentCoding.decodeLeniently(once)].contains {
+            spelledToken.isIn(String(decoding: $0, as: UTF8.self))
+        }
     }
 
     /// Makes a one-time link's value.
