@@ -105,6 +105,10 @@ def test_a_restore_gives_back_every_row_operation_and_entry_of_history(proxy, tm
     copy = tampered(proxy, tmp_path)
     store = proxy.folder / "stores/anonymous/store.sqlite"
     kinds = {kind: schema(store, kind) for kind in ("table", "index", "trigger", "view")}
+    was = {path: path.read_bytes() for path in proxy.folder.rglob("*") if path.is_file()}
+    dry = proxy.command("restore", copy, "--dry-run")
+    assert dry.returncode == 0 and "anonymous: 2 items, 2 open operations" in dry.stdout, dry
+    assert {path: path.read_bytes() for path in proxy.folder.rglob("*") if path.is_file()} == was
     restored(proxy, copy)
     assert {kind: schema(store, kind) for kind in kinds} == kinds
     proxy.start()
@@ -202,8 +206,9 @@ def test_a_restore_takes_no_token_fingerprints(start, tmp_path):
 )
 def test_a_restore_refuses_names_with_line_breaks(proxy, tmp_path, statement):
     copy = tampered(proxy, tmp_path, statement)
-    done = proxy.command("restore", copy, "--yes")
-    assert done.returncode == 1 and "has a" in done.stderr and "can have" in done.stderr, done
+    for option in ("--dry-run", "--yes"):
+        done = proxy.command("restore", copy, option)
+        assert done.returncode == 1 and "has a" in done.stderr and "can have" in done.stderr, done
     proxy.start()
     assert proxy.get("mine").json()["text"] == "mine"
 
@@ -262,8 +267,9 @@ def test_a_restore_sends_no_header_field_that_no_client_can_have_sent(proxy, tmp
 )
 def test_a_restore_refuses_values_that_no_store_can_have(proxy, tmp_path, statement):
     copy = tampered(proxy, tmp_path, statement)
-    done = proxy.command("restore", copy, "--yes")
-    assert done.returncode == 1 and "can have" in done.stderr, done
+    for option in ("--dry-run", "--yes"):
+        done = proxy.command("restore", copy, option)
+        assert done.returncode == 1 and "can have" in done.stderr, done
     proxy.start()
     assert proxy.get("mine").json()["text"] == "mine"
     assert proxy.operator("GET", "/history")["items"]

@@ -13,7 +13,8 @@ struct Restore: ParsableCommand {
     @Argument(help: "The folder that `understudy backup` made.")
     var path: String
 
-    @Flag(help: "Only check the backup.")
+    @Flag(
+        help: "Do all of it in a temporary place, change nothing, and say what would be restored.")
     var dryRun = false
 
     @OptionGroup var confirmation: Confirmation
@@ -22,9 +23,11 @@ struct Restore: ParsableCommand {
     func run() throws {
         let folder = try options.folder()
         let backup = Backup(path: path)
-        let entries = try backup.verified()
+        var entries = try backup.verified()
         var aside: String?
-        if !dryRun {
+        if dryRun {
+            entries = try backup.rehearse(entries)
+        } else {
             let lock = try folder.open()
             defer { lock.release() }
             if folder.hasStore {
@@ -38,7 +41,9 @@ struct Restore: ParsableCommand {
             ("keptAside", .text(aside)))
         options.show(answer) { answer in
             Words.backup(answer) + (aside.map { ["What was there before is in \($0)."] } ?? [])
-                + (dryRun ? ["The backup is whole; nothing was changed."] : [])
+                + (dryRun
+                    ? ["The backup can be restored as it is listed here; nothing was changed."]
+                    : [])
         }
     }
 }

@@ -125,6 +125,22 @@ struct Backup: Sendable {
         }
     }
 
+    /// Does to every store what ``restore(_:to:)`` does, in files without names that are gone afterwards.
+    /// - Returns: what the restored stores would hold.
+    func rehearse(_ entries: [Entry]) throws(StartProblem) -> [Entry] {
+        var restored: [Entry] = []
+        for entry in entries {
+            do {
+                let contents = try Store.rehearseRestore(
+                    of: storeFile(entry.identity), clock: SystemClock())
+                restored.append(self.entry(entry.identity, contents))
+            } catch {
+                throw StartProblem("\(error)", .error)
+            }
+        }
+        return restored
+    }
+
     private var manifest: String { "\(path)/manifest.json" }
 
     private func storeFile(_ identity: String) -> String {

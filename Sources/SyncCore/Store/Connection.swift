@@ -33,6 +33,12 @@ enum Connection {
         }
     }
 
+    /// An empty database in a file without a name, which SQLite makes in the folder for temporary files
+    /// and which is gone with the connection, also where the process ends.
+    static func temporary() throws -> DatabaseQueue {
+        try DatabaseQueue(path: "", configuration: configuration())
+    }
+
     /// A connection that only reads and belongs to one reader. Read-only: it cannot copy the log into the
     /// file, neither while it is in use nor when it is closed.
     static func reader(

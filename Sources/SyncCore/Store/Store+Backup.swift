@@ -6,37 +6,33 @@ extension Store {
     /// Writes a whole, consistent and verified copy of the store as it is at one moment, while it is
     /// in use.
     ///
-    /// 1. The copy grows beside its place, readable only by the owner.
+    /// 1. The copy grows in a new folder beside its place, which is the owner's alone: no link can be
+    ///    planted in it.
     /// 2. It is on disk and verified before it gets its name.
     ///
-    /// - Parameter path: where no file may be yet.
+    /// - Parameter path: where nothing may be yet, not even a link that leads nowhere.
     @discardableResult
     public func backup(to path: String) async throws(StoreError) -> StoreContents {
-        guard !FileManager.default.fileExists(atPath: path) else {
-            throw .cannotOpen("There is a file at \(path) already; name another one.")
-        }
-        let part = path + ".part"
+        try Self.refuseTaken(path)
         let result: Result<StoreContents, StoreError> = await withCheckedContinuation { done in
             operatorReader.asyncUnsafeRead { access in
-                done.resume(returning: Self.copy(access, to: part, as: path))
+                done.resume(returning: Self.copy(access, to: path))
             }
         }
         return try result.get()
     }
 
     /// Writes a copy of the store in a file, also while another process works on it.
-    /// - Parameter path: where no file may be yet.
+    /// - Parameter path: where nothing may be yet, not even a link that leads nowhere.
     @available(*, noasync)
     public static func backup(
         of file: String, to path: String
     ) throws(StoreError) -> StoreContents {
-        guard !FileManager.default.fileExists(atPath: path) else {
-            throw .cannotOpen("There is a file at \(path) already; name another one.")
-        }
+        try refuseTaken(path)
         do {
             let store = try Connection.reader(file, budget: nil)
             let contents = try store.unsafeRead { db in
-                try copy(.success(db), to: path + ".part", as: path).get()
+                try copy(.success(db), to: path).get()
             }
             try store.close()
             return contents
@@ -45,11 +41,24 @@ extension Store {
         }
     }
 
+    private static func refuseTaken(_ path: String) throws(StoreError) {
+        // Asked of the name itself, and not of what a link leads to.
+        guard (try? FileManager.default.attributesOfItem(atPath: path)) == nil else {
+            throw .cannotOpen("There is a file at \(path) already; name another one.")
+        }
+    }
+
     private static func copy(
-        _ access: Result<Database, any Error>, to part: String, as path: String
+        _ access: Result<Database, any Error>, to path: String
     ) -> Result<StoreContents, StoreError> {
+        let folder = "\(path).part-\(UUID().uuidString)"
         do {
-            try StoreFiles.remove(part)
+            // It fails where anything has that name.
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700])
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let part = folder + "/store.sqlite"
             try StoreFiles.make(part)
             try access.get().execute(sql: "VACUUM INTO ?", arguments: [part])
             let contents = try verify(at: part)
@@ -58,11 +67,8 @@ extension Store {
             try FileManager.default.moveItem(atPath: part, toPath: path)
             try StoreFiles.synchronise(
                 URL(fileURLWithPath: path).deletingLastPathComponent().path)
-            try StoreFiles.remove(part)
             return .success(contents)
         } catch {
-            // What a failed removal leaves behind is overwritten by the next backup.
-            try? StoreFiles.remove(part)
             return .failure(StoreError(error))
         }
     }
@@ -81,14 +87,11 @@ extension Store {
     public static func restore(
         _ backup: String, to path: String, clock: any StoreClock
     ) throws(StoreError) -> StoreContents {
-        let contents = try verify(at: backup)
-        if let fault = contents.faults.first {
-            throw .damaged("The backup \(backup) is damaged and was not restored: \(fault)")
-        }
+        try refuseDamaged(backup)
         let (part, kept) = (path + ".restoring", path + ".before-restore")
         do {
             try StoreFiles.remove(part)
-            let copy = try prepared(backup, in: part, clock)
+            let copy = try prepared(backup, in: Connection.writer(part), clock)
             let store = try vacated(path, keeping: kept)
             try copy.backup(to: store)
             try copy.close()
@@ -100,12 +103,35 @@ extension Store {
         return try verify(at: path)
     }
 
-    /// A copy of a backup in the present version that knows that it was restored.
+    /// Does all that a restore of a backup does, in a file without a name that is gone afterwards.
+    /// - Returns: what the restored store would hold.
+    @available(*, noasync)
+    public static func rehearseRestore(
+        of backup: String, clock: any StoreClock
+    ) throws(StoreError) -> StoreContents {
+        try refuseDamaged(backup)
+        do {
+            let copy = try prepared(backup, in: Connection.temporary(), clock)
+            let contents = try contents(of: copy, at: backup)
+            try copy.close()
+            return contents
+        } catch {
+            throw StoreError(error)
+        }
+    }
+
+    private static func refuseDamaged(_ backup: String) throws(StoreError) {
+        let contents = try verify(at: backup)
+        if let fault = contents.faults.first {
+            throw .damaged("The backup \(backup) is damaged and was not restored: \(fault)")
+        }
+    }
+
+    /// A copy of a backup in the present version that knows that it was restored, whole.
     private static func prepared(
-        _ backup: String, in part: String, _ clock: any StoreClock
+        _ backup: String, in copy: DatabaseQueue, _ clock: any StoreClock
     ) throws -> DatabaseQueue {
         let source = try Connection.reader(backup, budget: nil)
-        let copy = try Connection.writer(part)
         try StoreRebuild.copy(source, to: copy)
         try source.close()
         try Migrations.present.run(on: copy)
@@ -120,6 +146,9 @@ extension Store {
             try transaction.recoverRuns()
             try transaction.noteRestored()
             try transaction.flush()
+        }
+        if let fault = try contents(of: copy, at: backup).faults.first {
+            throw StoreError.damaged("The store that \(backup) becomes is damaged: \(fault)")
         }
         return copy
     }

@@ -37,17 +37,22 @@ extension Store {
     public static func verify(at path: String) throws(StoreError) -> StoreContents {
         do {
             let file = try Connection.reader(path, budget: nil)
-            let contents = try file.read { db in
-                guard let version = try Migrations.present.version(of: db) else {
-                    throw StoreError.damaged("The file \(path) is no store of Understudy.")
-                }
-                try StoreRebuild.refuseFalseTables(db, version: version)
-                return try Transaction(lookingInto: db).contents(version: version)
-            }
+            let contents = try contents(of: file, at: path)
             try file.close()
             return contents
         } catch {
             throw Connection.opening(error, path)
+        }
+    }
+
+    /// What a store holds that is open already.
+    static func contents(of store: DatabaseQueue, at path: String) throws -> StoreContents {
+        try store.read { db in
+            guard let version = try Migrations.present.version(of: db) else {
+                throw StoreError.damaged("The file \(path) is no store of Understudy.")
+            }
+            try StoreRebuild.refuseFalseTables(db, version: version)
+            return try Transaction(lookingInto: db).contents(version: version)
         }
     }
 }

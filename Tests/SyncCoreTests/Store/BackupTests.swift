@@ -15,6 +15,17 @@ import Testing
     private func verify(_ path: String) throws -> StoreContents { try Store.verify(at: path) }
 
     @available(*, noasync)
+    private func copyFile(to path: String) throws {
+        _ = try Store.backup(of: fixture.path, to: path)
+    }
+
+    /// What a restore would give, which is what it gives.
+    @available(*, noasync)
+    private func rehearsed(_ path: String) throws -> StoreContents {
+        try Store.rehearseRestore(of: path, clock: fixture.clock)
+    }
+
+    @available(*, noasync)
     private func restored(_ path: String) throws -> StoreContents {
         try Store.restore(path, to: fixture.path, clock: fixture.clock)
     }
@@ -34,6 +45,31 @@ import Testing
         await #expect(throws: StoreError.self) { try await fixture.store.backup(to: backup) }
         let left = try FileManager.default.contentsOfDirectory(atPath: fixture.folder)
         #expect(left.allSatisfy { !$0.contains(".part") })
+    }
+
+    @Test func `a backup follows no link that is planted where it is made`() async throws {
+        try await fixture.insert("a")
+        let files = FileManager.default
+        let (victim, nowhere) = (fixture.folder + "/victim", fixture.folder + "/nowhere")
+        try "precious".write(toFile: victim, atomically: true, encoding: .utf8)
+        // The names that a copy has had while it grew.
+        for suffix in [".part", ".part-wal", ".part-journal"] {
+            try files.createSymbolicLink(
+                atPath: backup + suffix, withDestinationPath: nowhere)
+        }
+        _ = try await fixture.store.backup(to: backup)
+        try look(backup) { #expect($0.items == 1) }
+        for name in [victim, nowhere] {
+            let link = "\(fixture.folder)/link-to-\(name == victim)"
+            try files.createSymbolicLink(atPath: link, withDestinationPath: name)
+            await #expect(throws: StoreError.self) { try await fixture.store.backup(to: link) }
+            #expect(throws: StoreError.self) { try copyFile(to: link) }
+            #expect(try files.destinationOfSymbolicLink(atPath: link) == name)
+        }
+        #expect(!files.fileExists(atPath: nowhere))
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "precious")
+        let left = try files.contentsOfDirectory(atPath: fixture.folder)
+        #expect(!left.contains { $0.contains(".part-") && $0.count > 30 })
     }
 
     @Test func `a backup while writes run holds every write of a moment and none by half`()
@@ -68,6 +104,9 @@ import Testing
         try await fixture.store.backup(to: backup)
         try await fixture.insert("b")
         try fixture.store.close()
+        let before = try contents(fixture.path)
+        try rehearse { contents in #expect(contents.items == 1 && contents.faults.isEmpty) }
+        #expect(try contents(fixture.path) == before)
         try restore { contents in #expect(contents.items == 1 && contents.faults.isEmpty) }
         let store = try fixture.reopened()
         #expect(try await store.tables().first?.items == 1)
@@ -105,6 +144,7 @@ import Testing
         let foreign = fixture.folder + "/foreign"
         try await DatabaseQueue(path: foreign).write { try $0.execute(sql: "CREATE TABLE t(x)") }
         for path in [damaged, backup, foreign, fixture.folder + "/nothing"] {
+            #expect(throws: StoreError.self, "\(path)") { try rehearsed(path) }
             #expect(throws: StoreError.self, "\(path)") { try restored(path) }
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.path)) == before)
@@ -256,7 +296,9 @@ import Testing
             try db.execute(sql: statement)
             #expect(db.changesCount > 0)
         }
+        let warning = #expect(throws: StoreError.self) { try rehearsed(backup) }
         let refusal = #expect(throws: StoreError.self) { try restored(backup) }
+        #expect(warning == refusal)
         #expect(refusal?.description.contains("can have") == true, "\(refusal as Any)")
         #expect(try contents(fixture.path) == before)
     }
@@ -312,6 +354,8 @@ import Testing
     // Restoring blocks, so it is done where nothing else waits for the thread.
 
     private func restore(_ check: (StoreContents) -> Void) throws { check(try restored(backup)) }
+
+    private func rehearse(_ check: (StoreContents) -> Void) throws { check(try rehearsed(backup)) }
 
     private func look(_ path: String, _ check: (StoreContents) -> Void) throws {
         check(try verify(path))
