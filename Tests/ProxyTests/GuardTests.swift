@@ -197,6 +197,37 @@ struct GuardTests {
             ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"], false
         ),
         ("GET", "/-/", ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"], false),
+        ("POST", "/.auth/login/aad/callback", form, true),
+        ("POST", "/.auth/login/aad/callback", form.merging(["Origin": "null"]) { $1 }, true),
+        ("PUT", "/.auth/login/aad/callback", form, false),
+        ("POST", "/.auth/login/aad", form, false), ("POST", "/.auth/login/aad/x", form, false),
+        ("POST", "/.auth/login/aad/callback/x", form, false),
+        ("POST", "/login/aad/callback", form, false),
+        ("POST", "/api/login/aad/callback", form, false),
+        ("POST", "/tables/t", form, false),
+        (
+            "POST", "/.auth/login/aad/callback",
+            form.merging(["Sec-Fetch-Mode": "no-cors"]) { $1 }, false
+        ),
+        (
+            "POST", "/.auth/login/aad/callback",
+            form.merging(["Sec-Fetch-Dest": "iframe"]) { $1 }, false
+        ),
+        (
+            "POST", "/.auth/login/aad/callback",
+            form.merging(["Content-Type": "text/plain"]) { $1 }, false
+        ),
+        (
+            "POST", "/.auth/login/aad/callback",
+            ["Origin": "https://login.example", "Content-Type": form["Content-Type"] ?? ""], false
+        ),
+    ]
+
+    /// What a browser says of a form that the page of a provider posts.
+    private static let form = [
+        "Origin": "https://login.example", "Sec-Fetch-Site": "cross-site",
+        "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document",
+        "Content-Type": "application/x-www-form-urlencoded; charset=utf-8",
     ]
 
     @Test(arguments: origins)

@@ -8,6 +8,7 @@ extension Guard {
         let origin = request.head.headerFields[.origin]
         let site = request.head.headerFields[.secFetchSite]
         if let origin, isListed(origin, for: space) { return nil }
+        if isEndOfLogin(request, path) { return nil }
         if let origin, origin != "http://\(request.head.authority ?? "")" {
             return crossOrigin(origin)
         }
@@ -70,6 +71,19 @@ extension Guard {
         case nil, "-", ".auth", "login": return true
         default: return false
         }
+    }
+
+    /// A form that a provider's page posts, by which a person's login ends (`response_mode=form_post`).
+    /// Whatever the form says, it is the backend that judges it; its answer has an origin of its own, and
+    /// a link could say the same to the same address.
+    private func isEndOfLogin(_ request: Request, _ path: TargetPath) -> Bool {
+        let fields = request.head.headerFields
+        guard request.head.method == .post, path.segments.count == 4, !path.segments[2].isEmpty,
+            path.segments[..<2] == [".auth", "login"], path.segments[3] == "callback"
+        else { return false }
+        return fields[.secFetchSite] == "cross-site" && fields[.secFetchMode] == "navigate"
+            && fields[.secFetchDest] ?? "document" == "document"
+            && MediaType.isForm(fields[.contentType] ?? "")
     }
 
     private func crossOrigin(_ origin: String?) -> Refusal {
