@@ -159,6 +159,15 @@ def test_a_table_that_a_client_has_read_or_that_is_named_is_what_doctor_asks_for
     assert {path.partition("?")[0] for _, path, *_ in movies.requests} == {"/tables/movies"}
 
 
+def test_a_table_that_was_read_and_never_copied_is_what_doctor_asks_for(world, movies):
+    world.start_proxy()
+    assert requests.get(world.url + "/tables/movies", headers=ZUMO, timeout=10).status_code == 200
+    assert world.person.json("status")["wantedTables"] == ["movies"]
+    movies.requests.clear()
+    assert findings(world, expect=0) == {}
+    assert {path.partition("?")[0] for _, path, *_ in movies.requests} == {"/tables/movies"}
+
+
 def test_a_table_that_is_forbidden_is_not_called_missing(world, movies):
     movies.behaviour = only_movies(403, b'{"message":"no"}', "application/json")
     found = findings(world, expect=0)

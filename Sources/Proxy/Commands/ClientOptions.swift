@@ -116,9 +116,15 @@ struct ClientOptions: ParsableArguments {
         }
     }
 
-    /// Whether an Understudy runs on the folder.
-    func isAnybodyRunning() async throws -> Bool {
-        try await withRunning(try folder()) { _ in true } ?? false
+    /// The tables that clients of the running Understudy have read and no sync has copied yet; nil when
+    /// none runs.
+    func wantedTables() async throws -> [TableName]? {
+        try await withRunning(try folder()) { client in
+            let status = try? await client.get("/status")
+            return (status?["wantedTables"]?.array ?? []).compactMap {
+                $0.string.flatMap { TableName($0) }
+            }
+        }
     }
 
     /// Whether a process answers at the folder's socket; a file that a crash left refuses.

@@ -29,9 +29,10 @@ struct DoctorCommand: AsyncParsableCommand {
     ) async throws -> [Finding] {
         let sources = try options.sources([Settings.backend.name: backend.map { [$0] } ?? []])
         // A folder that cannot be trusted is a finding of its own, and no reason to look no further.
-        let isRunning = (try? await options.isAnybodyRunning()) ?? false
+        let wanted = (try? await options.wantedTables()) ?? nil
         return await Doctor(
-            sources: sources, folder: try options.folder(), isRunning: isRunning
+            sources: sources, folder: try options.folder(), isRunning: wanted != nil,
+            wanted: wanted ?? []
         ).findings()
     }
 }

@@ -60,11 +60,11 @@ extension Doctor {
         return value(Settings.backend) ?? own?.contents?.backend.flatMap { BackendAddress($0) }
     }
 
-    /// The tables that are configured, then those of the stores.
+    /// The tables that are configured, then those of the stores, then those that clients have read.
     private func seenTables(_ stores: [LookedThrough]) -> [TableName] {
         let stored = stores.flatMap { $0.contents?.tables ?? [] }
         var seen: [TableName] = []
-        for table in list(Settings.table) + stored.compactMap({ TableName($0) })
+        for table in list(Settings.table) + stored.compactMap({ TableName($0) }) + wanted
         where !seen.contains(table) {
             seen.append(table)
         }

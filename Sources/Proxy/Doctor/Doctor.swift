@@ -8,6 +8,8 @@ struct Doctor: Sendable {
     let folder: DataFolder
     /// Whether an Understudy runs on the folder.
     let isRunning: Bool
+    /// Tables that its clients have read and that are in no store yet.
+    let wanted: [TableName]
 
     /// Looks at all of it, in the order in which one thing needs the other.
     func findings() async -> [Finding] {

@@ -19,11 +19,21 @@ extension OperatorAPI {
                     "tables",
                     .array(status.tables.map { .table($0, identity: home.identity) })
                 ),
+                ("wantedTables", .array(wantedTables.map { .string($0.text) })),
                 ("lastSync", .time(status.lastSync)), ("nextSync", .time(status.nextSync)),
                 ("currentRun", current.map { .run($0, identity: home.identity) } ?? .null),
                 ("warnings", .array((warnings + status.warnings).map { .string($0) })),
                 ("rejectedRequests", .number(rejections.total)),
                 ("identities", .array(homes.identities.map { .string($0) }))))
+    }
+
+    /// The tables that clients of any identity have read and no sync has copied yet.
+    private var wantedTables: [TableName] {
+        var wanted: [TableName] = []
+        for table in homes.all.flatMap(\.store.wantedTables) where !wanted.contains(table) {
+            wanted.append(table)
+        }
+        return wanted
     }
 
     func setMode(_ call: OperatorCall) async throws(Problem) -> Response {

@@ -23,4 +23,7 @@ final class WantedTables: Sendable {
 extension Store {
     /// Notes that a client has read a table that is not here: the next sync asks for it.
     public func want(_ table: TableName) { wanted.add(table) }
+
+    /// The tables that clients have read, and of which the backend has not said yet that they are there.
+    public var wantedTables: [TableName] { wanted.all }
 }
