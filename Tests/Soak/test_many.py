@@ -73,7 +73,7 @@ def test_ten_thousand_identities(start, capsys):
     looked = time.monotonic() - began
     # The operator still sees everything.
     text = requests.get(f"{proxy.url}/-/metrics", timeout=60).text
-    found = re.findall(r'^understudy_queue_operations{identity="\(closed\)",state="(\w+)"} (\d+)', text, re.M)
+    found = re.findall(r'^understudy_queue_operations{identity="users",state="(\w+)"} (\d+)', text, re.M)
     assert sum(int(count) for _, count in found) >= IDENTITIES - 8, found
     after_look = memory(proxy), files(proxy)
     for end in (signal.SIGTERM, signal.SIGKILL):
