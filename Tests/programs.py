@@ -134,7 +134,7 @@ class Tables:
 def sign_in(server, name):
     """Logs in through a proxy or with a backend as an SDK does; returns a client with the token."""
     body = {"access_token": name}
-    answer = requests.post(server.url + "/.auth/login/facebook", json=body, headers=ZUMO, timeout=10)
+    answer = requests.post(server.url + "/.auth/login/facebook", json=body, headers=ZUMO, timeout=30)
     assert answer.status_code == 200, answer.text
     client = Tables(server.url)
     client.token = answer.json()["authenticationToken"]
