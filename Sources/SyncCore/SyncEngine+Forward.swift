@@ -17,7 +17,7 @@ extension SyncEngine {
     public func fetch(
         _ id: ItemID, of table: TableName, generation: Generation
     ) async throws(StoreError) -> ForwardedAnswer? {
-        let change = try await store.read { try $0.changeCount() }
+        let change = try await store.read { try $0.counters.changeCount() }
         let read = ForwardedRead(
             table: table, target: .item(id, includeDeleted: true), generation: generation)
         switch await ask(read) {
@@ -32,8 +32,9 @@ extension SyncEngine {
                     retryAfter: nil)
             }
             try await store.write { transaction in
-                let record = try transaction.tableForRows(table, [.row(row)])
-                _ = try transaction.take(.row(row), to: record, asOf: change)
+                let record = try IDKinds(transaction: transaction).tableForRows(table, [.row(row)])
+                _ = try PulledRows(transaction: transaction).take(
+                    .row(row), to: record, asOf: change)
             }
             return nil
         }

@@ -18,11 +18,11 @@ extension SyncEngine {
         do {
             try await store.write { transaction in
                 let sample = Sample(
-                    at: begin, depth: try transaction.queueCounts().open,
+                    at: begin, depth: try transaction.ledger.queueCounts().open,
                     succeeded: count.succeeded,
                     failed: count.failed, latencyMilliseconds: count.latencyMilliseconds)
-                try transaction.save(sample)
-                _ = try transaction.sweep()
+                try transaction.samples.save(sample)
+                _ = try Sweep(transaction: transaction).run()
             }
             try await store.noteCostlyLists()
         } catch {

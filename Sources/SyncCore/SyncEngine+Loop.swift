@@ -31,8 +31,8 @@ extension SyncEngine {
         scheduler.progressed(now: clock.uptime())
         do {
             try await store.write { transaction in
-                try transaction.record(.failed, actor: .engine, summary: sentence)
-                transaction.emit(.status)
+                try transaction.history.record(.failed, actor: .engine, summary: sentence)
+                transaction.events.emit(.status)
             }
         } catch {
             log.warning("stall not recorded", metadata: ["error": "\(error)"])
@@ -103,8 +103,8 @@ extension SyncEngine {
     func outlook() async -> Scheduler.Outlook {
         let found = try? await store.read { transaction in
             (
-                try transaction.hasQueued(), try transaction.hasSending(),
-                try transaction.earliestAttempt(), transaction.now
+                try transaction.dueOperations.hasQueued(), try transaction.attempts.hasSending(),
+                try transaction.dueOperations.earliestAttempt(), transaction.now
             )
         }
         guard let (hasQueued, hasSending, next, now) = found else { return Scheduler.Outlook() }
@@ -132,9 +132,13 @@ extension SyncEngine {
         let behind = wall.advanced(by: .seconds(SyncLimits.clockSlackSeconds))
         if let last, behind >= last.wall.advanced(by: uptime - last.uptime) { return }
         do {
-            if last == nil, try await !store.read({ try $0.hasAttempts(after: behind) }) { return }
+            if last == nil,
+                try await !store.read({ try $0.dueOperations.hasAttempts(after: behind) })
+            {
+                return
+            }
             log.notice("the clock was set back; all that waits is due")
-            try await store.write { try $0.forgetTimes() }
+            try await store.write { try $0.dueOperations.forgetTimes() }
         } catch {
             log.warning("waiting operations not woken", metadata: ["error": "\(error)"])
         }

@@ -49,7 +49,7 @@ extension SyncEngine {
                 }
             }
             current?.isEnding = true
-            let waiting = try await store.read { try $0.waiting() }
+            let waiting = try await store.read { try $0.dueOperations.waiting() }
             return end(
                 current?.run ?? running.run,
                 waiting: store.has(.askedSyncLeavesWaiting) ? (0, nil) : waiting)
@@ -64,7 +64,10 @@ extension SyncEngine {
         if binding == nil {
             let address = backend.address
             let (binding, known) = try await store.write { transaction in
-                (try transaction.bind(to: address), try transaction.provenGeneration())
+                (
+                    try transaction.binding.bind(to: address),
+                    try transaction.binding.provenGeneration()
+                )
             }
             self.binding = binding
             // Where the search begins: a backend may have become another one.
@@ -113,7 +116,7 @@ extension SyncEngine {
         current?.isAskedAgain = false
         let leavesWaiting = store.has(.askedSyncLeavesWaiting)
         if current?.isAsked == true, !leavesWaiting {
-            try await store.write { try $0.makeAllDue() }
+            try await store.write { try $0.dueOperations.makeAllDue() }
         }
         return try await pushed(running, credential)
     }
@@ -173,7 +176,7 @@ extension SyncEngine {
     /// Whether a pull is wanted of a table of which the store has nothing.
     private func isUnknownHere(_ wish: Scheduler.Wish?) async -> Bool {
         guard case .pull(let request) = wish else { return false }
-        let known = (try? await store.read { try $0.tables().map(\.name) }) ?? []
+        let known = (try? await store.read { try $0.tables.all().map(\.name) }) ?? []
         return !known.contains(request.table)
     }
 
@@ -215,7 +218,7 @@ extension SyncEngine {
     /// Tables to prove the backend with, the surest first: pulled ones, then the one that is wanted,
     /// then those with work.
     private func provingTables(_ wish: Scheduler.Wish?) async -> [TableName] {
-        let known = (try? await store.read { try $0.tables() }) ?? []
+        let known = (try? await store.read { try $0.tables.all() }) ?? []
         var tables = known.filter(\.isComplete).map(\.name)
         if case .pull(let request) = wish { tables.append(request.table) }
         for table in known.map(\.name) + settings.tables + store.wanted.all
@@ -261,7 +264,7 @@ extension SyncEngine {
         case .push: return []
         case .pull(let request): return [request]
         case .sync:
-            let known = try await store.read { try $0.tables().map(\.name) }
+            let known = try await store.read { try $0.tables.all().map(\.name) }
             let more = settings.tables + store.wanted.all.filter { !settings.tables.contains($0) }
             return (known + more.filter { !known.contains($0) }).map { PullRequest(table: $0) }
         }
@@ -347,8 +350,8 @@ extension SyncEngine {
         let generation = generation
         do {
             try await store.write { transaction in
-                try transaction.noteProven(generation)
-                if isHeldUp { try transaction.makeAllDue() }
+                try transaction.binding.noteProven(generation)
+                if isHeldUp { try transaction.dueOperations.makeAllDue() }
             }
         } catch {
             if isHeldUp { scheduler.holdUp() }

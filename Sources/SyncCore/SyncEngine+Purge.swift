@@ -17,7 +17,9 @@ extension SyncEngine {
             return .invalid(error.description)
         }
         do throws(StoreError) {
-            return try await store.write { try $0.purge(table, query, force: force) }
+            return try await store.write {
+                try Purging(transaction: $0).purge(table, query, force: force)
+            }
         } catch {
             return .failed(error.description)
         }

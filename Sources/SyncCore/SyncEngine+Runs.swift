@@ -201,7 +201,7 @@ extension SyncEngine {
 
     private func save(_ run: Run) async {
         do {
-            try await store.write { try $0.save(run) }
+            try await store.write { try $0.runs.save(run) }
         } catch {
             log.warning("run not recorded", metadata: ["error": "\(error)"])
         }

@@ -190,7 +190,7 @@ public actor SyncEngine {
     /// are reset.
     public func rebind() async throws(StoreError) {
         let address = backend.address
-        try await store.write { try $0.rebind(to: address) }
+        try await store.write { try $0.binding.rebind(to: address) }
         forget("The backend was accepted; it has not been asked yet.")
     }
 
@@ -216,7 +216,7 @@ public actor SyncEngine {
     /// Tells whoever watches that the status is another.
     func announceStatus() async {
         do {
-            try await store.write { $0.emit(.status) }
+            try await store.write { $0.events.emit(.status) }
         } catch {
             log.warning("status not announced", metadata: ["error": "\(error)"])
         }

@@ -214,7 +214,7 @@ import Testing
         let (store, other) = try world.reborn(address: "http://other:1")
         #expect(await other.sync().state == .offline)
         try await other.rebind()
-        #expect(try await store.read { try $0.provenGeneration() } == nil)
+        #expect(try await store.read { try $0.binding.provenGeneration() } == nil)
     }
 
     @Test func `a run says how far it is, and can be called off on the way`() async throws {

@@ -20,3 +20,8 @@ extension Columns {
         Columns(all + others.all.filter { self[$0.name] == nil })
     }
 }
+
+extension Columns {
+    /// The object as one JSON value.
+    var json: JSONText { (try? JSONText(validating: text)) ?? .null }
+}

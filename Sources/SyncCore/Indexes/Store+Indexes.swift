@@ -35,7 +35,7 @@ extension Store {
     /// Drops one index of a table; false when the table has none of that number.
     public func dropIndex(_ name: TableName, _ id: Int64) async throws(StoreError) -> Bool {
         let isDropped = try await write { transaction in
-            guard let table = try transaction.table(name) else { return false }
+            guard let table = try transaction.tables.table(name) else { return false }
             return try TableIndexes(transaction).drop(id, of: table.id)
         }
         if isDropped { indexProgress.forget(id) }

@@ -74,7 +74,7 @@ struct TableIndexes {
 
     /// What becomes of the wish to build an index.
     func start(_ name: TableName, _ choice: IndexChoice) throws -> IndexStart {
-        guard let table = try transaction.table(name) else { return .unknownTable }
+        guard let table = try transaction.tables.table(name) else { return .unknownTable }
         let isFull = table.indexes.count >= StoreLimits.indexesPerTable
         switch choice {
         case .known(let id):
@@ -98,7 +98,7 @@ struct TableIndexes {
         let found = try transaction.first(
             "SELECT table_id, shape FROM table_indexes WHERE id = ? AND built_at IS NULL", [id]
         ) { (table: $0[0] as Int64, shape: $0[1] as String) }
-        guard let found, let table = try transaction.table(id: found.table),
+        guard let found, let table = try transaction.tables.table(id: found.table),
             let shape = IndexShape(terms: JSONList.names(found.shape))
         else { return .unknown }
         // Another one may have been built since this one was started.

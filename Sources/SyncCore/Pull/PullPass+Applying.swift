@@ -14,12 +14,12 @@ extension PullPass {
             var applied = AppliedPart()
             guard let paging = part.first?.paging else { return applied }
             let rows = part.flatMap(\.rows)
-            var record = try transaction.tableForRows(request.table, rows)
-            let hasSetAside = try transaction.setAsideCount(of: record.id) > 0
+            var record = try IDKinds(transaction: transaction).tableForRows(request.table, rows)
+            let hasSetAside = try transaction.setAsideRows.count(of: record.id) > 0
             applying: for page in part {
                 for element in page.rows {
                     applied.counts.add(
-                        try transaction.take(
+                        try PulledRows(transaction: transaction).take(
                             element, to: record, asOf: page.change, hasSetAside: hasSetAside))
                     applied.rows += 1
                     if applied.rows >= SyncLimits.applyRowsBesideWrites, store.hasWaitingWrites {
@@ -28,19 +28,19 @@ extension PullPass {
                 }
             }
             if applied.counts.applied + applied.counts.deleted > 0 {
-                transaction.emit(.item, table: record.name)
+                transaction.events.emit(.item, table: record.name)
             }
             if record.paging != paging {
                 record.paging = paging
-                try transaction.save(record)
+                try transaction.tables.save(record)
             }
             guard request.keepsToken else { return applied }
-            var moved = try token ?? transaction.token(record, of: request)
+            var moved = try token ?? transaction.tokens.token(record, of: request)
             let taken = rows.prefix(applied.rows)
-            if !request.isWhole { try transaction.note(taken, of: moved) }
+            if !request.isWhole { try transaction.tokens.note(taken, of: moved) }
             if paging != .full {
                 moved.advance(to: taken, now: transaction.now)
-                try transaction.save(moved)
+                try transaction.tokens.save(moved)
             }
             applied.token = moved
             return applied

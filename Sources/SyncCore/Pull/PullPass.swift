@@ -60,11 +60,11 @@ struct PullPass: Sendable {
     private func begin() async throws(StoreError) -> PullState {
         let request = request
         let (record, token, change, now) = try await store.write { transaction in
-            let record = try transaction.table(request.table)
+            let record = try transaction.tables.table(request.table)
             let token = try record.map {
-                try transaction.token($0, of: request)
+                try transaction.tokens.token($0, of: request)
             }
-            return (record, token, try transaction.changeCount(), transaction.now)
+            return (record, token, try transaction.counters.changeCount(), transaction.now)
         }
         // A complete table whose token was reset is pulled from the beginning, as after a change of
         // the backend: what is not there any more has to go.
@@ -169,7 +169,7 @@ struct PullPass: Sendable {
 
     private func ask(_ query: PageQuery) async -> Event {
         do throws(StoreError) {
-            let change = try await store.read { try $0.changeCount() }
+            let change = try await store.read { try $0.counters.changeCount() }
             return .answered(await remote.list(request.table, query), change: change)
         } catch {
             return .failed(error)

@@ -26,13 +26,14 @@ extension PushPass {
         let exchange = await send(request, of: operation)
         if exchange.answer.isMissing {
             subject.tableWasThere =
-                try await store.read { try $0.wasThere(record) } && !store.has(.missingTableRefuses)
+                try await store.read { try $0.tables.wasThere(record) }
+                && !store.has(.missingTableRefuses)
         }
         var decision: PushDecision
         if operation.isAssigned, operation.maybeApplied {
             let highest = operation.highestID ?? 0
             let answer = await remote.rest(of: exchange.answer, of: table, after: highest)
-            let claimed = try await store.read { try $0.claimedIDs(of: record) }
+            let claimed = try await store.read { try $0.items.claimedIDs(of: record) }
             decision = IntegerInsert.judge(subject, answer, after: highest, claimed: claimed)
         } else if subject.isReadFirst {
             let answer =
@@ -94,7 +95,7 @@ extension PushPass {
         if let known = store.catalog.remembered(table) { return known }
         let store = store
         return try await store.read { transaction in
-            try store.catalog.table(table) { try transaction.table(table) }
+            try store.catalog.table(table) { try transaction.tables.table(table) }
         }
     }
 

@@ -7,28 +7,32 @@ extension Store {
     public func retry(
         _ id: OperationID, revision: Int? = nil
     ) async throws(StoreError) -> ActionOutcome {
-        try await write { try $0.retry(id, revision: revision) }
+        try await write { try OperationActions(transaction: $0).retry(id, revision: revision) }
     }
 
     /// Gives an operation up; its item becomes what was last known of the backend.
     public func discard(
         _ id: OperationID, revision: Int? = nil
     ) async throws(StoreError) -> ActionOutcome {
-        try await write { try $0.discard(id, revision: revision) }
+        try await write { try Discarding(transaction: $0).discard(id, revision: revision) }
     }
 
     /// Lays columns over the operation's item and makes them what is sent.
     public func edit(
         _ id: OperationID, revision: Int, columns: Columns
     ) async throws(StoreError) -> ActionOutcome {
-        try await write { try $0.edit(id, revision: revision, columns) }
+        try await write {
+            try OperationActions(transaction: $0).edit(id, revision: revision, columns)
+        }
     }
 
     /// Settles a conflict.
     public func resolve(
         _ id: OperationID, revision: Int, _ resolution: Resolution
     ) async throws(StoreError) -> ActionOutcome {
-        try await write { try $0.resolve(id, revision: revision, resolution) }
+        try await write {
+            try Resolving(transaction: $0).resolve(id, revision: revision, resolution)
+        }
     }
 
     /// Settles all conflicts that match in the same way, in transactions of bounded size. Those to
@@ -40,16 +44,17 @@ extension Store {
         var conflicts = filter
         conflicts.states = [.conflict]
         return try await each(conflicts, dryRun: dryRun) { transaction, id in
-            guard let revision = try transaction.operation(id: id)?.revision else {
+            guard let revision = try transaction.queue.operation(id: id)?.revision else {
                 return .notFound
             }
-            return try transaction.resolve(id, revision: revision, resolution)
+            return try Resolving(transaction: transaction).resolve(
+                id, revision: revision, resolution)
         }
     }
 
     /// Undoes an entry of history by a new write.
     public func undo(_ entry: Int64) async throws(StoreError) -> ActionOutcome {
-        try await write { try $0.undo(entry) }
+        try await write { try EntryUndo(transaction: $0).undo(entry) }
     }
 
     /// Does the same to all operations that match, in transactions of bounded size; discards the
@@ -59,8 +64,8 @@ extension Store {
     ) async throws(StoreError) -> BulkOutcome {
         try await each(filter, dryRun: dryRun) { transaction, id in
             switch action {
-            case .retry: try transaction.retry(id, revision: nil)
-            case .discard: try transaction.discard(id, revision: nil)
+            case .retry: try OperationActions(transaction: transaction).retry(id, revision: nil)
+            case .discard: try Discarding(transaction: transaction).discard(id, revision: nil)
             }
         }
     }
@@ -69,7 +74,7 @@ extension Store {
         _ filter: OperationFilter, dryRun: Bool,
         _ act: @escaping @Sendable (Transaction, OperationID) throws -> ActionOutcome
     ) async throws(StoreError) -> BulkOutcome {
-        let ids = try await read { try $0.operationIDs(filter) }
+        let ids = try await read { try OperationLists(transaction: $0).ids(filter) }
         var outcome = BulkOutcome(matched: ids.count, done: 0, refused: 0)
         if dryRun { return outcome }
         var rest = ids[...]
@@ -95,8 +100,8 @@ extension Store {
         _ name: TableName, _ change: @escaping @Sendable (inout TableStatus) -> Void
     ) async throws(StoreError) -> TableStatus {
         try await write { transaction in
-            var table = try transaction.makeTable(name)
-            var status = try transaction.status(table)
+            var table = try transaction.tables.make(name)
+            var status = try TableStatuses(transaction: transaction).status(table)
             change(&status)
             table.readPolicy = status.readPolicy
             table.writePolicy = status.writePolicy
@@ -106,19 +111,18 @@ extension Store {
             table.paging = status.paging
             table.parents = status.parents
             table.preservesHistory = status.preservesHistory
-            try transaction.save(table)
-            if status.idKind == .integer { try transaction.adoptIntegerIDs(&table) }
-            transaction.emit(.status, table: table.name)
-            return try transaction.status(table)
+            try transaction.tables.save(table)
+            if status.idKind == .integer {
+                try IDKinds(transaction: transaction).adoptIntegerIDs(&table)
+            }
+            transaction.events.emit(.status, table: table.name)
+            return try TableStatuses(transaction: transaction).status(table)
         }
     }
-}
 
-extension Transaction {
-    /// The ids of all operations that match, latest first.
-    func operationIDs(_ filter: OperationFilter) throws -> [OperationID] {
-        let (sql, values) = filter.condition
-        return try column(
-            "SELECT op_id FROM operations WHERE \(sql) ORDER BY seq DESC", values, keep: false)
+    /// Gives up an operation that the backend refuses, before the client that waits for its verdict is
+    /// told so. Returns whether it was; false where more than the client's one write is at stake.
+    public func withdraw(_ id: OperationID) async throws(StoreError) -> Bool {
+        try await write { try Discarding(transaction: $0).withdraw(id) }
     }
 }

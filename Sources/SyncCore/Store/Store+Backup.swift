@@ -72,7 +72,7 @@ extension Store {
     /// 1. A backup that is damaged or of a newer version is refused, and nothing is changed.
     /// 2. Its rows go into a fresh file (see ``StoreRebuild``), which is migrated, gets its
     ///    indexes again, and is told what a restored store has to know (see
-    ///    ``Transaction/noteRestored()``).
+    ///    ``Restoration/noteRestored()``).
     /// 3. The store that was there is kept beside as `….before-restore`.
     /// 4. The copy takes its place in one transaction.
     ///
@@ -113,12 +113,13 @@ extension Store {
             let transaction = Transaction(
                 db: db, identity: "", now: clock.now(), ids: SystemIDSource(),
                 effects: TransactionEffects())
-            try transaction.refuseForeignValues()
-            try transaction.keepForwardableHeaders()
+            let restoration = Restoration(transaction: transaction)
+            try restoration.refuseForeignValues()
+            try restoration.keepForwardableHeaders()
             try TableIndexes(transaction).buildAgain()
-            try transaction.recover()
-            try transaction.recoverRuns()
-            try transaction.noteRestored()
+            try transaction.attempts.recover()
+            try transaction.runs.recover()
+            try restoration.noteRestored()
             try transaction.flush()
         }
         return copy

@@ -11,14 +11,18 @@ extension Store {
     ) async throws(StoreError) -> BulkPart {
         let limit = min(max(limit, 1), StoreLimits.groupWrites)
         let before = after.flatMap(Cursor.number) ?? .max
-        let found = try await search { try $0.operations(filter, before: before, limit: limit + 1) }
+        let found = try await search {
+            try OperationLists(transaction: $0).latest(filter, before: before, limit: limit + 1)
+        }
         let part = found.prefix(limit)
         let done = try await write { transaction in
             try part.map(\.id).filter { id in
                 let outcome =
                     switch action {
-                    case .retry: try transaction.retry(id, revision: nil)
-                    case .discard: try transaction.discard(id, revision: nil)
+                    case .retry:
+                        try OperationActions(transaction: transaction).retry(id, revision: nil)
+                    case .discard:
+                        try Discarding(transaction: transaction).discard(id, revision: nil)
                     }
                 return outcome.isDone
             }
@@ -39,37 +43,15 @@ extension Store {
             let part = operations[start..<min(start + StoreLimits.groupWrites, operations.count)]
             outcome.done += try await write { transaction in
                 try part.count { id in
-                    guard let entry = try transaction.decision(about: id) else { return false }
-                    return try transaction.undo(entry).isDone
+                    guard let entry = try transaction.history.decision(about: id) else {
+                        return false
+                    }
+                    return try EntryUndo(transaction: transaction).undo(entry).isDone
                 }
             }
         }
         outcome.refused = outcome.matched - outcome.done
         return outcome
-    }
-}
-
-extension Transaction {
-    /// The ids and places of the operations that match before a place in the order, latest first.
-    fileprivate func operations(
-        _ filter: OperationFilter, before seq: Int64, limit: Int
-    ) throws -> [(id: OperationID, seq: Int64)] {
-        let (sql, values) = filter.condition
-        return try all(
-            """
-            SELECT op_id, seq FROM \(filter.source)
-            WHERE seq < ? AND \(sql) ORDER BY seq DESC LIMIT ?
-            """, [seq] + values + [limit], keep: false
-        ) { ($0[0] as OperationID, $0[1] as Int64) }
-    }
-
-    /// The entry of history with the latest decision about an operation that can be undone.
-    fileprivate func decision(about id: OperationID) throws -> Int64? {
-        try integer(
-            """
-            SELECT max(id) FROM history WHERE op_id = ? AND undoable = 1
-              AND kind IN ('resolved', 'discarded') AND undone_by IS NULL
-            """, [id])
     }
 }
 

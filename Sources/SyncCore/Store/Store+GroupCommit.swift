@@ -40,7 +40,7 @@ extension Store {
         let entry = WaitingWrites.Entry(
             isBookkeeping: false, takesTime: takesTime,
             make: { transaction in
-                let outcome = try transaction.perform(write, rules)
+                let outcome = try LocalWriting(transaction: transaction).perform(write, rules)
                 return .init(isKept: outcome.isSuccess) { completion(outcome) }
             },
             fail: { completion(WriteOutcome($0)) })
@@ -157,7 +157,7 @@ extension Store {
         _ group: inout [WaitingWrites.Entry], _ db: Database,
         after lead: (Transaction) throws -> T
     ) throws(StoreError) -> (value: T, answers: [Answer]) {
-        var transaction = transaction(db, tables: catalog.writer)
+        let transaction = transaction(db, tables: catalog.writer)
         var isMade = false
         do {
             let committed = try db.transaction(.immediate) {
@@ -177,7 +177,7 @@ extension Store {
                     }
                 }
                 try transaction.flush()
-                assert((try? transaction.ledger().balances) ?? true, "the ledger must balance")
+                assert((try? transaction.ledger.read().balances) ?? true, "the ledger must balance")
                 isMade = true
                 return (value, answers)
             }
@@ -193,7 +193,8 @@ extension Store {
         let transaction = transaction(db, tables: catalog.writer)
         do {
             let count = try db.transaction(.immediate) {
-                let count = try transaction.forgetOldest(StoreLimits.forgottenRows)
+                let count = try Purging(transaction: transaction).forgetOldest(
+                    StoreLimits.forgottenRows)
                 try transaction.flush()
                 return count
             }

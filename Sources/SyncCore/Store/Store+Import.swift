@@ -9,8 +9,10 @@ extension Store {
     ) async throws(StoreError) -> [ImportedOutcome] {
         let rules = rules
         return try await write { transaction in
-            let outcomes = try entries.map { try transaction.take($0, rules) }
-            if outcomes.contains(.added) { transaction.emit(.status) }
+            let outcomes = try entries.map {
+                try HistoryImport(transaction: transaction).take($0, rules)
+            }
+            if outcomes.contains(.added) { transaction.events.emit(.status) }
             return outcomes
         }
     }
@@ -20,8 +22,8 @@ extension Store {
         _ columns: Columns, in table: TableName, _ id: ItemID
     ) async throws(StoreError) -> Bool {
         try await read { transaction in
-            guard let table = try transaction.table(table),
-                let row = try transaction.row(table, id)?.visible
+            guard let table = try transaction.tables.table(table),
+                let row = try transaction.items.row(table, id)?.visible
             else { return false }
             return row.holds(columns)
         }

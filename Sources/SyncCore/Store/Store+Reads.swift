@@ -100,7 +100,7 @@ extension Store {
         do {
             if let view = SDKView(name) {
                 return try reader.read(steps: StoreLimits.readBudgetSteps) {
-                    try transaction($0).get(id, from: view)
+                    try transaction($0).items.get(id, from: view)
                 }
             }
             guard let table = try known(name, reader) else { return .unknownTable }
@@ -117,7 +117,8 @@ extension Store {
         var found = try item(table, id.text, reader)
         if found?.item.deleted ?? true,
             let other = try reader.read(
-                steps: StoreLimits.readBudgetSteps, { try transaction($0).row(table, id)?.id })
+                steps: StoreLimits.readBudgetSteps, { try transaction($0).items.row(table, id)?.id }
+            )
         {
             found = try item(table, other.text, reader)
         }
@@ -135,7 +136,7 @@ extension Store {
         let reader = reader(of: worker)
         let row = try? known(name, reader).flatMap { table in
             try reader.read(steps: StoreLimits.readBudgetSteps) {
-                try transaction($0).row(table, id)
+                try transaction($0).items.row(table, id)
             }
         }
         return row.flatMap { $0.pending == nil ? $0.serverVersion : nil }
@@ -171,7 +172,9 @@ extension Store {
     @available(*, noasync)
     private func known(_ name: TableName, _ reader: Reader) throws -> TableRecord? {
         try reader.catalog.table(name) {
-            try reader.read(steps: StoreLimits.readBudgetSteps) { try transaction($0).table(name) }
+            try reader.read(steps: StoreLimits.readBudgetSteps) {
+                try transaction($0).tables.table(name)
+            }
         }
     }
 }
@@ -188,10 +191,10 @@ extension ItemState {
     }
 }
 
-extension Transaction {
+extension ItemTable {
     /// A row of one of the SDKs' system tables.
     fileprivate func get(_ id: ItemID, from view: SDKView) throws -> GetOutcome {
-        let item = try first(
+        let item = try transaction.first(
             """
             SELECT id, columns, created_at, stamp, version, deleted
             FROM \(view.itemsView) WHERE id = ?

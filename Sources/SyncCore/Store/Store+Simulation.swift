@@ -18,12 +18,12 @@ extension Store {
     /// The ledger, the open operations and the live rows of a table, in one transaction.
     package func sight(of table: TableName) async throws(StoreError) -> Sight {
         try await read { transaction in
-            let open = try transaction.operations(
+            let open = try OperationLists(transaction: transaction).page(
                 OperationFilter(states: OperationState.open), after: 0,
                 limit: StoreLimits.sightOperations
             ).items.map { $0.summary(identity: transaction.identity) }
-            let ledger = try transaction.ledger()
-            guard let record = try transaction.table(table) else {
+            let ledger = try transaction.ledger.read()
+            guard let record = try transaction.tables.table(table) else {
                 return Sight(ledger: ledger, open: open, rows: [:])
             }
             let items = try transaction.all(
@@ -38,7 +38,9 @@ extension Store {
     }
 
     /// Removes what is kept no longer, as the engine does each minute.
-    package func sweep() async throws(StoreError) { _ = try await write { try $0.sweep() } }
+    package func sweep() async throws(StoreError) {
+        _ = try await write { try Sweep(transaction: $0).run() }
+    }
 
     /// Lets the file grow no further, as on a full disk, or as far as it likes.
     package func holdSize(_ isHeld: Bool) async throws(StoreError) {

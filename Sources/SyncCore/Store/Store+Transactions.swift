@@ -87,7 +87,7 @@ extension Store {
             let value = try db.transaction(.immediate) {
                 let value = try body(transaction)
                 try transaction.flush()
-                assert((try? transaction.ledger().balances) ?? true, "the ledger must balance")
+                assert((try? transaction.ledger.read().balances) ?? true, "the ledger must balance")
                 isMade = true
                 return value
             }
@@ -111,7 +111,7 @@ extension Store {
     /// - Parameter tables: what is remembered of the tables as they are committed; only the writer knows
     ///   that nobody else commits meanwhile.
     func transaction(_ db: Database, tables: TableCatalog? = nil) -> Transaction {
-        var transaction = Transaction(
+        let transaction = Transaction(
             db: db, identity: identity, now: clock.now(), ids: ids, tablesInMemory: tables,
             effects: TransactionEffects())
         #if DEBUG

@@ -28,7 +28,7 @@ extension Store {
     /// SQLite's check of the file, the references between rows, and the ledger.
     /// - Returns: what is wrong, in sentences; empty when all is well.
     public func check() async throws(StoreError) -> [String] {
-        try await read { try $0.faults() }
+        try await read { try StoreCheck(transaction: $0).faults() }
     }
 
     /// Looks into a store's file without changing it, also while the store is in use.
@@ -42,42 +42,13 @@ extension Store {
                     throw StoreError.damaged("The file \(path) is no store of Understudy.")
                 }
                 try StoreRebuild.refuseFalseTables(db, version: version)
-                return try Transaction(lookingInto: db).contents(version: version)
+                return try StoreCheck(transaction: Transaction(lookingInto: db)).contents(
+                    version: version)
             }
             try file.close()
             return contents
         } catch {
             throw Connection.opening(error, path)
         }
-    }
-}
-
-extension Transaction {
-    /// A transaction of nobody's, that only looks.
-    init(lookingInto db: Database) {
-        self.init(
-            db: db, identity: "", now: .earliest, ids: SystemIDSource(),
-            effects: TransactionEffects())
-    }
-
-    /// What is wrong with the file, in sentences.
-    func faults() throws -> [String] {
-        var faults: [String] = try column("PRAGMA integrity_check")
-        faults.removeAll { $0 == "ok" }
-        if try first("PRAGMA foreign_key_check", [], { _ in true }) != nil {
-            faults.append("Rows refer to rows that are not there.")
-        }
-        if try !ledger().balances {
-            faults.append("The ledger does not balance: a write is not accounted for.")
-        }
-        return faults
-    }
-
-    fileprivate func contents(version: Int) throws -> StoreContents {
-        StoreContents(
-            version: version, backend: try boundAddress(),
-            tables: try column("SELECT name FROM tables ORDER BY name_key"),
-            items: Int(try integer("SELECT coalesce(sum(live_items), 0) FROM table_counters") ?? 0),
-            ledger: try ledger(), faults: try faults())
     }
 }

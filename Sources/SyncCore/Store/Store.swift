@@ -87,8 +87,8 @@ public final class Store: Sendable {
                 let transaction = Transaction(
                     db: db, identity: identity, now: clock.now(), ids: ids,
                     effects: TransactionEffects())
-                try transaction.recover()
-                try transaction.recoverRuns()
+                try transaction.attempts.recover()
+                try transaction.runs.recover()
                 try transaction.flush()
             }
         } catch {

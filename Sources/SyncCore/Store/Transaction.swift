@@ -1,12 +1,15 @@
 import GRDB
 import TablesProtocol
 
-/// An open transaction on the store: what every step of the queue, of push and of pull is written
-/// against. The caller owns it; nothing in it waits for the network.
+/// An open transaction on the store. The caller owns it; nothing in it waits for the network. It runs
+/// statements, and leads to the types that own the tables. What is done with several tables is a type of
+/// its own (``Settling``, ``Rebase`` and others), made over the transaction.
+///
+/// A class, so that all these see one time and cost one reference; it lives and dies on one thread.
 ///
 /// A statement stays prepared on its connection, by its text, unless `keep` is false: for a text that
 /// differs from call to call.
-struct Transaction {
+final class Transaction {
     let db: Database
     /// Whose store it is.
     let identity: String
@@ -21,18 +24,50 @@ struct Transaction {
         var planted: ProductBug?
     #endif
     /// What is counted in memory until ``flush()``.
-    let setAside = SetAside()
+    let deferred = DeferredCounters()
+
+    init(
+        db: Database, identity: String, now: Instant, ids: any IDSource,
+        tablesInMemory: TableCatalog? = nil, effects: TransactionEffects
+    ) {
+        self.db = db
+        self.identity = identity
+        self.now = now
+        self.ids = ids
+        self.tablesInMemory = tablesInMemory
+        self.effects = effects
+    }
+
+    /// One that only looks, and belongs to no identity.
+    convenience init(lookingInto db: Database) {
+        self.init(
+            db: db, identity: "", now: .earliest, ids: SystemIDSource(),
+            effects: TransactionEffects())
+    }
+
+    // MARK: The tables
+
+    var tables: TableRecords { TableRecords(transaction: self) }
+    var items: ItemTable { ItemTable(transaction: self) }
+    var counters: StoreCounters { StoreCounters(transaction: self) }
+    var queue: OperationQueue { OperationQueue(transaction: self) }
+    var dueOperations: DueOperations { DueOperations(transaction: self) }
+    var attempts: AttemptLog { AttemptLog(transaction: self) }
+    var ledger: LedgerTable { LedgerTable(transaction: self) }
+    var tokens: PullTokens { PullTokens(transaction: self) }
+    var setAsideRows: SetAsideRows { SetAsideRows(transaction: self) }
+    var history: HistoryLog { HistoryLog(transaction: self) }
+    var events: EventLog { EventLog(transaction: self) }
+    var runs: RunLog { RunLog(transaction: self) }
+    var samples: SampleLog { SampleLog(transaction: self) }
+    var binding: BackendBinding { BackendBinding(transaction: self) }
+
+    // MARK: Statements
 
     /// Writes what was kept in memory: the last that a transaction does before its commit.
     func flush() throws {
-        for (table, stamp) in setAside.lastStamps {
-            try run(
-                "UPDATE table_counters SET last_stamp = ? WHERE table_id = ?", [stamp, table])
-        }
-        if let changes = setAside.changes {
-            try run("UPDATE meta SET value = ? WHERE key = 'changes'", [changes])
-        }
-        try writeEvents()
+        try counters.flush()
+        try events.write()
     }
 
     /// Runs one statement.

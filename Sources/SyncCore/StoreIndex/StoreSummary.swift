@@ -55,7 +55,7 @@ extension Store {
     public func summary() throws(StoreError) -> StoreSummary {
         do {
             return try writer.writeWithoutTransaction { db in
-                try transaction(db).summary()
+                try StoreSummary(transaction(db))
             }
         } catch {
             throw StoreError(error)
@@ -63,15 +63,17 @@ extension Store {
     }
 }
 
-extension Transaction {
+extension StoreSummary {
     /// What must be known of the store while it is closed.
-    func summary() throws -> StoreSummary {
-        let isDue = try hasQueued() || hasSending()
-        let first = try operations(OperationFilter(), after: 0, limit: 1)
-        return StoreSummary(
-            dueAt: isDue ? now : try earliestAttempt(), oldestAt: first.items.first?.createdAt,
-            ledger: try ledger(),
-            tables: try tableStatuses().map { table in
+    fileprivate init(_ transaction: Transaction) throws {
+        let due = transaction.dueOperations
+        let isDue = try due.hasQueued() || transaction.attempts.hasSending()
+        let first = try OperationLists(transaction: transaction)
+            .page(OperationFilter(), after: 0, limit: 1)
+        self.init(
+            dueAt: isDue ? transaction.now : try due.earliestAttempt(),
+            oldestAt: first.items.first?.createdAt, ledger: try transaction.ledger.read(),
+            tables: try TableStatuses(transaction: transaction).all().map { table in
                 StoreSummary.Table(
                     name: table.name, items: table.items, setAside: table.setAside,
                     pullsFail: table.pullError != nil)

@@ -16,9 +16,10 @@ extension Store {
         _ name: TableName, _ id: ItemID
     ) async throws(StoreError) -> ItemStanding? {
         try await read { transaction in
-            guard let table = try transaction.table(name), let row = try transaction.row(table, id)
+            guard let table = try transaction.tables.table(name),
+                let row = try transaction.items.row(table, id)
             else { return nil }
-            let operation = try row.pending.flatMap { try transaction.operation(seq: $0) }
+            let operation = try row.pending.flatMap { try transaction.queue.operation(seq: $0) }
             var server: Item?
             if operation != nil, let columns = row.shadow, let version = row.serverVersion {
                 server = Item(

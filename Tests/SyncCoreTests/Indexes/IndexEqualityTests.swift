@@ -39,10 +39,12 @@ import Testing
         }
         let (todo, pulled) = (fixture.todo, rows)
         try await fixture.store.write { transaction in
-            var table = try transaction.makeTable(todo)
-            for row in pulled { _ = try transaction.apply(row, to: table, asOf: .max) }
+            var table = try transaction.tables.make(todo)
+            for row in pulled {
+                _ = try PulledRows(transaction: transaction).apply(row, to: table, asOf: .max)
+            }
             table.isComplete = true
-            try transaction.save(table)
+            try transaction.tables.save(table)
         }
         var used = 0
         for _ in 0..<40 {
@@ -110,7 +112,7 @@ extension StoreFixture {
     fileprivate func usesIndex(_ query: TableQuery) async throws -> Bool {
         let todo = todo
         return try await store.read { transaction in
-            let table = try #require(try transaction.table(todo))
+            let table = try #require(try transaction.tables.table(todo))
             return ItemQuery(query, table: table, pageRows: 50).index != nil
         }
     }

@@ -67,7 +67,7 @@ import Testing
             try query("indexof(Title,'z') eq 0"), try query("indexof(Title,'t') eq 0")
         )
         let todo = fixture.todo
-        let table = try #require(try await fixture.store.read { try $0.table(todo) })
+        let table = try #require(try await fixture.store.read { try $0.tables.table(todo) })
         // Both are one statement to SQLite.
         #expect(
             ItemQuery(slow, table: table, pageRows: 50).page.text
@@ -107,7 +107,7 @@ import Testing
         try await fixture.untilMade(id)
         let todo = fixture.todo
         let plan = try await fixture.store.read { transaction in
-            let table = try #require(try transaction.table(todo))
+            let table = try #require(try transaction.tables.table(todo))
             let page = ItemQuery(query, table: table, pageRows: 50).page
             return try transaction.all("EXPLAIN QUERY PLAN \(page.text)", page.arguments) {
                 $0[3] as String
@@ -123,7 +123,7 @@ import Testing
         for query in ["$filter=Title eq 't3' and id gt 'r1'", "$filter=Title gt 't3'", "$top=1"] {
             let query = try TableQuery(odata: query)
             let plan = try await fixture.store.read { transaction in
-                let table = try #require(try transaction.table(todo))
+                let table = try #require(try transaction.tables.table(todo))
                 let page = ItemQuery(query, table: table, pageRows: 50).page
                 return try transaction.all("EXPLAIN QUERY PLAN \(page.text)", page.arguments) {
                     $0[3] as String
@@ -199,7 +199,7 @@ import Testing
         // Not even when it was decided on before the fourth was there.
         let todo = fixture.todo
         let late = try await fixture.store.write { transaction in
-            let table = try #require(try transaction.table(todo))
+            let table = try #require(try transaction.tables.table(todo))
             let shape = try #require(IndexShape(terms: ["=e"]))
             let indexes = TableIndexes(transaction)
             let id = try #require(try indexes.row(of: shape, in: table.id))

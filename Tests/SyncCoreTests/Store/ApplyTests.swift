@@ -106,7 +106,7 @@ import Testing
 
     @Test func `a page asked for before a push outcome does not undo it`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
-        let before = try await fixture.store.read { try $0.changeCount() }
+        let before = try await fixture.store.read { try $0.counters.changeCount() }
         try await fixture.update("a", #"{"n":2}"#)
         let answer = try fixture.remote("a", #"{"n":2}"#, version: "v22")
         try await fixture.push { _ in .applied(row: answer, RowOrigin()) }
@@ -132,11 +132,11 @@ import Testing
         try await fixture.update("c", #"{"n":1}"#)
         let todo = fixture.todo
         let removed = try await fixture.store.write { transaction in
-            let table = try transaction.makeTable(todo)
+            let table = try transaction.tables.make(todo)
             return [
-                try transaction.remove(try ItemID("a"), from: table, leavingTombstone: true),
-                try transaction.remove(try ItemID("b"), from: table, leavingTombstone: false),
-                try transaction.remove(try ItemID("c"), from: table, leavingTombstone: true),
+                try transaction.items.remove(try ItemID("a"), from: table, leavingTombstone: true),
+                try transaction.items.remove(try ItemID("b"), from: table, leavingTombstone: false),
+                try transaction.items.remove(try ItemID("c"), from: table, leavingTombstone: true),
             ]
         }
         #expect(removed == [true, true, false])
@@ -151,8 +151,10 @@ import Testing
         let todo = fixture.todo
         let started = ContinuousClock.now
         try await fixture.store.write { transaction in
-            let table = try transaction.makeTable(todo)
-            for row in rows { _ = try transaction.apply(row, to: table, asOf: .max) }
+            let table = try transaction.tables.make(todo)
+            for row in rows {
+                _ = try PulledRows(transaction: transaction).apply(row, to: table, asOf: .max)
+            }
         }
         print("applied 500 rows in \(ContinuousClock.now - started)")
         #expect(try await fixture.store.tables().first?.items == 500)
@@ -161,21 +163,21 @@ import Testing
     @Test func `tokens belong to a table, a query id and a filter`() async throws {
         let todo = fixture.todo
         let again = try await fixture.store.write { transaction in
-            let table = try transaction.makeTable(todo)
-            var token = try transaction.token(table, queryID: "q", filterHash: "f")
+            let table = try transaction.tables.make(todo)
+            var token = try transaction.tokens.token(table, queryID: "q", filterHash: "f")
             token.updatedAt = "2024-01-01T00:00:00.1234567Z"
             token.lastID = "a"
-            try transaction.save(token)
-            let other = try transaction.token(table, queryID: "q", filterHash: "g")
+            try transaction.tokens.save(token)
+            let other = try transaction.tokens.token(table, queryID: "q", filterHash: "g")
             #expect(other.updatedAt == nil)
-            return try transaction.token(table, queryID: "q", filterHash: "f")
+            return try transaction.tokens.token(table, queryID: "q", filterHash: "f")
         }
         #expect(again.updatedAt == "2024-01-01T00:00:00.1234567Z" && again.lastID == "a")
         try await fixture.store.write { transaction in
-            try transaction.removeTokens(of: try transaction.makeTable(todo))
-            let table = try transaction.makeTable(todo)
+            try transaction.tokens.remove(of: try transaction.tables.make(todo))
+            let table = try transaction.tables.make(todo)
             #expect(
-                try transaction.token(table, queryID: "q", filterHash: "f").updatedAt == nil)
+                try transaction.tokens.token(table, queryID: "q", filterHash: "f").updatedAt == nil)
         }
     }
 }

@@ -154,7 +154,7 @@ import Testing
         }
         #expect(rows.map(\.0) == ["a", "b"])
         #expect(rows.allSatisfy { $0.1 > seen.milliseconds })
-        #expect(try await store.read { try $0.table(todo) } != nil)
+        #expect(try await store.read { try $0.tables.table(todo) } != nil)
     }
 
     @Test func `a restore takes rows alone, into the tables, triggers and views of a new store`()

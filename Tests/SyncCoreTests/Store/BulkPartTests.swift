@@ -65,7 +65,7 @@ import Testing
             let sent = try #require(try await fixture.send())
             let reason = number < 2 ? "Rare." : "Frequent."
             _ = try await store.write {
-                try $0.settle(
+                try Settling(transaction: $0).settle(
                     sent.seq, .quarantined(reason: reason, maybeApplied: false), attempt: nil)
             }
         }

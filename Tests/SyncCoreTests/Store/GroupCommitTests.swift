@@ -79,7 +79,7 @@ import Testing
         let bookings = (0..<4).map { index in
             Task.immediate {
                 try? await store.book { transaction in
-                    try transaction.countCollapsedWrite()
+                    try transaction.ledger.countCollapsedWrite()
                     if index == 2 { throw StoreError.failed("planned") }
                     return index
                 }
@@ -167,7 +167,7 @@ import Testing
         let todo = fixture.todo
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
-            try await store.write { _ = try $0.makeTable(todo) }
+            try await store.write { _ = try $0.tables.make(todo) }
         }
         task.cancel()
         try await task.value

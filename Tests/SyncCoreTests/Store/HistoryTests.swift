@@ -50,7 +50,7 @@ import Testing
         let sent = try #require(try await fixture.send())
         let long = String(repeating: "é", count: StoreLimits.responseExcerptBytes)
         _ = try await store.write {
-            try $0.settle(
+            try Settling(transaction: $0).settle(
                 sent.seq, .waiting(reason: "Busy.", until: nil, maybeApplied: false),
                 attempt: AttemptEnd(status: 503, response: long, error: "Service unavailable"))
         }
@@ -78,7 +78,7 @@ import Testing
 
     @Test func `the ring of events is bounded and says when it is too late`() async throws {
         try await store.write { transaction in
-            for _ in 0..<(StoreLimits.events + 2000) { transaction.emit(.status) }
+            for _ in 0..<(StoreLimits.events + 2000) { transaction.events.emit(.status) }
         }
         let kept = try await store.read {
             Int(try $0.integer("SELECT count(*) FROM events") ?? 0)
@@ -97,7 +97,7 @@ import Testing
         try await fixture.insert("gone")
         try await fixture.delete("gone")
         fixture.clock.advance(milliseconds: Int64(StoreLimits.historyDays + 1) * 86_400_000)
-        #expect(try await store.write { try $0.sweep() } == false)
+        #expect(try await store.write { try Sweep(transaction: $0).run() } == false)
         #expect(try await fixture.chain("open").count == 1)
         #expect(try await store.history(after: nil, limit: 9).items.isEmpty)
         #expect(try await fixture.row("gone")?.deleted == true)
@@ -105,7 +105,7 @@ import Testing
             OperationFilter(states: [.collapsed]), after: nil, limit: 9)
         #expect(closed.items.isEmpty && closed.total == 0)
         fixture.clock.advance(milliseconds: Int64(StoreLimits.tombstoneDays) * 86_400_000)
-        _ = try await store.write { try $0.sweep() }
+        _ = try await store.write { try Sweep(transaction: $0).run() }
         #expect(try await fixture.row("gone") == nil)
         let ledger = try await store.ledger()
         #expect(ledger.balances && ledger.collapsed == 2)
@@ -116,23 +116,23 @@ import Testing
         run.push?.results = [PushReport.Result(id: "o1", state: .conflict)]
         run.pull = [PullReport(table: "todoitem")]
         let unfinished = run
-        try await store.write { try $0.save(unfinished) }
+        try await store.write { try $0.runs.save(unfinished) }
         #expect(try await store.run("r1") == unfinished)
         run.state = .complete
         run.endedAt = fixture.clock.now()
         run.pull[0].applied = 3
         let finished = run
-        try await store.write { try $0.save(finished) }
+        try await store.write { try $0.runs.save(finished) }
         #expect(try await store.runs(after: nil, limit: 9).items == [finished])
         let sample = Sample(
             at: fixture.clock.now(), depth: 1, succeeded: 2, failed: 0, latencyMilliseconds: 9)
-        try await store.write { try $0.save(sample) }
+        try await store.write { try $0.samples.save(sample) }
         #expect(try await store.samples(since: .earliest) == [sample])
     }
 
     @Test func `a run that a process left is cancelled at the next start`() async throws {
         let run = Run(id: "r1", kind: .push, startedAt: fixture.clock.now())
-        try await store.write { try $0.save(run) }
+        try await store.write { try $0.runs.save(run) }
         #expect(try await fixture.reopened().run("r1")?.state == .cancelled)
     }
 }

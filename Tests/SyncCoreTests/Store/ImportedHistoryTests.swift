@@ -69,7 +69,7 @@ import Testing
     @Test func `old entries are swept as others are`() async throws {
         _ = try await store.importHistory(try entries(3))
         try await fixture.insert("here")
-        try await store.write { _ = try $0.sweep() }
+        try await store.write { _ = try Sweep(transaction: $0).run() }
         #expect(try await store.history(after: nil, limit: 9).items.map(\.itemID) == ["here"])
     }
 

@@ -17,8 +17,8 @@ import Testing
     private func adopt() async throws -> IDKind {
         let todo = fixture.todo
         return try await store.write { transaction in
-            var table = try transaction.makeTable(todo)
-            try transaction.adoptIntegerIDs(&table)
+            var table = try transaction.tables.make(todo)
+            try IDKinds(transaction: transaction).adoptIntegerIDs(&table)
             return table.idKind
         }
     }
@@ -26,7 +26,7 @@ import Testing
     private func shown(_ id: ItemID) async throws -> ItemRow? {
         let todo = fixture.todo
         return try await store.read { transaction in
-            try transaction.table(todo).flatMap { try transaction.row($0, id) }
+            try transaction.tables.table(todo).flatMap { try transaction.items.row($0, id) }
         }
     }
 
@@ -38,7 +38,7 @@ import Testing
         for (id, number) in [(first, -1), (second, -2)] as [(ItemID, Int64)] {
             let row = try #require(try await shown(id))
             #expect(row.id.number == number && row.id.kind == .integer)
-            #expect(try await store.read { try $0.chain(of: row) }.first?.itemID == row.id)
+            #expect(try await store.read { try $0.queue.chain(of: row) }.first?.itemID == row.id)
         }
         // The backend's id then answers for both.
         let operation = try #require(try await fixture.send())
@@ -55,7 +55,7 @@ import Testing
             operation.seq, .quarantined(reason: "id", maybeApplied: false))
         #expect(try await adopt() == .integer)
         let row = try #require(try await shown(id))
-        #expect(try await store.read { try $0.chain(of: row) }.first?.state == .queued)
+        #expect(try await store.read { try $0.queue.chain(of: row) }.first?.state == .queued)
     }
 
     @Test func `a table with ids of others, or with an insert under way, stays as it is`()
@@ -97,7 +97,7 @@ import Testing
         try await store.write { transaction in
             let row = RemoteRow(
                 id: try ItemID("a"), columns: try Columns(parsing: #"{"text":"b"}"#))
-            _ = try transaction.tableForRows(todo, [.row(row)])
+            _ = try IDKinds(transaction: transaction).tableForRows(todo, [.row(row)])
         }
         #expect(try await store.tables().first?.idKind == .string)
         for given in [id, ItemID(-1)] {
@@ -117,10 +117,10 @@ import Testing
         try await store.write { transaction in
             let theirs = RemoteRow(
                 id: ItemID(5), columns: try Columns(parsing: #"{"text":"theirs"}"#), version: "v5")
-            var table = try transaction.tableForRows(todo, [.row(theirs)])
-            _ = try transaction.take(.row(theirs), to: table, asOf: .max)
+            var table = try IDKinds(transaction: transaction).tableForRows(todo, [.row(theirs)])
+            _ = try PulledRows(transaction: transaction).take(.row(theirs), to: table, asOf: .max)
             table.isComplete = true
-            try transaction.save(table)
+            try transaction.tables.save(table)
         }
         let again = try #require(try await fixture.send())
         let seven = RemoteRow(id: ItemID(7), columns: try Columns(parsing: #"{"text":"mine"}"#))

@@ -46,7 +46,7 @@ import Testing
         try await insert(["X-Tenant": "näh \"1\"", "X-Way": "one", "X-Way": "two"])
         let id = try #require(try await fixture.chain("a").first?.id)
         let reopened = try fixture.reopened()
-        let kept = try await reopened.read { try $0.operation(id: id)?.headers }
+        let kept = try await reopened.read { try $0.queue.operation(id: id)?.headers }
         #expect(kept == fields(["X-Tenant": "näh \"1\"", "X-Way": "one", "X-Way": "two"]))
         #expect(
             try await reopened.operation(id)?.headers

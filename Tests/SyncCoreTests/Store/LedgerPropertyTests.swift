@@ -66,8 +66,8 @@ import Testing
             return try await act(fixture, &random, columns)
         default:
             try await fixture.store.write { transaction in
-                try transaction.recover()
-                try transaction.makeAllDue()
+                try transaction.attempts.recover()
+                try transaction.dueOperations.makeAllDue()
             }
             return "restart"
         }
@@ -127,7 +127,7 @@ import Testing
         func none(_ sentence: String, _ sql: String) throws {
             if try transaction.integer(sql) != nil { faults.append(sentence) }
         }
-        if try !transaction.ledger().balances { faults.append("the ledger does not balance") }
+        if try !transaction.ledger.read().balances { faults.append("the ledger does not balance") }
         try none(
             "a row's first operation is not open or not its own",
             """

@@ -160,9 +160,9 @@ import Testing
         #expect(try await fixture.delete("a").name == "unknownWhilePartial")
         let todo = fixture.todo
         try await fixture.store.write { transaction in
-            var table = try transaction.makeTable(todo)
+            var table = try transaction.tables.make(todo)
             table.isComplete = true
-            try transaction.save(table)
+            try transaction.tables.save(table)
         }
         #expect(try await fixture.delete("a").name == "missing")
         #expect(fixture.get(try ItemID("a")) == .missing)
@@ -193,7 +193,7 @@ import Testing
         async throws
     {
         let todo = fixture.todo
-        try await fixture.store.write { _ = try $0.makeTable(todo, idKind: .integer) }
+        try await fixture.store.write { _ = try $0.tables.make(todo, idKind: .integer) }
         let outcome = await fixture.write(
             .insert(ItemBody(columns: try Columns(parsing: #"{"n":1}"#))))
         let item = try #require(outcome.item)

@@ -54,7 +54,7 @@ import Testing
             odata: "$filter=done eq false&$orderby=updatedAt\(direction)&$top=50")
         let todo = fixture.todo
         let steps = try await fixture.store.read { transaction in
-            let table = try #require(try transaction.table(todo))
+            let table = try #require(try transaction.tables.table(todo))
             let page = ItemQuery(query, table: table, pageRows: 50).page
             return try transaction.all(
                 "EXPLAIN QUERY PLAN \(page.text)", page.arguments
@@ -175,11 +175,13 @@ extension StoreFixture {
         }
         let todo = todo
         try await store.write { transaction in
-            var table = try transaction.makeTable(todo)
-            for row in rows { _ = try transaction.apply(row, to: table, asOf: .max) }
-            table = try transaction.makeTable(todo)
+            var table = try transaction.tables.make(todo)
+            for row in rows {
+                _ = try PulledRows(transaction: transaction).apply(row, to: table, asOf: .max)
+            }
+            table = try transaction.tables.make(todo)
             table.isComplete = true
-            try transaction.save(table)
+            try transaction.tables.save(table)
         }
     }
 }

@@ -100,10 +100,10 @@ import Testing
     @Test func `a token is the SDK's kind of time`() async throws {
         let todo = fixture.todo
         try await fixture.store.write { transaction in
-            let table = try transaction.makeTable(todo)
-            var token = try transaction.token(table, queryID: "mine", filterHash: "")
+            let table = try transaction.tables.make(todo)
+            var token = try transaction.tokens.token(table, queryID: "mine", filterHash: "")
             token.updatedAt = "2024-02-03T04:05:06.7891234Z"
-            try transaction.save(token)
+            try transaction.tokens.save(token)
         }
         let row = try #require(try await rows("MS_TableConfig").first)
         #expect(row.columns["key"] == "mine" && row.columns["keyType"] == "0")

@@ -217,7 +217,7 @@ import Testing
         try await fixture.update("a", #"{"n":1}"#)
         try await fixture.settle(sent.seq, .quarantined(reason: "?", maybeApplied: true))
         #expect(try await fixture.chain("a").map(\.state) == [.quarantined, .queued])
-        #expect(try await fixture.store.read { try $0.hasQueued() } == false)
+        #expect(try await fixture.store.read { try $0.dueOperations.hasQueued() } == false)
         #expect(try await fixture.send() == nil)
     }
 
@@ -251,7 +251,7 @@ import Testing
         let read = try #require(try await fixture.chain("a").first)
         try await fixture.update("a", #"{"n":1}"#)
         let sent = try await fixture.store.write {
-            try $0.markSending(read, AttemptStart(method: "POST", target: "/", body: nil))
+            try $0.attempts.markSending(read, AttemptStart(method: "POST", target: "/", body: nil))
         }
         #expect(sent == nil)
     }
@@ -259,7 +259,7 @@ import Testing
 
 extension StoreFixture {
     func operation(_ seq: Int64) async throws -> TableOperation {
-        try #require(try await store.read { try $0.operation(seq: seq) })
+        try #require(try await store.read { try $0.queue.operation(seq: seq) })
     }
 
     /// Item a in conflict: x changed by me, y by the backend, z by both.

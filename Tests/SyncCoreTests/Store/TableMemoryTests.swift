@@ -12,18 +12,18 @@ import Testing
     private func warnings() async throws -> [String?] {
         let todo = fixture.todo
         return try await fixture.store.write { transaction in
-            let table = try #require(try transaction.table(todo))
-            return [table.warning, try transaction.table(id: table.id)?.warning]
+            let table = try #require(try transaction.tables.table(todo))
+            return [table.warning, try transaction.tables.table(id: table.id)?.warning]
         }
     }
 
     private func warn(_ warning: String, failing error: StoreError? = nil) async throws {
         let todo = fixture.todo
         try await fixture.store.write { transaction in
-            var table = try transaction.makeTable(todo)
+            var table = try transaction.tables.make(todo)
             table.warning = warning
-            try transaction.save(table)
-            let seen = try transaction.table(id: table.id)?.warning
+            try transaction.tables.save(table)
+            let seen = try transaction.tables.table(id: table.id)?.warning
             #expect(seen == warning, "the transaction sees its own change")
             if let error { throw error }
         }

@@ -40,9 +40,9 @@ import Testing
                         outcome.withLock { $0 = came }
                     }
                 }
-                let table = try transaction.tableForRows(todo, [.row(row)])
-                _ = try transaction.apply(row, to: table, asOf: 0)
-                transaction.emit(.item, table: todo)
+                let table = try IDKinds(transaction: transaction).tableForRows(todo, [.row(row)])
+                _ = try PulledRows(transaction: transaction).apply(row, to: table, asOf: 0)
+                transaction.events.emit(.item, table: todo)
                 try then()
             }
         }.result
