@@ -44,3 +44,17 @@ public struct SyncSettings: Sendable, Hashable {
         parallelism == 1 ? 1 : parallelism * SyncLimits.mostTurnsForEachRequest
     }
 }
+
+/// What may start a sync; each can be switched off.
+public enum Trigger: String, Sendable, Hashable, CaseIterable {
+    /// A person or client asks.
+    case manual
+    /// Local writes, after a moment of quiet.
+    case afterWrites
+    /// Time.
+    case interval
+    /// The backend can be reached again.
+    case reconnect
+    /// A client reads a table that is read through.
+    case read
+}

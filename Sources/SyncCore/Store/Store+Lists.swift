@@ -1,5 +1,34 @@
 public import TablesProtocol
 
+/// One page of a list.
+public struct Page<Element: Sendable>: Sendable {
+    /// The elements.
+    public var items: [Element]
+    /// What to pass as `after` for the next page; nil at the end. Opaque.
+    public var next: String?
+    /// How many match in all.
+    public var total: Int
+
+    /// Makes a page.
+    public init(items: [Element], next: String?, total: Int) {
+        self.items = items
+        self.next = next
+        self.total = total
+    }
+}
+
+/// The opaque text that names a place in a list: the number of its last element.
+enum Cursor {
+    /// The text for the elements after this one.
+    static func text(_ number: Int64) -> String { "c" + String(number, radix: 36) }
+
+    /// The number in a text; nil for anything that ``text(_:)`` did not make.
+    static func number(_ text: String) -> Int64? {
+        guard text.first == "c" else { return nil }
+        return Int64(text.dropFirst(), radix: 36)
+    }
+}
+
 // The operator's lists. `after` is the `next` of the page before; one that is none begins anew.
 extension Store {
     /// A page of operations in the order in which they are sent: after a cursor, after the first
