@@ -1,6 +1,6 @@
 public import TablesProtocol
 
-/// Who decides a conflict.
+/// What decides a conflict.
 public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
     /// A person.
     case ask

@@ -38,7 +38,7 @@ extension SyncEngine {
     public func retire(isAsked: Bool = false) -> EngineMemory? {
         // What woke the loop and was not taken yet would be lost with it: a sign-in, say.
         takeCauses()
-        guard current == nil, promised.isEmpty, waiters.isEmpty,
+        guard current == nil, announcedRuns.isEmpty, waiters.isEmpty,
             isAsked || scheduler.isAtRest(now: clock.uptime())
         else { return nil }
         isRetired = true

@@ -80,7 +80,7 @@ extension SyncEngine {
             if !Task.isCancelled { await bookFailure(failure) }
             return .none(reason: failure.reason, retryAfter: failure.retryAfter)
         }
-        await book(answer, exchange.answer, credential)
+        await note(answer, exchange.answer, credential)
         return .exchange(exchange, answer)
     }
 
@@ -124,7 +124,7 @@ extension SyncEngine {
         }
     }
 
-    private func book(
+    private func note(
         _ answer: ForwardedAnswer, _ remote: RemoteAnswer, _ credential: Credential
     ) async {
         switch answer {
@@ -146,7 +146,7 @@ extension SyncEngine {
         }
     }
 
-    /// Books that the backend is out of reach as soon as one request shows it.
+    /// Notes that the backend is out of reach as soon as one request shows it.
     private func bookFailure(_ failure: Prover.Failure) async {
         let before = scheduler.backend.state
         fail(failure)

@@ -43,14 +43,14 @@ extension SyncEngine {
     /// last turn is not longer ago than the loop ever waits.
     public var isGoingRound: Bool {
         guard current == nil, let lastTurn else { return true }
-        return clock.uptime() - lastTurn < .seconds(2 * SyncLimits.houseSeconds)
+        return clock.uptime() - lastTurn < .seconds(2 * SyncLimits.maintenanceSeconds)
     }
 
     private func loop() async {
         while !Task.isCancelled {
             lastTurn = clock.uptime()
             takeCauses()
-            await mindTheWall()
+            await detectClockJump()
             let outlook = await outlook()
             guard !isRetired else { return }
             switch scheduler.next(now: clock.uptime(), outlook: outlook) {
@@ -59,7 +59,7 @@ extension SyncEngine {
             case .wait(let until): await idle(until: until)
             }
             guard !isRetired else { return }
-            await keepHouse()
+            await runMaintenance()
         }
     }
 
@@ -88,9 +88,9 @@ extension SyncEngine {
         if scheduler.backend.state != before { await announceStatus() }
     }
 
-    /// Waits for a wake-up or a time, but looks up each minute to keep house.
+    /// Waits for a wake-up or a time, but looks up each minute for maintenance.
     private func idle(until: Duration?) async {
-        let minute = clock.uptime() + .seconds(SyncLimits.houseSeconds)
+        let minute = clock.uptime() + .seconds(SyncLimits.maintenanceSeconds)
         let deadline = min(until ?? minute, minute)
         await withTaskGroup(of: Void.self) { [signal, clock] group in
             group.addTask { await signal.wait() }
@@ -117,7 +117,7 @@ extension SyncEngine {
     /// Times of next attempts are wall times: when the clock was set back, while the engine ran or
     /// while it did not, they would be far away. When it went ahead, the machine may have slept, and
     /// the network is another one: what waits in uptime is looked at now.
-    func mindTheWall() async {
+    func detectClockJump() async {
         let (wall, uptime) = (clock.now(), clock.uptime())
         let last = lastLook
         lastLook = (wall, uptime)
@@ -148,7 +148,7 @@ extension SyncEngine {
     private func watch() async -> Bool {
         while !Task.isCancelled {
             await clock.sleep(until: clock.uptime() + .seconds(SyncLimits.watchSeconds))
-            await mindTheWall()
+            await detectClockJump()
             let outlook = await outlook()
             let isRunning = current != nil
             if scheduler.isStalled(now: clock.uptime(), outlook: outlook, isRunning: isRunning) {

@@ -4,13 +4,13 @@ import TablesProtocol
 extension SyncEngine {
     /// Once a minute: keeps a sample of the queue, removes what is kept no longer, and notes which
     /// indexes lists ask for.
-    func keepHouse() async {
+    func runMaintenance() async {
         let now = clock.now()
         guard let begin = minuteBegin else {
             minuteBegin = now
             return
         }
-        guard now.milliseconds - begin.milliseconds >= SyncLimits.houseSeconds * 1000 else {
+        guard now.milliseconds - begin.milliseconds >= SyncLimits.maintenanceSeconds * 1000 else {
             return
         }
         let count = meter.take()
@@ -26,7 +26,7 @@ extension SyncEngine {
             }
             try await store.noteCostlyLists()
         } catch {
-            log.warning("house not kept", metadata: ["error": "\(error)"])
+            log.warning("maintenance failed", metadata: ["error": "\(error)"])
         }
     }
 }

@@ -3,8 +3,8 @@ import TablesProtocol
 
 extension SyncEngine {
     /// The passes of a run: push first, then the tables that it pulls. A failed operation does not
-    /// hold the pull back; a backend out of reach does. Who asked for the same meanwhile may have
-    /// written before: for them it pushes once more.
+    /// hold the pull back; a backend out of reach does. A caller that asked for the same meanwhile may have
+    /// written before: for it the run pushes once more.
     ///
     /// After a 401 the run begins anew with the identity's next token, where there is one; a token that
     /// came while the run was under way is one.
@@ -35,7 +35,7 @@ extension SyncEngine {
             fail(Prover.Failure(state: .signedOut, reason: Self.tokenMissing))
             return (.signIn, scheduler.backend.reason)
         }
-        await mindTheWall()
+        await detectClockJump()
         do throws(StoreError) {
             if let reason = try await strangeBackend() { return (.offline, reason) }
             // A table that is not there keeps no other from being pulled.
@@ -164,7 +164,7 @@ extension SyncEngine {
         }
     }
 
-    /// Books that a table gave a list.
+    /// Notes that a table gave a list.
     func noteProof(of generation: Generation) async {
         self.generation = generation
         isGenerationKnown = true
@@ -180,7 +180,7 @@ extension SyncEngine {
         return !known.contains(request.table)
     }
 
-    /// Books that the backend is in reach, which proves nothing.
+    /// Notes that the backend is in reach, which proves nothing.
     func answered(_ reason: String = "The backend answers.") async {
         let wasOnline = scheduler.backend.state == .online
         scheduler.reached(now: clock.uptime(), wall: clock.now(), reason: reason)
@@ -191,7 +191,7 @@ extension SyncEngine {
     /// Any answer will do, also that there is no such table or that the dialect is refused, but none
     /// that a network's sign-in page or a gateway gives: a page that refuses one generation's dialect
     /// is believed when the backend answers another's. It proves nothing: before anything is sent a
-    /// list is asked for, and the store is bound to nobody by it.
+    /// list is asked for, and the store is bound to no backend by it.
     private func knock(_ credential: Credential) async -> PushStop? {
         guard let table = TableName("todoitem") else { return nil }
         var first: RemoteAnswer?
@@ -286,7 +286,7 @@ extension SyncEngine {
 
     // MARK: What a run means for the schedule
 
-    /// Books a stop and says how the run ended.
+    /// Notes a stop and says how the run ended.
     private func end(_ stop: PushStop, _ credential: Credential) -> (Run.State, String?) {
         switch stop {
         case .backend(let failure) where failure.isAboutTable:
@@ -335,13 +335,13 @@ extension SyncEngine {
         scheduler.failed(failure, now: clock.uptime(), wall: clock.now(), random: random)
     }
 
-    /// Books a 401.
+    /// Notes a 401.
     func refused(_ credential: Credential) {
         credentialRefused(credential)
         fail(Prover.Failure(state: .signedOut, reason: "The backend asks to sign in."))
     }
 
-    /// Books that the backend answered: what waited for it is due, and the store is bound to it.
+    /// Notes that the backend answered: what waited for it is due, and the store is bound to it.
     func reached() async {
         let wasOnline = scheduler.backend.state == .online
         scheduler.reached(now: clock.uptime(), wall: clock.now())

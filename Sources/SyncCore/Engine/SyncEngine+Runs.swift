@@ -6,7 +6,7 @@ struct CurrentRun: Sendable {
     var run: Run
     var wish: Scheduler.Wish
     var cancel = CancelFlag()
-    /// Somebody asked for it since its last look for changes, and may have written before.
+    /// A caller asked for it since its last look for changes, and may have written before.
     var isAskedAgain = false
     /// A person or a command asked for it: what waits for time alone is tried at once.
     var isAsked = false
@@ -62,7 +62,7 @@ extension SyncEngine {
                 return nil
             }
             let first = await group.next() ?? nil
-            // Whoever still waits is let go, since the group ends with its tasks.
+            // A caller that still waits is let go, since the group ends with its tasks.
             if first == nil { release(id) }
             group.cancelAll()
             if let first { return first }
@@ -74,7 +74,7 @@ extension SyncEngine {
     public func run(_ id: String) async -> Run? {
         if let current, current.run.id == id { return current.run }
         if let run = finished.last(where: { $0.id == id }) { return run }
-        if let wish = promised.first(where: { $0.value == id })?.key {
+        if let wish = announcedRuns.first(where: { $0.value == id })?.key {
             return Run(id: id, kind: wish.kind, startedAt: clock.now())
         }
         return try? await store.run(id)
@@ -91,9 +91,9 @@ extension SyncEngine {
             current.cancel.set()
             return true
         }
-        // It was promised and has not begun.
-        guard let wish = promised.first(where: { $0.value == id })?.key else { return false }
-        promised[wish] = nil
+        // It has an id and has not begun.
+        guard let wish = announcedRuns.first(where: { $0.value == id })?.key else { return false }
+        announcedRuns[wish] = nil
         scheduler.unwish(wish)
         var run = Run(id: id, kind: wish.kind, state: .cancelled, startedAt: clock.now())
         run.endedAt = run.startedAt
@@ -104,9 +104,9 @@ extension SyncEngine {
 
     private func start(_ wish: Scheduler.Wish) -> String {
         if let id = join(wish, isAsked: true) { return id }
-        if let id = promised[wish] { return id }
+        if let id = announcedRuns[wish] { return id }
         let id = newRunID()
-        promised[wish] = id
+        announcedRuns[wish] = id
         scheduler.wish(wish)
         signal.send(nil)
         return id
@@ -122,11 +122,11 @@ extension SyncEngine {
     }
 
     private func isOpen(_ id: String) -> Bool {
-        current?.run.id == id || promised.values.contains(id)
+        current?.run.id == id || announcedRuns.values.contains(id)
     }
 
     private func end(of id: String) async -> Run? {
-        // Who comes after its own time is over would wait for the whole run: nobody releases it again.
+        // A caller whose own time is over would wait for the whole run: nothing releases it again.
         guard isOpen(id), !Task.isCancelled else { return nil }
         return await withCheckedContinuation { waiters[id, default: []].append($0) }
     }
@@ -149,18 +149,18 @@ extension SyncEngine {
     func perform(_ wish: Scheduler.Wish, isAsked: Bool = false) async -> Run {
         while let current {
             let isJoined = join(wish, isAsked: isAsked) != nil
-            // Also for a caller who was cancelled: it would ask again and again and let nobody in.
+            // Also for a caller who was cancelled: it would ask again and again and let no other caller in.
             let run = await withCheckedContinuation {
                 waiters[current.run.id, default: []].append($0)
             }
-            // Who is let go with those whose time is over waits on.
+            // A caller that is let go with those whose time is over waits on.
             if isJoined, run.state != .running { return run }
         }
         scheduler.unwish(wish)
-        let promise = promised.removeValue(forKey: wish)
-        let id = promise ?? newRunID()
+        let announced = announcedRuns.removeValue(forKey: wish)
+        let id = announced ?? newRunID()
         let run = Run(id: id, kind: wish.kind, startedAt: clock.now())
-        let running = CurrentRun(run: run, wish: wish, isAsked: isAsked || promise != nil)
+        let running = CurrentRun(run: run, wish: wish, isAsked: isAsked || announced != nil)
         current = running
         scheduler.progressed(now: clock.uptime())
         let task = Task(executorPreference: executor) { await self.carryOut(running) }
@@ -192,7 +192,7 @@ extension SyncEngine {
         return run
     }
 
-    /// Remembers a run that is over, and tells whoever waits for it.
+    /// Remembers a run that is over, and tells the callers that wait for it.
     private func close(_ run: Run) {
         finished.append(run)
         if finished.count > SyncLimits.rememberedRuns { finished.removeFirst() }

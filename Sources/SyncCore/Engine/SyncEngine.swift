@@ -37,8 +37,8 @@ public actor SyncEngine {
     var scheduler: Scheduler
     var current: CurrentRun?
     var waiters: [String: [CheckedContinuation<Run, Never>]] = [:]
-    /// Runs that were promised an id before they began.
-    var promised: [Scheduler.Wish: String] = [:]
+    /// Runs that were given an id and have not begun.
+    var announcedRuns: [Scheduler.Wish: String] = [:]
     /// The latest runs that are over, oldest first.
     var finished: [Run] = []
     var lastSync: Instant?
@@ -213,7 +213,7 @@ public actor SyncEngine {
         signal.send(nil)
     }
 
-    /// Tells whoever watches that the status is another.
+    /// Tells the dashboard that the status is another.
     func announceStatus() async {
         do {
             try await store.write { $0.events.emit(.status) }

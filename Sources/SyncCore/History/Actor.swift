@@ -1,4 +1,4 @@
-/// Who did something.
+/// The one that did something.
 public indirect enum Actor: RawRepresentable, Sendable, Hashable {
     /// An app through `/tables`.
     case client

@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// Something changed; whoever shows it reads it again.
+/// Something changed: a screen that shows it reads it again.
 public struct Event: Sendable, Hashable {
     /// What changed.
     public enum Kind: String, Sendable, Hashable, CaseIterable {

@@ -15,7 +15,7 @@ public struct HistoryEntry: Sendable, Hashable {
     public var at: Instant
     /// What.
     public var kind: Kind
-    /// Who.
+    /// The one that did it.
     public var actor: Actor
     /// The table as first spelled.
     public var table: String?

@@ -6,7 +6,7 @@ public struct ImportedEntry: Sendable {
     public var at: Instant
     /// What.
     public var kind: HistoryEntry.Kind
-    /// Who, there.
+    /// The one that did it, there.
     public var actor: Actor
     /// The table; nil for what concerns none.
     public var table: TableName?

@@ -2,7 +2,7 @@ import GRDB
 import Synchronization
 
 /// Which index a person has made now, how far it is, and why others could not be made: in memory, for
-/// whoever asks meanwhile.
+/// callers that ask meanwhile.
 final class IndexProgress: Sendable {
     /// What is known at one moment.
     struct Present: Sendable {

@@ -24,7 +24,7 @@ public enum GetOutcome: Sendable, Hashable {
     /// Only the tombstone is left.
     case gone(Item)
     case unknownTable
-    /// Not here, and until the first pull nobody knows whether it exists.
+    /// Not here, and until the first pull it is not known whether it exists.
     case unknownWhilePartial
     /// The store failed, for this reason.
     case failed(StoreError)

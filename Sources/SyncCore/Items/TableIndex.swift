@@ -46,7 +46,7 @@ public struct IndexStatus: Sendable, Hashable {
     public var seenAt: Instant
     /// When it was made; nil while it is only asked for.
     public var builtAt: Instant?
-    /// How much of it is made, in percent; nil while nobody makes it.
+    /// How much of it is made, in percent; nil while it is not being made.
     public var percent: Int?
     /// Why it could not be made when a person last wanted it, in plain words.
     public var problem: String?

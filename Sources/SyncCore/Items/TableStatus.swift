@@ -16,9 +16,9 @@ public struct TableStatus: Sendable, Hashable {
     public var readPolicy: ReadPolicy
     /// When writes are answered.
     public var writePolicy: WritePolicy
-    /// Who decides conflicts.
+    /// What decides conflicts.
     public var conflictPolicy: ConflictPolicy
-    /// Who decides conflicts of writes without If-Match: `ask` or `client`.
+    /// What decides conflicts of writes without If-Match: `ask` or `client`.
     public var unconditionalPolicy: ConflictPolicy
     /// Whether all identities share the anonymous store's table.
     public var isPublic: Bool
@@ -88,5 +88,34 @@ struct TableStatuses {
         }
         sentences += [table.warning].compactMap(\.self)
         return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+    }
+}
+
+extension Store {
+    /// Changes the policies and flags of a table, which is made when it is new. That its ids are
+    /// the backend's to give can be said before there are items. Names, counts and times are not
+    /// changed.
+    public func updateTable(
+        _ name: TableName, _ change: @escaping @Sendable (inout TableStatus) -> Void
+    ) async throws(StoreError) -> TableStatus {
+        try await write { transaction in
+            var table = try transaction.tables.make(name)
+            var status = try TableStatuses(transaction: transaction).status(table)
+            change(&status)
+            table.readPolicy = status.readPolicy
+            table.writePolicy = status.writePolicy
+            table.conflictPolicy = status.conflictPolicy
+            table.unconditionalPolicy = status.unconditionalPolicy
+            table.isPublic = status.isPublic
+            table.paging = status.paging
+            table.parents = status.parents
+            table.preservesHistory = status.preservesHistory
+            try transaction.tables.save(table)
+            if status.idKind == .integer {
+                try IDKinds(transaction: transaction).adoptIntegerIDs(&table)
+            }
+            transaction.events.emit(.status, table: table.name)
+            return try TableStatuses(transaction: transaction).status(table)
+        }
     }
 }

@@ -1,7 +1,7 @@
 import TablesProtocol
 
 /// Pages that were fetched and are not applied yet, in their order.
-struct PagesAhead: Sendable {
+struct PagePrefetcher: Sendable {
     /// One page, or what is left of it.
     struct Page: Sendable {
         var rows: ArraySlice<ListElement>

@@ -7,7 +7,7 @@ extension PullPass {
     ///   - part: in order, and asked for in one way.
     ///   - token: nil before the first rows.
     func apply(
-        _ part: [PagesAhead.Page], _ token: PullToken?
+        _ part: [PagePrefetcher.Page], _ token: PullToken?
     ) async throws(StoreError) -> AppliedPart {
         let (request, store) = (request, store)
         return try await store.writeBesideClients { transaction in

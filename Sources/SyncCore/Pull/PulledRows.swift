@@ -35,7 +35,7 @@ struct PulledRows {
         }
     }
 
-    /// Takes one row of a page that was pulled. Tells nobody: the caller emits one event a page.
+    /// Takes one row of a page that was pulled. Emits no event: the caller emits one for each page.
     ///
     /// 1. A row whose push outcome was committed after the page's request began is left alone: no
     ///    order is read from versions or clocks.

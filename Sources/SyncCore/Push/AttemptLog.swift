@@ -129,7 +129,7 @@ struct AttemptLog {
         try transaction.run("UPDATE operations SET highest_id = ? WHERE seq = ?", [id, seq])
     }
 
-    /// What was on its way has no verdict, and nobody waits for one any more, so nobody knows whether it
+    /// What was on its way has no verdict, and no task waits for one any more, so it is not known whether it
     /// arrived: after a restart, or when its outcome could not be written.
     func recover(because cause: String = "The process ended before the answer came") throws {
         try transaction.run(

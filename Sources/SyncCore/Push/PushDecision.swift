@@ -116,7 +116,7 @@ struct Later: Sendable, Hashable {
         case wantsSignIn
         /// The request was called off.
         case cancelled
-        /// It was promised, and not sent since another one's request failed or the push ended.
+        /// It was marked in flight, and not sent since another one's request failed or the push ended.
         case held
     }
     var cause: Cause

@@ -6,8 +6,8 @@ import TablesProtocol
 /// 1. The bookend is the last operation that exists when the push starts, so that it ends.
 /// 2. Without a proof nothing is sent; a failure of the link asks for a new proof.
 /// 3. Operations take turns in their order, several items at once: as many requests as may be under way,
-///    and as many turns again that are promised and wait for a slot; more, up to a bound, where a request
-///    ends and none waits to follow it. An item's second operation is not due before its first has
+///    and as many turns again that are marked in flight and wait for a slot; more, up to a bound, where a
+///    request ends and none waits to follow it. An item's second operation is not due before its first has
 ///    closed, so that parallel turns never touch one item.
 /// 4. Each turn commits that it sends before it sends, and its outcome before the next (see
 ///    ``PushTurn``): the process may end anywhere.
@@ -128,7 +128,9 @@ struct PushPass: Sendable {
     /// back, which waits for nothing.
     private func holdBack(_ operation: TableOperation) async throws(StoreError) -> Bool {
         if operation.maybeApplied { return false }
-        return try await store.book { try Dependencies(transaction: $0).holdBack(operation.seq) }
+        return try await store.commitInGroup {
+            try Dependencies(transaction: $0).holdBack(operation.seq)
+        }
     }
 
     private func proveIfNeeded(_ state: inout PushState, for table: TableName) async {

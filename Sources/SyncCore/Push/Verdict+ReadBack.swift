@@ -46,7 +46,7 @@ extension Verdict {
         if cause == .missing { return unsteady }
         if subject.maybeApplied {
             if subject.isEqual(to: row) { return .applied(row) }
-            // With a change of somebody else in between it cannot be told whether mine came first.
+            // With another writer's change in between it cannot be told whether mine came first.
             return subject.isUnchanged(row) ? .sendAgain : conflict(subject, row)
         }
         let merge = ThreeWayMerge(

@@ -23,7 +23,7 @@ public struct BulkPart: Sendable, Hashable {
     public var next: String?
 }
 
-// Bulk actions a part at a time, for somebody who watches, may stop, and may take it back.
+// Bulk actions a part at a time, for a person who watches, may stop, and may take it back.
 extension Store {
     /// Does the same to the next operations that match, latest first, in one transaction.
     /// - Parameters:

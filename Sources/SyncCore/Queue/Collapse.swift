@@ -85,7 +85,7 @@ enum Collapse {
 }
 
 extension Collapse.Pending {
-    /// It will be sent without anybody's decision.
+    /// It will be sent without a person's decision.
     fileprivate var isDue: Bool {
         switch state {
         case .queued, .waiting, .unknown, .sending: true

@@ -73,10 +73,10 @@ struct Discarding {
     }
 
     /// Gives up an operation that the backend refuses while its client still waits for the answer:
-    /// a client that is told the refusal was promised nothing.
+    /// that client was not told of a success.
     ///
     /// 1. What may have taken effect stays, and what another change follows.
-    /// 2. So does an operation in which another write of the item is: its client was promised it.
+    /// 2. So does an operation in which another write of the item is: its client was told that it is kept.
     /// 3. The item becomes the backend's again.
     ///
     /// - Returns: whether it was given up; otherwise a person decides.

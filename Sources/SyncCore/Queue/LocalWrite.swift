@@ -35,7 +35,7 @@ public struct LocalWrite: Sendable {
     public var headers: HTTPFields
     /// The client's trace, sent on.
     public var traceparent: String?
-    /// Who writes.
+    /// The writer.
     public var actor: Actor
 
     /// Makes a write from its parts.
@@ -82,7 +82,7 @@ public enum WriteOutcome: Sendable, Hashable {
     case preconditionFailed(Item)
     /// An insert of an id that is taken.
     case alreadyExists(Item)
-    /// The item is not here, and until the first pull nobody knows whether it exists.
+    /// The item is not here, and until the first pull it is not known whether it exists.
     case unknownWhilePartial
     /// Tables are restricted and this is none of them.
     case tableNotAllowed

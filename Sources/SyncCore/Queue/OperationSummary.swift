@@ -5,7 +5,7 @@ public enum OperationKind: String, Sendable, Hashable, CaseIterable {
     case insert, update, replace, delete, undelete
 }
 
-/// Where an operation stands. Each state is a promise about what may have happened upstream.
+/// Where an operation stands. Each state says what may have happened upstream.
 public enum OperationState: String, Sendable, Hashable, CaseIterable {
     /// Due, and nothing of it is on its way.
     case queued
@@ -95,7 +95,7 @@ public struct OperationDetail: Sendable, Hashable {
     public var base: JSONText?
     /// The local row; nil when it is deleted here.
     public var mine: JSONText?
-    /// The backend's last known row; nil when it has none or nobody knows.
+    /// The backend's last known row; nil when it has none or that is not known.
     public var server: JSONText?
     /// The header fields of its client that are sent with it, `Name: value`; of one that may sign in the
     /// name alone.

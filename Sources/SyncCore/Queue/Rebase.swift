@@ -134,7 +134,7 @@ struct Rebase {
         return [first, second]
     }
 
-    /// Who decides what an operation is to do about another writer's change.
+    /// Which policy decides what an operation is to do about another writer's change.
     private func policy(
         for operation: TableOperation, meeting server: ServerSide
     ) throws -> ConflictPolicy {

@@ -92,37 +92,4 @@ extension Store {
         }
         return outcome
     }
-
-    /// Changes the policies and flags of a table, which is made when it is new. That its ids are
-    /// the backend's to give can be said before there are items. Names, counts and times are not
-    /// changed.
-    public func updateTable(
-        _ name: TableName, _ change: @escaping @Sendable (inout TableStatus) -> Void
-    ) async throws(StoreError) -> TableStatus {
-        try await write { transaction in
-            var table = try transaction.tables.make(name)
-            var status = try TableStatuses(transaction: transaction).status(table)
-            change(&status)
-            table.readPolicy = status.readPolicy
-            table.writePolicy = status.writePolicy
-            table.conflictPolicy = status.conflictPolicy
-            table.unconditionalPolicy = status.unconditionalPolicy
-            table.isPublic = status.isPublic
-            table.paging = status.paging
-            table.parents = status.parents
-            table.preservesHistory = status.preservesHistory
-            try transaction.tables.save(table)
-            if status.idKind == .integer {
-                try IDKinds(transaction: transaction).adoptIntegerIDs(&table)
-            }
-            transaction.events.emit(.status, table: table.name)
-            return try TableStatuses(transaction: transaction).status(table)
-        }
-    }
-
-    /// Gives up an operation that the backend refuses, before the client that waits for its verdict is
-    /// told so. Returns whether it was; false where more than the client's one write is at stake.
-    public func withdraw(_ id: OperationID) async throws(StoreError) -> Bool {
-        try await write { try Discarding(transaction: $0).withdraw(id) }
-    }
 }

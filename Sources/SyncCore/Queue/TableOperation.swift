@@ -30,7 +30,7 @@ struct TableOperation: Sendable, Hashable {
     var generation: Generation
     /// The client sent If-Match.
     var conditional = false
-    /// The item's id was made by this store, so that nobody else can have used it.
+    /// The item's id was made by this store, so that no other writer can have used it.
     var madeID = false
     /// The backend's highest integer id before the first attempt of an insert.
     var highestID: Int64?

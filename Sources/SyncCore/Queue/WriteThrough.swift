@@ -6,7 +6,7 @@ public struct ItemStanding: Sendable, Hashable {
     public var item: Item
     /// The first of its operations that is still open; nil when the backend has it as it is here.
     public var operation: OperationSummary?
-    /// The item as the backend last showed it; nil when it has none or nobody knows.
+    /// The item as the backend last showed it; nil when it has none or that is not known.
     public var server: Item?
 }
 
@@ -36,6 +36,12 @@ extension Store {
 }
 
 extension Store {
+    /// Gives up an operation that the backend refuses, before the client that waits for its verdict is
+    /// told so. Returns whether it was; false where more than the client's one write is at stake.
+    public func withdraw(_ id: OperationID) async throws(StoreError) -> Bool {
+        try await write { try Discarding(transaction: $0).withdraw(id) }
+    }
+
     /// Whether changes of a table wait to be sent: a list that the backend gives lacks them.
     public func hasOpenChanges(in table: TableName) async throws(StoreError) -> Bool {
         try await read { transaction in

@@ -69,7 +69,7 @@ struct BackendBinding {
 
 /// Whose backend's work a store holds.
 enum Binding: Sendable, Hashable {
-    /// This backend's, or nobody's yet.
+    /// This backend's, or none's yet.
     case bound
     /// Another's, which answered as /tables once: nothing is sent until a person accepts the new one.
     case other(String)

@@ -13,7 +13,7 @@ public enum WakeCause: Sendable, Hashable {
     case reachable
     /// A request that was passed through got no answer: the backend may be out of reach.
     case unreachable
-    /// Somebody signed in.
+    /// A user signed in.
     case signedIn
 }
 
@@ -57,7 +57,7 @@ final class WakeSignal: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    // Cancelled before it could wait: the handler has found nobody to wake.
+                    // Cancelled before it could wait: the handler has found no waiter to wake.
                     if state.isRung || Task.isCancelled { return true }
                     state.waiter = continuation
                     return false

@@ -47,11 +47,10 @@ extension Store {
         if !join(entry) { completion(.busy) }
     }
 
-    /// Books something of one operation in the next group commit, and returns when it is on disk. For
-    /// what is short; anything else takes a transaction of its own (``write(inBudget:_:)``). A
-    /// cancelled task does not stop it.
+    /// Commits a short write of the engine with the next group, and returns when it is on disk; anything
+    /// else takes a transaction of its own (``write(inBudget:_:)``). A cancelled task does not stop it.
     /// - Parameter body: may run again; what it wrote before it threw is rolled back.
-    func book<T: Sendable>(
+    func commitInGroup<T: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws -> T
     ) async throws(StoreError) -> T {
         let result: Result<T, StoreError> = await withCheckedContinuation { continuation in

@@ -2,7 +2,7 @@ import GRDB
 import Synchronization
 package import TablesProtocol
 
-/// What the simulator asks of a store beyond what the house asks: to see all that has to hold together
+/// What the simulator asks of a store beyond what the program asks: to see all that has to hold together
 /// at one moment, and to bring about by a call what otherwise comes with time or with a disk.
 extension Store {
     /// A store at one moment.

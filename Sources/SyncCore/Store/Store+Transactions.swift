@@ -109,7 +109,7 @@ extension Store {
 
     /// A transaction of this store on an open connection.
     /// - Parameter tables: what is remembered of the tables as they are committed; only the writer knows
-    ///   that nobody else commits meanwhile.
+    ///   that no other transaction commits meanwhile.
     func transaction(_ db: Database, tables: TableCatalog? = nil) -> Transaction {
         let transaction = Transaction(
             db: db, identity: identity, now: clock.now(), ids: ids, tablesInMemory: tables,
@@ -120,7 +120,7 @@ extension Store {
         return transaction
     }
 
-    /// Tells the rest of the house what a commit changed.
+    /// Tells the listeners what a commit changed.
     func announce(_ effects: TransactionEffects) {
         if effects.changedTables { catalog.forget() }
         let listeners = listeners.withLock { $0 }

@@ -45,11 +45,11 @@ public final class Store: Sendable {
     let answering = DispatchQueue(label: "understudy.answering")
     /// Whether a client has written since ``takeUse()`` was asked last.
     let isWritten = Atomic(false)
-    /// Accesses that were begun and are not over, for whoever waits for rest.
+    /// Accesses that were begun and are not over, for callers that wait until nothing is under way.
     let underWay = Atomic(0)
     let listeners = Mutex(Listeners())
 
-    /// Who is told after a commit.
+    /// What is called after a commit.
     struct Listeners {
         var onWrite: @Sendable () -> Void = {}
         var onEvents: @Sendable ([Event]) -> Void = { _ in }
@@ -96,12 +96,12 @@ public final class Store: Sendable {
         }
     }
 
-    /// Sets who is called after every commit that may have made work for the engine.
+    /// Sets what is called after every commit that may have made work for the engine.
     public func onWrite(_ action: @escaping @Sendable () -> Void) {
         listeners.withLock { $0.onWrite = action }
     }
 
-    /// Sets who gets the events of every commit.
+    /// Sets what gets the events of every commit.
     public func onEvents(_ action: @escaping @Sendable ([Event]) -> Void) {
         listeners.withLock { $0.onEvents = action }
     }

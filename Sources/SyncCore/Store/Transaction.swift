@@ -16,9 +16,9 @@ final class Transaction {
     /// The time of the transaction: the same for everything in it, but for what joined it later.
     var now: Instant
     let ids: any IDSource
-    /// The tables as they are committed, where nobody else commits; nil for a transaction that must
+    /// The tables as they are committed, where no other transaction commits; nil for a transaction that must
     /// look itself.
-    var tablesInMemory: TableCatalog?
+    let tablesInMemory: TableCatalog?
     let effects: TransactionEffects
     #if DEBUG
         var planted: ProductBug?

@@ -320,7 +320,7 @@ import Testing
         async throws
     {
         let world = try World()
-        await world.engine.keepHouse()
+        await world.engine.runMaintenance()
         try await world.insert("a")
         try await world.insert("b")
         let clock = world.clock
@@ -331,12 +331,12 @@ import Testing
         }
         _ = await world.engine.push()
         world.clock.advance(by: .seconds(61))
-        await world.engine.keepHouse()
+        await world.engine.runMaintenance()
         let sample = try #require(try await world.store.samples(since: .earliest).first)
         #expect((sample.depth, sample.succeeded, sample.failed) == (1, 2, 1))
         #expect((40...60).contains(try #require(sample.latencyMilliseconds)))
         world.clock.advance(by: .seconds(61))
-        await world.engine.keepHouse()
+        await world.engine.runMaintenance()
         let quiet = try #require(try await world.store.samples(since: .earliest).last)
         #expect((quiet.succeeded, quiet.failed) == (0, 0))
         #expect(quiet.latencyMilliseconds == nil)

@@ -7,13 +7,13 @@ import Testing
 
 @testable import SyncCore
 
-@Suite(.ends) struct HouseTests {
+@Suite(.ends) struct MaintenanceTests {
     @Test func `samples are kept for seven days and then cut`() async throws {
         let world = try World()
-        await world.engine.keepHouse()
+        await world.engine.runMaintenance()
         for _ in 0..<(9 * 24) {
             world.clock.advance(by: .seconds(3600))
-            await world.engine.keepHouse()
+            await world.engine.runMaintenance()
         }
         let samples = try await world.store.samples(since: .earliest)
         let oldest = try #require(samples.first).at

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite struct ApplyTests {
+@Suite struct PulledRowsTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 

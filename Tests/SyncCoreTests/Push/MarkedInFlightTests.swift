@@ -8,8 +8,8 @@ import Testing
 
 @testable import SyncCore
 
-/// Operations that are promised while the requests before them are under way.
-@Suite(.ends) struct PromisedAheadTests {
+/// Operations that are marked in flight while the requests before them are under way.
+@Suite(.ends) struct MarkedInFlightTests {
     private let world: World
 
     init() throws {
@@ -19,7 +19,7 @@ import Testing
     private var posts: Int { world.transport.sent.count { $0.head.method == .post } }
 
     /// Begins a push of six inserts; returns once two are at the backend, which holds or loses their
-    /// answers, and two more are promised. A proof that is asked for after that waits for the gate.
+    /// answers, and two more are marked in flight. A proof that is asked for after that waits for the gate.
     private func begin(
         proof: Gate? = nil, _ fault: @escaping @Sendable (Int) -> FaultyTransport.Fault
     ) async throws -> Task<Run, Never> {
@@ -41,7 +41,9 @@ import Testing
         return run
     }
 
-    @Test func `as many are on the wire as may be, and as many again are promised`() async throws {
+    @Test func `as many are on the wire as may be, and as many again are marked in flight`()
+        async throws
+    {
         let gate = Gate()
         let run = try await begin { _ in .held(gate) }
         for _ in 0..<100 { await Task.yield() }
@@ -53,7 +55,8 @@ import Testing
         #expect(try await world.backend.effects().count == 6)
     }
 
-    @Test func `what was promised is not sent before a new proof, and then in the same push`()
+    @Test
+    func `what was marked in flight is not sent before a new proof, and then in the same push`()
         async throws
     {
         let (lost, slow, proof) = (Gate(), Gate(), Gate())
@@ -87,7 +90,7 @@ import Testing
                     count: 2))
     }
 
-    @Test func `a push that is stopped sends nothing that it only promised`() async throws {
+    @Test func `a push that is stopped sends nothing that it only marked in flight`() async throws {
         let gate = Gate()
         let run = try await begin { _ in .held(gate) }
         let id = try #require(await world.engine.runs().first?.id)
@@ -103,7 +106,7 @@ import Testing
         #expect(try await world.backend.effects().count == 6)
     }
 
-    @Test func `with one request at a time nothing is promised ahead`() async throws {
+    @Test func `with one request at a time nothing is marked in flight ahead of it`() async throws {
         let world = try World()
         for id in ["a", "b"] { try await world.insert(id) }
         let gate = Gate()

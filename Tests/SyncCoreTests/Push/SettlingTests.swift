@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite struct SettleTests {
+@Suite struct SettlingTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 

@@ -49,7 +49,7 @@ import Testing
         let (store, todo) = (fixture.store, fixture.todo)
         store.onWrite { commits.withLock { $0 += 1 } }
         let late = Mutex<WriteOutcome?>(nil)
-        try await store.book { transaction in
+        try await store.commitInGroup { transaction in
             let body = ItemBody(id: ItemID(stored: "late", kind: .string), columns: Columns())
             store.submit(LocalWrite(table: todo, action: .insert(body))) { outcome in
                 late.withLock { $0 = outcome }
@@ -78,7 +78,7 @@ import Testing
         }
         let bookings = (0..<4).map { index in
             Task.immediate {
-                try? await store.book { transaction in
+                try? await store.commitInGroup { transaction in
                     try transaction.ledger.countCollapsedWrite()
                     if index == 2 { throw StoreError.failed("planned") }
                     return index
