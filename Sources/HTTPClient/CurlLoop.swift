@@ -161,8 +161,9 @@ final class CurlLoop {
     private func handOver() {
         var left: Int32 = 0
         while let message = unsafe curl_multi_info_read(multi.pointer, &left) {
-            // Safe: a message lives until the next call into libcurl; the handle in it is one that
-            // `begin` added, so its owner is in `transfers`.
+            // Safe: a message lives until its handle leaves the multi handle (curl_multi_info_read(3)),
+            // which `finish` does after the last look at it. The handle is one that `begin` added, and
+            // `finish` takes it out before its owner leaves `transfers`, so the owner lives.
             guard unsafe message.pointee.msg == CURLMSG_DONE,
                 let transfer = unsafe Transfer.owner(of: message.pointee.easy_handle)
             else { continue }

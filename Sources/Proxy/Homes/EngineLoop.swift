@@ -2,6 +2,10 @@ import SyncCore
 import Synchronization
 
 /// The task in which an engine goes round, from when the services run until its store is closed.
+///
+/// The task is unstructured, since no function runs as long as a store is open. It ends all the same:
+/// `Homes` awaits ``end()`` before it closes the store and when its services end, and restarts a loop
+/// only after it has ended.
 final class EngineLoop: Sendable {
     private let task = Mutex<Task<Void, Never>?>(nil)
 

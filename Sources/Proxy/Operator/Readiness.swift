@@ -33,6 +33,8 @@ actor Readiness {
         {
             return await last.finding.value
         }
+        // Unstructured, so that a caller who goes away does not end the proof for the others. The caller
+        // below awaits it, and it ends with `prove`, which writes once to each store.
         let proof = Task { [prove] in await prove() }
         last = (at, proof)
         return await proof.value

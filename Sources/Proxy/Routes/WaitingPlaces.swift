@@ -66,6 +66,8 @@ final class WaitingPlaces: Sendable {
     }
 
     private func begin(_ patience: @escaping @Sendable () async -> Void, of number: Int) {
+        // Unstructured, since a wait may end before the patience does. It ends with `patience`, or is
+        // cancelled where the waiter leaves the list: in `giveBack`, in `leave` or below.
         let task = Task {
             await patience()
             leave(number)

@@ -110,6 +110,7 @@ final class SimulatedProxy {
     func start() {
         guard plan.isAutomatic, sabotage?.startsLoops ?? true else { return }
         let engine = engine
+        // Unstructured, since it lives until the proxy is stopped: `rebirth` and `close` await `stop`.
         loop = Task(executorPreference: executor) { await engine.run() }
     }
 
