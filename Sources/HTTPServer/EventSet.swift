@@ -12,7 +12,6 @@ struct EventSet: Sendable {
         /// Never.
         case none
     }
-    private static let eventsAtOnce = 64
     private let descriptor: CInt
 
     /// Makes an empty set, owned until ``close()``; nil when the system has no descriptor left.
@@ -36,7 +35,7 @@ struct EventSet: Sendable {
     /// Waits for members that are ready; no time-out when `milliseconds` is negative.
     @available(*, noasync)
     func wait(milliseconds: Int) -> [UInt64] {
-        var events = unsafe [epoll_event](repeating: epoll_event(), count: Self.eventsAtOnce)
+        var events = unsafe [epoll_event](repeating: epoll_event(), count: Limits.eventsAtOnce)
         let count = unsafe epoll_wait(
             descriptor, &events, CInt(events.count), CInt(milliseconds))
         return unsafe events.prefix(max(0, Int(count))).map { unsafe $0.data.u64 }

@@ -36,7 +36,8 @@ struct OutgoingResponse: ~Copyable {
         // Retained here, released by `releaseFeed` when libmicrohttpd frees the response.
         let retained = unsafe Unmanaged.passRetained(feed)
         let made = unsafe MHD_create_response_from_callback(
-            length ?? understudy_size_unknown, Self.pieceBytes, readFeed, retained.toOpaque(),
+            length ?? understudy_size_unknown, Limits.streamPieceBytes, readFeed,
+            retained.toOpaque(),
             releaseFeed)
         guard let made = unsafe made else {
             unsafe retained.release()
@@ -49,14 +50,11 @@ struct OutgoingResponse: ~Copyable {
     init?(headOnly head: HTTPResponse, length: UInt64?) {
         // libmicrohttpd wants a reader, which it never calls for HEAD and 304.
         let made = unsafe MHD_create_response_from_callback(
-            length ?? understudy_size_unknown, Self.pieceBytes, readFeed, nil, nil)
+            length ?? understudy_size_unknown, Limits.streamPieceBytes, readFeed, nil, nil)
         guard let made = unsafe made else { return nil }
         if length == nil { _ = unsafe understudy_set_unchunked(made) }
         unsafe self.init(made, head)
     }
-
-    /// The most bytes that libmicrohttpd asks of a stream at once when the client takes no chunks.
-    private static let pieceBytes = 16 * 1024
 
     private init(_ pointer: OpaquePointer, _ head: HTTPResponse) {
         unsafe self.pointer = pointer

@@ -34,7 +34,7 @@ struct RequestHeadReader {
         guard refusal == nil else { return }
         count += 1
         guard count <= limits.headerFields else { return refusal = .fieldCount }
-        bytes += name.count + value.count + Self.fieldFrameBytes
+        bytes += name.count + value.count + Limits.fieldFrameBytes
         guard bytes <= limits.headBytes else { return refusal = .headLength }
         guard let fieldName = HTTPField.Name(String(decoding: name, as: UTF8.self)) else {
             return refusal = .fieldName
@@ -47,9 +47,6 @@ struct RequestHeadReader {
         // Host lives in `authority`, as everywhere in swift-http-types.
         if fieldName.canonicalName != "host" { fields.append(field) }
     }
-
-    /// The colon, the space and the line's end.
-    private static let fieldFrameBytes = 4
 
     private mutating func note(_ field: HTTPField) -> RefusalReason? {
         switch field.name.canonicalName {

@@ -29,8 +29,8 @@ final class SpareDescriptor: Sendable {
             defer { close(client) }
             var waiting = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
             // One struct, as the count says; the buffers are as long as they are said to be.
-            _ = unsafe poll(&waiting, 1, CInt(Self.patienceMilliseconds))
-            var sent = [UInt8](repeating: 0, count: Self.readBytes)
+            _ = unsafe poll(&waiting, 1, CInt(Limits.turnedAwayMilliseconds))
+            var sent = [UInt8](repeating: 0, count: Limits.turnedAwayBytes)
             _ = unsafe sent.withUnsafeMutableBytes { bytes in
                 unsafe recv(client, bytes.baseAddress, bytes.count, 0)
             }
@@ -42,10 +42,6 @@ final class SpareDescriptor: Sendable {
         }
     }
 
-    /// How long a client has to send its request, in milliseconds; nothing else is accepted meanwhile.
-    private static let patienceMilliseconds = 20
-    /// What is read of a request that is not answered, in bytes.
-    private static let readBytes = 64 * 1024
     private static let answer = Array(
         """
         HTTP/1.1 503 Service Unavailable\r

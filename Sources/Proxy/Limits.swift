@@ -162,4 +162,18 @@ enum Limits {
     static let backendBodiesBytes = 256 << 20
     /// Operations and history entries of a support bundle.
     static let bundledEntries = 200
+    /// Characters that a command shows of a row which cannot be taken.
+    static let setAsideCharacters = 200
+    /// Columns of a progress bar in a terminal.
+    static let progressBarColumns = 30
+    /// Bytes of a file that are read or written at once.
+    static let filePieceBytes = 1 << 16
+    /// The longest path of a Unix socket: `sun_path` has 108 bytes, the last of which is a NUL.
+    static let socketPathBytes = 107
+    /// The longest time between two syncs that can be set, in seconds.
+    static let syncIntervalSecondsMax = 86_400
+    /// The longest wait of a sync after a write that can be set, in milliseconds.
+    static let debounceMillisecondsMax = 60_000
+    /// The most attempts that can be set before an operation is refused.
+    static let attemptsMax = 1000
 }

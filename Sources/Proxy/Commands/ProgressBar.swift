@@ -4,8 +4,6 @@ import TablesProtocol
 struct ProgressBar {
     private let isShown: Bool
     private var isDrawn = false
-    /// Columns of the bar.
-    private static let width = 30
 
     /// Makes a bar.
     init(isShown: Bool = ThisProcess.isInteractive) {
@@ -28,10 +26,10 @@ struct ProgressBar {
     /// One line, such as `push  [##########··········] 12 of 24`.
     static func line(_ what: String, done: Int, total: Int?) -> String {
         guard let total, total > 0 else { return "\(what)  \(done)" }
-        let filled = min(Self.width, Self.width * done / total)
+        let filled = min(Limits.progressBarColumns, Limits.progressBarColumns * done / total)
         let bar =
             String(repeating: "#", count: filled)
-            + String(repeating: "·", count: Self.width - filled)
+            + String(repeating: "·", count: Limits.progressBarColumns - filled)
         return "\(what)  [\(bar)] \(done) of \(total)"
     }
 }

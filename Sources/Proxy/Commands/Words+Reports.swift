@@ -86,17 +86,14 @@ extension Words {
     static func setAside(_ list: JSONValue) -> [String] {
         let lines = (list["items"]?.array ?? []).flatMap { row -> [String] in
             let text = row["text"]?.string ?? ""
-            let cut = text.count > setAsideCharacters ? "…" : ""
+            let cut = text.count > Limits.setAsideCharacters ? "…" : ""
             return [
                 "\(row["id"]?.string ?? "(no id)")  \(row["reason"]?.string ?? "")",
-                "  " + text.prefix(setAsideCharacters) + cut,
+                "  " + text.prefix(Limits.setAsideCharacters) + cut,
             ]
         }
         return lines.isEmpty ? ["All rows that came are here."] : lines
     }
-
-    /// Characters that are shown of a row which cannot be taken.
-    private static let setAsideCharacters = 200
 
     /// One index of a table, on one line.
     static func index(_ index: JSONValue) -> String {

@@ -14,14 +14,18 @@ struct SettingsPatch {
     func applied(to settings: SyncSettings) throws(Problem) -> SyncSettings {
         SyncSettings(
             triggers: try triggers() ?? settings.triggers,
-            interval: try number("intervalSeconds", 1...86_400).map { .seconds($0) }
+            interval: try number("intervalSeconds", 1...Limits.syncIntervalSecondsMax).map {
+                .seconds($0)
+            }
                 ?? settings.interval,
-            debounce: try number("debounceMs", 0...60_000).map { .milliseconds($0) }
+            debounce: try number("debounceMs", 0...Limits.debounceMillisecondsMax).map {
+                .milliseconds($0)
+            }
                 ?? settings.debounce,
             parallelism: try number("parallelism", 1...SyncLimits.parallelPushes)
                 ?? settings.parallelism,
             tables: try tables() ?? settings.tables,
-            maxAttempts: try number("maxAttempts", 1...1000) ?? settings.maxAttempts,
+            maxAttempts: try number("maxAttempts", 1...Limits.attemptsMax) ?? settings.maxAttempts,
             pageRows: try number("pageRows", 1...SyncLimits.pullPageRows) ?? settings.pageRows)
     }
 

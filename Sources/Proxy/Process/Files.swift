@@ -98,7 +98,7 @@ enum Files {
             throw FileFailure("read \(path)")
         }
         defer { close(descriptor) }
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        var chunk = [UInt8](repeating: 0, count: Limits.filePieceBytes)
         while true {
             // read writes at most as many bytes as the array has.
             let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)

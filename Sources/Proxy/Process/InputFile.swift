@@ -23,8 +23,6 @@ final class InputFile {
     /// Its owner and permissions.
     let status: Files.Status
     private let descriptor: CInt
-    /// Bytes that are read at once.
-    private static let chunkBytes = 1 << 16
 
     /// Opens a file; nil when there is none. Opening waits for nothing, as a pipe without a writer would
     /// have it.
@@ -56,7 +54,7 @@ final class InputFile {
 
     /// The next bytes; nil at the end.
     func next() throws(FileFailure) -> [UInt8]? {
-        var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
+        var chunk = [UInt8](repeating: 0, count: Limits.filePieceBytes)
         while true {
             // read writes at most as many bytes as the array has.
             let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)

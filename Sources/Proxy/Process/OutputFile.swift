@@ -5,8 +5,6 @@ final class OutputFile {
     private let path: String
     private let descriptor: CInt
     private var waiting: [UInt8] = []
-    /// Bytes that are gathered before they are written.
-    private static let gatheredBytes = 1 << 16
 
     /// Makes the file; one that is there already is not touched.
     init(_ path: String) throws(FileFailure) {
@@ -22,7 +20,7 @@ final class OutputFile {
     func print(_ line: String) throws(FileFailure) {
         waiting += line.utf8
         waiting.append(UInt8(ascii: "\n"))
-        if waiting.count >= Self.gatheredBytes { try flush() }
+        if waiting.count >= Limits.filePieceBytes { try flush() }
     }
 
     /// Writes what is left; then everything is on disk.

@@ -2,8 +2,8 @@ import Glibc
 
 /// Where a Unix socket of a folder is bound and connected to.
 ///
-/// The kernel takes at most ``maxBytes`` of path. A longer one is reached through the folder's open
-/// descriptor, as `/proc/self/fd/N/NAME`: the same file under a short name of this process.
+/// The kernel takes at most ``Limits/socketPathBytes`` of path. A longer one is reached through the
+/// folder's open descriptor, as `/proc/self/fd/N/NAME`: the same file under a short name of this process.
 ///
 /// `unsafe`: the path is lent to `open` as a C string for the call alone, which does not keep it.
 struct SocketPlace: Sendable {
@@ -12,13 +12,10 @@ struct SocketPlace: Sendable {
     /// The folder, open as long as ``path`` leads through it; nil where the path is short.
     private let folder: CInt?
 
-    /// The longest path of a Unix socket: `sun_path` has 108 bytes, the last of which is a NUL.
-    static let maxBytes = 107
-
     /// Finds the place of the socket `name` in a folder that is there.
     init(_ folder: String, name: String) throws(FileFailure) {
         let whole = "\(folder)/\(name)"
-        guard whole.utf8.count > Self.maxBytes else {
+        guard whole.utf8.count > Limits.socketPathBytes else {
             (path, self.folder) = (whole, nil)
             return
         }

@@ -7,7 +7,6 @@ import Synchronization
 ///
 /// One belongs to one connection and lives as long. SQLite calls it on the thread that reads.
 final class StatementBudget: Sendable {
-    private static let stepsPerTick = 10_000
     private let stepsLeft = Atomic<Int>(Int.max)
 
     /// Makes a connection ask this budget while it reads. Called once, when the connection opens.
@@ -15,7 +14,7 @@ final class StatementBudget: Sendable {
         // Sound: the pointer is only used while the connection lives, and whoever owns the
         // connection owns this budget longer.
         unsafe sqlite3_progress_handler(
-            db.sqliteConnection, CInt(Self.stepsPerTick),
+            db.sqliteConnection, CInt(StoreLimits.stepsPerBudgetLook),
             { context in
                 guard let context = unsafe context else { return 0 }
                 return unsafe Unmanaged<StatementBudget>.fromOpaque(context)
@@ -26,7 +25,7 @@ final class StatementBudget: Sendable {
     /// Starts a read that may take about this many steps.
     func start(steps: Int) {
         // One tick more, since SQLite's count does not begin at zero for a statement used before.
-        stepsLeft.store(steps + Self.stepsPerTick, ordering: .relaxed)
+        stepsLeft.store(steps + StoreLimits.stepsPerBudgetLook, ordering: .relaxed)
     }
 
     /// Counts work that SQLite's machine does not see.
@@ -36,5 +35,5 @@ final class StatementBudget: Sendable {
     }
 
     /// 0 to go on, 1 to interrupt.
-    private func tick() -> CInt { spend(steps: Self.stepsPerTick) ? 0 : 1 }
+    private func tick() -> CInt { spend(steps: StoreLimits.stepsPerBudgetLook) ? 0 : 1 }
 }

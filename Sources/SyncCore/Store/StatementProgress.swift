@@ -5,12 +5,10 @@ import Synchronization
 /// Counts the steps of SQLite's machine while a long statement runs, for whoever asks from another
 /// thread.
 final class StatementProgress: Sendable {
-    /// Steps between two looks.
-    private static let stepsPerTick = 100_000
     private let ticks = Atomic<Int>(0)
 
     /// The steps of the statement that runs, or of the last one; they begin at zero with ``restart()``.
-    var steps: Int { ticks.load(ordering: .relaxed) * Self.stepsPerTick }
+    var steps: Int { ticks.load(ordering: .relaxed) * StoreLimits.stepsPerProgressLook }
 
     /// Begins the count anew.
     func restart() { ticks.store(0, ordering: .relaxed) }
@@ -21,7 +19,7 @@ final class StatementProgress: Sendable {
         // Sound: SQLite uses the pointer on this thread only, while the body runs, and the store that
         // owns the connection owns this object as long.
         unsafe sqlite3_progress_handler(
-            db.sqliteConnection, CInt(Self.stepsPerTick),
+            db.sqliteConnection, CInt(StoreLimits.stepsPerProgressLook),
             { context in
                 guard let context = unsafe context else { return 0 }
                 unsafe Unmanaged<StatementProgress>.fromOpaque(context).takeUnretainedValue()

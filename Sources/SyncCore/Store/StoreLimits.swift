@@ -70,4 +70,11 @@ public enum StoreLimits {
     static let filePages = 1_073_741_823
     /// Open operations that the simulator looks at.
     static let sightOperations = 100_000
+    /// Steps of SQLite's machine between two looks at the budget of a read.
+    static let stepsPerBudgetLook = 10_000
+    /// Steps of SQLite's machine between two looks at the progress of a long statement.
+    static let stepsPerProgressLook = 100_000
+    /// Random words of 8 bytes that are asked for at once: the most that the system gives
+    /// (getentropy(3)).
+    static let randomWords = 32
 }

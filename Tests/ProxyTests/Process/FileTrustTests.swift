@@ -118,7 +118,7 @@ import Testing
         let long = try SocketPlace(deep, name: "socket")
         defer { long.close() }
         #expect(
-            long.path.hasPrefix("/proc/self/fd/") && long.path.utf8.count <= SocketPlace.maxBytes)
+            long.path.hasPrefix("/proc/self/fd/") && long.path.utf8.count <= Limits.socketPathBytes)
         try Files.write(long.path, Array("x".utf8))
         #expect(try Files.read("\(deep)/socket") == Array("x".utf8))
         #expect(throws: FileFailure.self) { try SocketPlace(deep + "/none", name: "socket") }
