@@ -51,20 +51,20 @@ let package = Package(
             ],
             resources: [.embedInCode("Schema/Schema.sql")], swiftSettings: settings),
         .target(
-            name: "ReferenceBackend",
+            name: "Backend",
             dependencies: ["HTTPMessage", "TablesProtocol", httpTypes, grdb],
             swiftSettings: settings),
         .target(
             name: "Simulator",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "SyncCore", "ReferenceBackend", httpTypes, logging,
+                "HTTPMessage", "TablesProtocol", "SyncCore", "Backend", httpTypes, logging,
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "Proxy",
             dependencies: [
                 "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore",
-                "ReferenceBackend", "Simulator", httpTypes, logging, crypto,
+                "Backend", "Simulator", httpTypes, logging, crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -74,7 +74,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "SyncCore", "ReferenceBackend", "Simulator",
+                "HTTPMessage", "TablesProtocol", "SyncCore", "Backend", "Simulator",
                 httpTypes,
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
@@ -95,27 +95,27 @@ let package = Package(
         .testTarget(
             name: "SyncCoreTests",
             dependencies: [
-                "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage",
+                "SyncCore", "Backend", "TestSupport", "TablesProtocol", "HTTPMessage",
                 httpTypes, grdb, logging,
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ReferenceBackendTests",
+            name: "BackendTests",
             dependencies: [
-                "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
+                "Backend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
             ],
             exclude: ["Captures", "Vectors"], swiftSettings: settings),
         .testTarget(
             name: "ProxyTests",
             dependencies: [
                 "Proxy", "TestSupport", "HTTPMessage", "HTTPServer", "HTTPClient", "TablesProtocol",
-                "SyncCore", "ReferenceBackend", httpTypes, logging, crypto,
+                "SyncCore", "Backend", httpTypes, logging, crypto,
             ],
             exclude: ["Captures"], swiftSettings: settings),
         .testTarget(
             name: "Simulation",
             dependencies: [
-                "Simulator", "SyncCore", "ReferenceBackend", "TablesProtocol", "HTTPMessage",
+                "Simulator", "SyncCore", "Backend", "TablesProtocol", "HTTPMessage",
                 httpTypes, grdb,
             ],
             path: "Tests/Simulation", exclude: ["test_selftest.py"], swiftSettings: settings),

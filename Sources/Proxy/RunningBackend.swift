@@ -1,5 +1,5 @@
+import Backend
 import HTTPServer
-import ReferenceBackend
 import ServiceLifecycle
 
 /// A reference backend that listens.
@@ -8,16 +8,16 @@ struct RunningBackend: Sendable {
     let address: String
     let server: Server
 
-    /// The table of the sample todos that ``ReferenceBackend/seedSampleTodos()`` fills.
+    /// The table of the sample todos that ``TablesBackend/seedSampleTodos()`` fills.
     static let sampleTable = "todoitem"
 
     /// Opens the database and listens.
     static func start(
         _ listen: ListenAddress, file: String?, options: BackendOptions, samples: Bool
     ) throws(StartProblem) -> RunningBackend {
-        let backend: ReferenceBackend
+        let backend: TablesBackend
         do {
-            backend = try ReferenceBackend(at: file, options: options) { ThisProcess.now }
+            backend = try TablesBackend(at: file, options: options) { ThisProcess.now }
             if samples { try backend.seedSampleTodos() }
         } catch {
             throw StartProblem("The backend's database cannot be opened: \(error)")

@@ -1,7 +1,7 @@
+import Backend
 import HTTPMessage
 import HTTPTypes
 import Logging
-import ReferenceBackend
 import SyncCore
 import Synchronization
 import TablesProtocol
@@ -13,7 +13,7 @@ import TestSupport
 /// behind a transport that fails where a test says so.
 struct TestHouse {
     let house: House
-    let backend: ReferenceBackend
+    let backend: TablesBackend
     let transport: FaultyTransport
     let folder: DataFolder
 
@@ -30,7 +30,7 @@ struct TestHouse {
             try? Files.removeFolder(folder.path)
         }
         let listed = tables.compactMap { TableName($0) }.reduce(options) { $0.having($1) }
-        let backend = try ReferenceBackend(options: listed) { ThisProcess.now }
+        let backend = try TablesBackend(options: listed) { ThisProcess.now }
         let transport = FaultyTransport(InProcessTransport(backend))
         let configuration = try ServeConfiguration(
             Sources(

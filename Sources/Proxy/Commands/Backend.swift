@@ -1,6 +1,6 @@
 import ArgumentParser
+import Backend
 import HTTPServer
-import ReferenceBackend
 import TablesProtocol
 
 /// `understudy backend`: a complete tables backend for trying things out.

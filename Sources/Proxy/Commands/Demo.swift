@@ -1,6 +1,6 @@
 import ArgumentParser
+import Backend
 import HTTPServer
-import ReferenceBackend
 import ServiceLifecycle
 import SyncCore
 import TablesProtocol

@@ -1,4 +1,4 @@
-import ReferenceBackend
+import Backend
 import TablesProtocol
 
 /// A table of `understudy backend` as `--table` gives it: a name, and after a colon what is special

@@ -1,6 +1,6 @@
+import Backend
 import HTTPServer
 import Logging
-import ReferenceBackend
 import SyncCore
 import TablesProtocol
 

@@ -1,4 +1,4 @@
-import ReferenceBackend
+import Backend
 import TablesProtocol
 
 /// What a life is made of.

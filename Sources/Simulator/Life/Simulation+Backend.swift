@@ -1,4 +1,4 @@
-import ReferenceBackend
+import Backend
 import TablesProtocol
 
 /// What is asked of the backend behind the proxies' backs. The life stands still meanwhile: somebody

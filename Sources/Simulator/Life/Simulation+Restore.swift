@@ -1,4 +1,4 @@
-import ReferenceBackend
+import Backend
 import SyncCore
 import TablesProtocol
 
@@ -53,5 +53,5 @@ extension Simulation {
         trace.note("others: the backend is copied")
     }
 
-    private func restore(_ copy: ReferenceBackend.Copy) throws { try backend.restore(copy) }
+    private func restore(_ copy: TablesBackend.Copy) throws { try backend.restore(copy) }
 }

@@ -1,5 +1,5 @@
+import Backend
 import Foundation
-import ReferenceBackend
 import SyncCore
 import TablesProtocol
 
@@ -14,7 +14,7 @@ package actor Simulation {
     let random: SeededRandom
     let clock = ManualClock()
     let executor: LifeExecutor
-    let backend: ReferenceBackend
+    let backend: TablesBackend
     let table = Simulation.table
     let home: String
     let proxies: [SimulatedProxy]
@@ -24,7 +24,7 @@ package actor Simulation {
     /// Steps that were lived through.
     private(set) var steps = 0
     /// What the backend may be put back to.
-    var copy: ReferenceBackend.Copy?
+    var copy: TablesBackend.Copy?
     /// The backend went back, and the stores have not compared every row since.
     var wentBack = false
     private var counter = 0
@@ -61,7 +61,7 @@ package actor Simulation {
         let clock = clock
         var options = BackendOptions(flavour: plan.flavour)
         options.tables = [table: TableOptions()]
-        backend = try ReferenceBackend(
+        backend = try TablesBackend(
             options: options,
             clock: {
                 clock.advance(by: .milliseconds(1))

@@ -1,8 +1,8 @@
+import Backend
 import Foundation
 import HTTPMessage
 import HTTPTypes
 import Logging
-import ReferenceBackend
 package import SyncCore
 import TablesProtocol
 
@@ -19,7 +19,7 @@ package actor SharedRows {
     let plan: SharedRowsPlan
     let random: SeededRandom
     let clock = ManualClock()
-    let backend: ReferenceBackend
+    let backend: TablesBackend
     let table = Simulation.table
     let home: String
     var proxies: [SharedRowsProxy] = []
@@ -60,7 +60,7 @@ package actor SharedRows {
         // A counter begins anew with a row that was deleted for good: the same version, another row.
         options.versions = .random
         let clock = clock
-        backend = try ReferenceBackend(
+        backend = try TablesBackend(
             options: options,
             clock: {
                 clock.advance(by: .milliseconds(1))

@@ -1,12 +1,12 @@
+public import Backend
 public import HTTPMessage
-public import ReferenceBackend
 
 /// The reference backend as a transport: through the wire format, but without a socket.
 public struct InProcessTransport: HTTPTransport {
-    private let backend: ReferenceBackend
+    private let backend: TablesBackend
 
     /// Speaks to this backend.
-    public init(_ backend: ReferenceBackend) { self.backend = backend }
+    public init(_ backend: TablesBackend) { self.backend = backend }
 
     /// Sends a request; a stream of the backend that fails is a connection that breaks.
     public func send(_ request: Request) async throws(TransportError) -> Response {

@@ -1,8 +1,8 @@
+import Backend
 import HTTPClient
 import HTTPMessage
 import HTTPServer
 import Logging
-import ReferenceBackend
 import SyncCore
 import TablesProtocol
 
@@ -15,7 +15,7 @@ extension Stage {
         _ family: ClientFamily, _ flavour: BackendFlavour, and more: [String] = [],
         _ body: (Stage) async throws -> Void
     ) async throws {
-        let backend = try ReferenceBackend(options: flavour.options) {
+        let backend = try TablesBackend(options: flavour.options) {
             ThisProcess.now
         }
         let server = Server(

@@ -7,7 +7,7 @@ import TablesProtocol
 // (later) with the provider's token; `GET /.auth/refresh` and `GET /.auth/logout` with this backend's
 // own. Whoever sends the access token `ana` to `facebook` is the user `facebook:ana`: nobody is asked
 // for a password.
-extension ReferenceBackend {
+extension TablesBackend {
     /// Answers a login, a refresh or a logout; nil for everything else.
     func loginAnswer(_ call: Call) -> Response? {
         let parts = call.request.path.split(separator: "/").map {

@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-extension ReferenceBackend {
+extension TablesBackend {
     /// Serves a request with what is planned to go wrong.
     func serve(_ call: Call, _ fault: FaultRule.Kind?) -> Response {
         switch fault {

@@ -3,7 +3,7 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-extension ReferenceBackend {
+extension TablesBackend {
     /// Serves a request without any fault: one transaction, then the answer in the flavour's words.
     /// What is refused is rolled back, and everything is when it is not to be kept.
     func serve(_ call: Call, keeping: Bool = true) -> Response {

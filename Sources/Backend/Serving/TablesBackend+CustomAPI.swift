@@ -9,7 +9,7 @@ import TablesProtocol
 // | `/api/echo` | the body as it came, with its content type; `X-Echo` says the rest of the request |
 // | `/api/size` | how many bytes the body had |
 // | `GET /api/bytes?count=N` | N bytes that count up from 0 to 250 and again, as they are taken |
-extension ReferenceBackend {
+extension TablesBackend {
     /// Answers a custom API; nil for everything else.
     func customAnswer(_ call: Call) -> Response? {
         if profile.hasOnlyListedTables { return nil }

@@ -8,7 +8,7 @@ public import TablesProtocol
 ///
 /// It shares no code with the engine. The demo runs it as its backend; tests run it in process and
 /// ask it afterwards what took effect, how often and in which order.
-public final class ReferenceBackend: Sendable {
+public final class TablesBackend: Sendable {
     let options: BackendOptions
     let profile: Profile
     let database: DatabaseQueue

@@ -4,7 +4,7 @@ import HTTPTypes
 import Synchronization
 import TablesProtocol
 
-extension ReferenceBackend {
+extension TablesBackend {
     /// Answers the backend's own paths, which exist only when the options say so; nil for others.
     func controlAnswer(_ call: Call) -> Response? {
         guard options.servesFaults else { return nil }

@@ -1,13 +1,13 @@
+import Backend
 import HTTPMessage
 import HTTPTypes
-import ReferenceBackend
 import TablesProtocol
 import TestSupport
 import Testing
 
 /// A client of a backend in process.
 struct Client {
-    let backend: ReferenceBackend
+    let backend: TablesBackend
     /// Fields that every request carries.
     var fields: [(String, String)] = []
 
@@ -18,7 +18,7 @@ struct Client {
         random: any RandomNumberGenerator & Sendable = SeededRandom(7),
         clock: @escaping @Sendable () -> Instant = { Instant(milliseconds: 1_800_000_000_000) }
     ) throws {
-        backend = try ReferenceBackend(at: path, options: options, clock: clock, random: random)
+        backend = try TablesBackend(at: path, options: options, clock: clock, random: random)
         self.fields = fields
     }
 

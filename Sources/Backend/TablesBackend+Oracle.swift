@@ -2,7 +2,7 @@ import GRDB
 import Synchronization
 public import TablesProtocol
 
-extension ReferenceBackend {
+extension TablesBackend {
     /// What goes wrong from now on.
     public var faults: Faults {
         get { control.withLock { $0.faults } }

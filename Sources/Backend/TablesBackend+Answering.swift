@@ -4,7 +4,7 @@ import HTTPTypes
 import Synchronization
 import TablesProtocol
 
-extension ReferenceBackend: HTTPHandler {
+extension TablesBackend: HTTPHandler {
     /// Takes any head; the body is bounded. The control paths are asked by a name of this machine
     /// alone: a web page may have led another one here.
     public func admit(_ request: Request) -> Admission {

@@ -3,7 +3,7 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-extension ReferenceBackend {
+extension TablesBackend {
     /// Inserts a dozen todos into the table `todoitem`; does nothing when it has rows already. The
     /// inserts count as effects like any other client's.
     ///

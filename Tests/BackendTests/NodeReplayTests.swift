@@ -1,5 +1,5 @@
+import Backend
 import Foundation
-import ReferenceBackend
 import TablesProtocol
 import Testing
 
