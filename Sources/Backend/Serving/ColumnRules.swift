@@ -112,3 +112,70 @@ struct ColumnRules {
         }
     }
 }
+
+extension Columns {
+    /// The columns as the first generation's server holds them before it stores them: numbers are
+    /// binary doubles, those beyond a double are left out, and texts in the form of a moment are
+    /// moments, written with milliseconds.
+    var scripted: Columns {
+        Columns(
+            all.compactMap { column in
+                switch column.value.value {
+                case .number(let number) where column.name != "id":
+                    ScriptNumber.text(number).isNull
+                        ? nil : Column(column.name, ScriptNumber.text(number))
+                case .string(let text) where column.name != "id":
+                    Column(column.name, Self.moment(text).map { .string($0.text) } ?? column.value)
+                case .null, .bool, .number, .string, .array, .object: column
+                }
+            })
+    }
+
+    /// `2014-03-01T08:00:00Z` with or without three digits of a second, or `/Date(1336003790912)/`.
+    private static func moment(_ text: String) -> Instant? {
+        if text.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z/) != nil {
+            return Instant(iso: text)
+        }
+        guard let match = text.wholeMatch(of: /\/Date\((-?\d+)((?:[+-]\d\d(?:\d\d)?)?)\)\//),
+            let milliseconds = Int64(match.1)
+        else { return nil }
+        let digits = match.2.dropFirst()
+        let minutes =
+            (Int64(digits.prefix(2)) ?? 0) * 60 + (Int64(digits.dropFirst(2)) ?? 0)
+        return Instant(
+            milliseconds: milliseconds + (match.2.first == "-" ? -minutes : minutes) * 60_000)
+    }
+}
+
+/// Numbers as a server in JavaScript reads them and gives them back: every number is a binary double
+/// there, so `9007199254740993` comes back as `9007199254740992`. Only the flavours of servers in
+/// JavaScript lose digits so.
+enum ScriptNumber {
+    /// The number as JavaScript writes it.
+    static func text(_ number: JSONNumber) -> JSONText {
+        guard let value = Double(number.text), value.isFinite else { return .null }
+        if value == value.rounded(), value.magnitude < 0x1p63 { return .integer(Int64(value)) }
+        return (try? JSONText(validating: "\(value)")) ?? .null
+    }
+
+    /// What `Number(text)` gives; nil for what is no number.
+    static func value(_ text: String) -> Double? {
+        let trimmed = text.filter { !$0.isWhitespace }
+        let isPlain = trimmed.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
+        return trimmed.isEmpty ? 0 : isPlain ? Double(trimmed) : nil
+    }
+
+    /// What `parseInt(text, 10)` gives: the digits that the text begins with; nil without any.
+    static func leading(_ text: String) -> Int? {
+        let trimmed = text.drop { $0.isWhitespace }
+        let sign = trimmed.prefix { $0 == "-" || $0 == "+" }.prefix(1)
+        let digits = trimmed.dropFirst(sign.count).prefix { ("0"..."9").contains($0) }
+        return Int("\(sign)\(digits)")
+    }
+
+    /// The whole number that both readings agree on: the first generation takes nothing else.
+    static func whole(_ text: String) -> Int? {
+        guard let number = leading(text), value(text) == Double(number) else { return nil }
+        return number
+    }
+}
