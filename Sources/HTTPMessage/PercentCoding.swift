@@ -26,12 +26,31 @@ public enum PercentCoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
+    /// Decodes once, as many servers do: what is no escape stays as it is, and bytes that are not UTF-8
+    /// become replacement characters.
+    public static func decodeLeniently(_ text: Substring, plusIsSpace: Bool = false) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2, let high = rest.first.flatMap(value),
+                let low = rest.dropFirst().first.flatMap(value)
+            {
+                bytes.append(high << 4 | low)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(plusIsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// The text with every byte encoded that RFC 3986 does not leave unreserved.
-    public static func encode(_ text: String) -> String {
+    /// - Parameter leaving: ASCII characters that stay as they are too.
+    public static func encode(_ text: String, leaving: String = "") -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
         for byte in text.utf8 {
-            if isUnreserved(byte) {
+            if isUnreserved(byte) || leaving.utf8.contains(byte) {
                 bytes.append(byte)
             } else {
                 bytes += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]

@@ -98,7 +98,7 @@ extension Answerer {
             digest += (0..<8).map { UInt8(truncatingIfNeeded: hash >> ($0 * 8)) }
         }
         var tagged = response
-        let text = Base64.text(digest.prefix(20)).dropLast()
+        let text = Base64.encoded(digest.prefix(20)).dropLast()
         tagged.head.headerFields[.eTag] = "W/\"\(String(bytes.count, radix: 16))-\(text)\""
         return tagged
     }

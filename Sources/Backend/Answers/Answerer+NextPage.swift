@@ -9,7 +9,7 @@ extension Answerer {
         case .link:
             guard hasNext(page) else { return nil }
             let target =
-                "\(call.request.path)?\(query(page) { Percent.encode($0, keeping: "$:/,") })"
+                "\(call.request.path)?\(query(page) { Self.encoded($0, leaving: "$:/,") })"
             return "\(scheme)://\(call.authority)\(target); rel=next"
         case .nodeLink: return nodeLink(page)
         case .none, .nextLink, .nextQuery: return nil
@@ -19,7 +19,7 @@ extension Answerer {
     /// The `nextLink` of a third generation page; nil when no page follows.
     func nextLink(_ page: RowPage) -> String? {
         guard hasNext(page) else { return nil }
-        let query = query(page) { Percent.encode($0, keeping: "$:/,") }
+        let query = query(page) { Self.encoded($0, leaving: "$:/,") }
         switch profile.nextPage {
         case .nextQuery: return query
         case .nextLink:
@@ -45,7 +45,7 @@ extension Answerer {
         var page = page
         page.top = top
         let host = call.authority.prefix { $0 != ":" }
-        return "\(scheme)://\(host)/?\(query(page) { Percent.encode($0) }); rel=next"
+        return "\(scheme)://\(host)/?\(query(page) { Self.encoded($0) }); rel=next"
     }
 
     /// The pairs of the request with `$skip` moved on and `$top` reduced by what was given.

@@ -112,13 +112,18 @@ struct Answerer {
         }
     }
 
+    /// The text as `encodeURIComponent` of JavaScript encodes it; `more` are characters that stay too.
+    static func encoded(_ text: String, leaving more: String = "") -> String {
+        PercentCoding.encode(text, leaving: "!*'()" + more)
+    }
+
     private func location(_ row: Row) -> String {
         let isFirst = profile.generation == .mobileServices
         let scheme = isFirst ? "https" : call.request.head.scheme
         let path = call.request.path
         let slash = path.hasSuffix("/") && !isFirst ? "" : "/"
         // The first generation encodes the address as a whole, the others the id alone.
-        let id = Percent.encode(row.id, keeping: isFirst ? ";/?:@&=+$,#" : "")
+        let id = Self.encoded(row.id, leaving: isFirst ? ";/?:@&=+$,#" : "")
         return "\(scheme ?? "http")://\(call.authority)\(path)\(slash)\(id)"
     }
 }

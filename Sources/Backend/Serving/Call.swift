@@ -34,8 +34,9 @@ struct Call: Sendable {
         parameters = (request.query ?? "").split { $0 == "&" || $0 == "?" }.map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return Parameter(
-                name: Percent.decode(parts[0], plusIsSpace: true),
-                value: parts.count > 1 ? Percent.decode(parts[1], plusIsSpace: true) : "")
+                name: PercentCoding.decodeLeniently(parts[0], plusIsSpace: true),
+                value: parts.count > 1
+                    ? PercentCoding.decodeLeniently(parts[1], plusIsSpace: true) : "")
         }
     }
 
@@ -49,6 +50,9 @@ struct Call: Sendable {
 
     /// The method.
     var method: HTTPRequest.Method { request.head.method }
+
+    /// What the Content-Type says; nil without one.
+    var mediaType: MediaType? { field(.contentType).map(MediaType.init) }
 
     /// The value of a header field.
     func field(_ name: HTTPField.Name) -> String? { request.head.headerFields[name] }
@@ -67,7 +71,9 @@ struct Call: Sendable {
     }
 
     private static func route(_ path: Substring) -> Route {
-        let parts = path.split(separator: "/").map { Percent.decode($0, plusIsSpace: false) }
+        let parts = path.split(separator: "/").map {
+            PercentCoding.decodeLeniently($0, plusIsSpace: false)
+        }
         switch parts.count {
         case 2 where parts == ["-", "faults"]: return .faults
         case 2 where parts == ["-", "effects"]: return .effects

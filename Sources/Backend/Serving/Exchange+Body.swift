@@ -30,11 +30,8 @@ extension Exchange {
 
     /// The older servers take a body without a type for JSON; the newer refuse it.
     private var unsupportedType: Refusal? {
-        let type = call.field(.contentType).map { field in
-            field.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
-        }
-        let isJSON = type.map {
-            $0 == "application/json" || ($0.hasSuffix("+json") && profile.flavour != .datasync)
+        let isJSON = call.mediaType.map { type in
+            type.isJSON && (profile.flavour != .datasync || type.name == "application/json")
         }
         switch (isJSON, profile.flavour) {
         case (true, _): return nil

@@ -75,9 +75,8 @@ extension Exchange {
     /// Whether there is a body that is read as JSON. A body of another type is a text.
     private var hasJSON: Bool {
         let isRead = call.method != .get && call.method != .delete
-        let type = call.field(.contentType)?.prefix { $0 != ";" }.lowercased() ?? ""
-        return isRead && !call.request.body.isEmpty
-            && (type.isEmpty || type.filter { $0 != " " } == "application/json")
+        let type = call.mediaType?.name ?? ""
+        return isRead && !call.request.body.isEmpty && ["", "application/json"].contains(type)
     }
 
     /// The object of a write; anything else than one object is refused.

@@ -39,9 +39,8 @@ extension Exchange {
     /// The body of an update that came as a JSON Patch to the server that takes one: what it sets, the
     /// last value of each member. Nil for any other body.
     func patched(_ table: TableOptions) throws(Refusal) -> Sent? {
-        let type = call.field(.contentType)?.prefix { $0 != ";" }.lowercased()
         guard profile.flavour == .datasync, call.method == .patch,
-            type?.filter({ $0 != " " }) == "application/json-patch+json"
+            call.mediaType?.name == "application/json-patch+json"
         else { return nil }
         let patch: JSONPatch
         do throws(TablesError) { patch = try JSONPatch(parsing: call.request.body) } catch {

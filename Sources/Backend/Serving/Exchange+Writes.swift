@@ -24,7 +24,7 @@ extension Exchange {
             deleted: false)
         advance(&row, to: stamp)
         if profile.isNode, let version = sent.version {
-            row.version = Base64.text(version.utf8)
+            row.version = Base64.encoded(version.utf8)
             row.revision = 0
         }
         if profile.generation == .datasync { row.deleted = sent.deleted ?? false }
@@ -180,8 +180,8 @@ extension Exchange {
         row.updatedAt = stamp
         row.revision += 1
         switch options.versions {
-        case .counter: row.version = Base64.text(String(row.revision).utf8)
-        case .random: row.version = Base64.text(random.bytes(16))
+        case .counter: row.version = Base64.encoded(String(row.revision).utf8)
+        case .random: row.version = Base64.encoded(random.bytes(16))
         }
     }
 }

@@ -11,7 +11,7 @@ extension TablesBackend {
     /// Answers a login, a refresh or a logout; nil for everything else.
     func loginAnswer(_ call: Call) -> Response? {
         let parts = call.request.path.split(separator: "/").map {
-            Percent.decode($0, plusIsSpace: false)
+            PercentCoding.decodeLeniently($0, plusIsSpace: false)
         }
         let isFirst = profile.generation == .mobileServices
         switch (call.method, parts.first, parts.count) {
@@ -77,10 +77,10 @@ extension TablesBackend {
         let claims = JSONValue.object([
             .init("iss", .string("urn:understudy:reference-backend")),
             .init("aud", .string(provider)), .init("sub", .string(user)),
-            .init("jti", .string(Base64.text(random.bytes(12)))),
+            .init("jti", .string(Base64.encoded(random.bytes(12)))),
         ])
         let parts = [Array(head.text.utf8), Array(claims.text.utf8), random.bytes(32)]
-        return parts.map(Base64.urlText).joined(separator: ".")
+        return parts.map(Base64.encodedForURL).joined(separator: ".")
     }
 
     /// Whose token it is; nil for one that was never handed out.

@@ -109,3 +109,12 @@ struct ConfigurationFile: Sendable, Hashable {
         return "\(home)/.config/understudy/understudy.conf"
     }
 }
+
+extension Substring {
+    /// The text without the characters at both ends that fulfil `condition`.
+    func trimming(_ condition: (Character) -> Bool) -> Substring {
+        var rest = drop(while: condition)
+        while let last = rest.last, condition(last) { rest.removeLast() }
+        return rest
+    }
+}

@@ -169,7 +169,7 @@ struct Guard: Sendable {
         let type = request.head.headerFields[.contentType] ?? ""
         // An empty field says as little as a missing one.
         if !type.allSatisfy({ $0 == " " || $0 == "\t" }) {
-            return MediaType.isJSON(type)
+            return MediaType(type).isJSON
                 ? nil : Refusal(.contentType, "A body here is application/json, not \(type).")
         }
         guard space != .tables, request.announcesBody else { return nil }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import TablesProtocol
 
 /// A secret in the spellings in which it may stand in a request: as it is, and in base64, as
 /// `Authorization: Basic` has it behind a user's name of any length.
@@ -33,19 +34,10 @@ struct SpelledSecret: Sendable, Hashable {
     /// bytes come before them, whatever these and the following ones are. For ASCII letters, digits,
     /// `-` and `_` the alphabet for addresses has the same digits.
     private static func base64(_ bytes: [UInt8], behind skipped: Int) -> [UInt8] {
-        let first = skipped * 8
-        let end = first + bytes.count * 8
+        let digits = Array(
+            Base64.encoded([UInt8](repeating: 0, count: skipped) + bytes).utf8)
         // A digit stands for six bits; those count that lie wholly in the bits of `bytes`.
-        return ((first + 5) / 6..<end / 6).map { place in
-            var value = 0
-            for bit in (place * 6 - first)..<(place * 6 - first + 6) {
-                let byte = Int(bytes[bit / 8])
-                value = value * 2 + (byte >> (7 - bit % 8)) & 1
-            }
-            return digits[value]
-        }
+        let (first, end) = (skipped * 8, (skipped + bytes.count) * 8)
+        return Array(digits[(first + 5) / 6..<end / 6])
     }
-
-    private static let digits = Array(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 }

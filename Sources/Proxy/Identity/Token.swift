@@ -44,7 +44,7 @@ struct Token: Sendable, Hashable {
     /// must know that the backend took the token.
     var claims: JSONValue? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let bytes = Self.decoded(parts[1]),
+        guard parts.count == 3, let bytes = Base64.decoded(parts[1]),
             let claims = try? JSONValue(parsing: bytes), case .object = claims
         else { return nil }
         return claims
@@ -63,32 +63,6 @@ struct Token: Sendable, Hashable {
         let text = number.description
         if let whole = number.integer { return whole }
         return text.lowercased().contains("e") ? nil : Int64(text.prefix { $0 != "." })
-    }
-
-    /// The bytes of a text in the base64 alphabet for addresses (RFC 4648 section 5).
-    private static func decoded(_ text: Substring) -> [UInt8]? {
-        var (bytes, bits, count): ([UInt8], UInt32, UInt32) = ([], 0, 0)
-        for digit in text.utf8 where digit != UInt8(ascii: "=") {
-            guard let value = value(digit) else { return nil }
-            bits = bits << 6 | UInt32(value)
-            count += 6
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> count))
-            }
-        }
-        return bytes
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): digit - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "-"), UInt8(ascii: "+"): 62
-        case UInt8(ascii: "_"), UInt8(ascii: "/"): 63
-        default: nil
-        }
     }
 }
 

@@ -106,13 +106,8 @@ extension OperatorAPI {
         let home = try await home(call)
         let body = try call.body()
         let filter = try Self.filter(body)
-        let resolution: Resolution
-        switch body["choice"]?.string {
-        case "mine": resolution = .mine
-        case "server": resolution = .server
-        case "merged": resolution = .merged
-        case "both": resolution = .both
-        default: throw .invalid("choice must be mine, server, merged or both.")
+        guard let resolution = Self.plainChoice(body) else {
+            throw .invalid("choice must be mine, server, merged or both.")
         }
         let dryRun = body["dryRun"]?.bool ?? false
         let outcome = try await asking { () throws(StoreError) in
@@ -144,18 +139,28 @@ extension OperatorAPI {
         let body = try call.body()
         let revision = try OperatorCall.revision(body)
         let resolution: Resolution
-        switch body["choice"]?.string {
-        case "mine": resolution = .mine
-        case "server": resolution = .server
-        case "merged": resolution = .merged
-        case "both": resolution = .both
-        case "edited": resolution = .edited(try Self.columns(body["item"], name: "item"))
-        default: throw .invalid("choice must be mine, server, merged, both or edited.")
+        if let choice = Self.plainChoice(body) {
+            resolution = choice
+        } else if body["choice"]?.string == "edited" {
+            resolution = .edited(try Self.columns(body["item"], name: "item"))
+        } else {
+            throw .invalid("choice must be mine, server, merged, both or edited.")
         }
         let outcome = try await asking { () throws(StoreError) in
             try await home.store.resolve(call.parameter("id"), revision: revision, resolution)
         }
         return try actionResponse(outcome, noun: "open conflict")
+    }
+
+    /// The choice that a body makes; nil for one that needs an item of its own, and for none.
+    private static func plainChoice(_ body: JSONValue) -> Resolution? {
+        switch body["choice"]?.string {
+        case "mine": .mine
+        case "server": .server
+        case "merged": .merged
+        case "both": .both
+        default: nil
+        }
     }
 
     /// The states that a query names; nil for the open ones.

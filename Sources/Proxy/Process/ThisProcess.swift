@@ -37,14 +37,8 @@ enum ThisProcess {
 
     /// 32 random bytes as base64url text, from the system's generator for secrets.
     static func secret() -> String {
-        let alphabet = Array(
-            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".unicodeScalars)
         var generator = SystemRandomNumberGenerator()
-        var text = ""
-        for _ in 0..<43 {
-            text.unicodeScalars.append(alphabet[Int.random(in: 0..<64, using: &generator)])
-        }
-        return text
+        return Base64.encodedForURL((0..<32).map { _ in generator.next() as UInt8 })
     }
 
     /// Whether the service manager started this process, which keeps what it says.

@@ -39,18 +39,14 @@ extension TablesRoutes {
     func pull(_ scene: Scene, then: @escaping @Sendable (Run?) -> Void) {
         let once = Once()
         work.start {
-            await withDiscardingTaskGroup { group in
-                group.addTask {
-                    let time = Duration.seconds(Limits.backendWaitSeconds)
-                    guard (try? await Task.sleep(for: time)) != nil else { return }
-                    if once.isFirst { slowLane.run { then(nil) } }
-                }
+            await TimeOut.run(seconds: Limits.backendWaitSeconds) {
+                if once.isFirst { slowLane.run { then(nil) } }
+            } work: {
                 let run = await scene.home.engine.pull(
                     scene.call.table, isAsked: false)
                 // The client's answer says what was learned of the backend.
                 await scene.home.refreshBoard()
                 if once.isFirst { slowLane.run { then(run) } }
-                group.cancelAll()
             }
         }
     }
@@ -75,12 +71,9 @@ extension TablesRoutes {
         // Whoever is first answers: what was acknowledged is not given up any more.
         let once = Once()
         work.start {
-            await withDiscardingTaskGroup { group in
-                group.addTask {
-                    let time = Duration.seconds(Limits.backendWaitSeconds)
-                    guard (try? await Task.sleep(for: time)) != nil else { return }
-                    if once.isFirst { reply(finished(outcome, scene)) }
-                }
+            await TimeOut.run(seconds: Limits.backendWaitSeconds) {
+                if once.isFirst { reply(finished(outcome, scene)) }
+            } work: {
                 for _ in 0..<3 {
                     let run = await scene.home.engine.push(isAsked: false)
                     let standing = try? await scene.home.store.standing(scene.call.table, item.id)
@@ -94,7 +87,6 @@ extension TablesRoutes {
                     guard standing.operation?.state == .queued, run.state != .offline else { break }
                 }
                 if once.isFirst { reply(finished(outcome, scene)) }
-                group.cancelAll()
             }
         }
     }

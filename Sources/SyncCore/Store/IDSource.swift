@@ -1,4 +1,3 @@
-import Foundation
 import TablesProtocol
 
 /// Random words for ids and versions, injected so that a seed repeats a run.
@@ -30,7 +29,7 @@ extension IDSource {
                 bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
             }
         }
-        return Data(bytes).base64EncodedString()
+        return Base64.encoded(bytes)
     }
 }
 

@@ -137,7 +137,7 @@ struct SpokenTokensTests {
     /// A token that expires in so many seconds.
     private static func token(_ seconds: Int64, _ number: Int = 0) -> Token {
         let at = now.milliseconds / 1000 + seconds
-        return Token(login: "h.\(Base64URL.text(#"{"exp":\#(at),"n":\#(number)}"#)).s")
+        return Token(login: "h.\(Base64.encodedForURL(#"{"exp":\#(at),"n":\#(number)}"#.utf8)).s")
     }
 
     private func chosen(_ spoken: SpokenTokens, _ seconds: Int64 = 0) -> Token? {

@@ -69,7 +69,7 @@ struct TokenStandingTests {
             (#"{"exp":99999999999999999}"#, nil),
         ] as [(String, Int64?)])
     func `the time of a token is its claim exp`(claims: String, milliseconds: Int64?) {
-        let token = Token(login: "e30.\(Base64URL.text(claims)).sig")
+        let token = Token(login: "e30.\(Base64.encodedForURL(claims.utf8)).sig")
         #expect(token.expiresAt?.milliseconds == milliseconds)
     }
 
