@@ -1,4 +1,4 @@
-/// Every limit of this room, with its unit.
+/// Every limit of this module, with its unit.
 enum Limits {
     /// The longest request body, in bytes.
     static let bodyBytes = 1 << 20

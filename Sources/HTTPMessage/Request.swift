@@ -3,7 +3,7 @@ public import HTTPTypes
 /// An HTTP request as a value: the head as it stood on the wire and the whole body.
 public struct Request: Sendable {
     /// Method, scheme, authority and header fields. `head.path` is the raw request target
-    /// (`/tables/todoitem?$top=1`), never decoded: whoever routes splits first and decodes once.
+    /// (`/tables/todoitem?$top=1`), never decoded: a router splits first and decodes once.
     public var head: HTTPRequest
     /// The body bytes as they arrived; empty when there was none.
     public var body: [UInt8]

@@ -54,3 +54,30 @@ struct EventSet: Sendable {
         _ = unsafe epoll_ctl(descriptor, operation, member, &event)
     }
 }
+
+/// Wakes a thread that waits: an eventfd, signalled from any thread and waited for by one.
+struct Wakeup: Sendable {
+    let descriptor: CInt
+
+    /// Makes one without a signal, owned until ``close()``; nil when the system has no descriptor left.
+    init?() {
+        descriptor = eventfd(0, CInt(EFD_CLOEXEC) | CInt(EFD_NONBLOCK))
+        if descriptor < 0 { return nil }
+    }
+
+    func close() { _ = Glibc.close(descriptor) }
+
+    func signal() { _ = eventfd_write(descriptor, 1) }
+
+    func clear() {
+        var count: eventfd_t = 0
+        _ = unsafe eventfd_read(descriptor, &count)
+    }
+
+    /// Waits for a signal, at most `milliseconds`.
+    @available(*, noasync)
+    func wait(milliseconds: Int) {
+        var member = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&member, 1, CInt(milliseconds))
+    }
+}

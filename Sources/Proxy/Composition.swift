@@ -109,7 +109,7 @@ struct Composition {
             homes: homes, defaultGeneration: configuration.defaultGeneration,
             tables: configuration.tables.map(Set.init), work: work, slowLane: slowLane,
             longReads: longReads,
-            voucher: Voucher(
+            verifier: TokenVerifier(
                 backend: configuration.backend, transport: signingIn ?? transport,
                 applicationKey: applicationKey),
             passThrough: passThrough,

@@ -15,7 +15,7 @@ enum Limits {
     /// Requests to the backend that are passed through at once; syncing has its own.
     static let passedConnections = 16
     /// Those that wait for their clients, which read or send more slowly than the backend does.
-    static let standingTransfers = 16
+    static let pausedTransfers = 16
     /// Connections to the backend for asking whose a token is, and for signing in.
     static let signInConnections = 8
     /// Requests without a long body that wait for the backend's answer at once.

@@ -5,8 +5,8 @@ import TablesProtocol
 
 // Client-flow login: `POST /login/{provider}` (first generation) or `POST /.auth/login/{provider}`
 // (later) with the provider's token; `GET /.auth/refresh` and `GET /.auth/logout` with this backend's
-// own. Whoever sends the access token `ana` to `facebook` is the user `facebook:ana`: nobody is asked
-// for a password.
+// own. A client that sends the access token `ana` to `facebook` is the user `facebook:ana`: no
+// password is asked for.
 extension TablesBackend {
     /// Answers a login, a refresh or a logout; nil for everything else.
     func loginAnswer(_ call: Call) -> Response? {
@@ -95,7 +95,7 @@ extension TablesBackend {
 }
 
 extension Exchange {
-    /// Who asks: the user whose token from a login here came with the request.
+    /// The caller: the user whose token from a login here came with the request.
     func user() throws -> String? {
         try call.token(profile.generation).flatMap { try Logins.user(database, token: $0) }
     }
@@ -116,7 +116,7 @@ extension Exchange {
     static let owner = "userId"
 }
 
-/// Who signed in with this backend: the tokens that it handed out, and whose they are.
+/// The tokens that this backend handed out, and the user of each.
 enum Logins {
     /// Keeps a token.
     static func add(_ database: Database, token: String, user: String) throws {
@@ -125,7 +125,7 @@ enum Logins {
             arguments: [token, user])
     }
 
-    /// Whose token it is; nil when it is none of this backend's.
+    /// The user of a token; nil when it is none of this backend's.
     static func user(_ database: Database, token: String) throws -> String? {
         try String.fetchOne(
             database, sql: "SELECT user_id FROM logins WHERE token = ?", arguments: [token])

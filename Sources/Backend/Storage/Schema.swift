@@ -1,6 +1,6 @@
 import GRDB
 
-/// The backend's own database; nothing but this room reads it.
+/// The backend's own database; nothing but this module reads it.
 enum Schema {
     /// Creates what is not there yet.
     static func create(_ database: Database) throws {

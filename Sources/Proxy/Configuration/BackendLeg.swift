@@ -54,7 +54,7 @@ struct BackendLeg: Sendable, Hashable {
     func client(connections: Int) -> ClientConfiguration {
         ClientConfiguration(
             streamedBodyLimitBytes: Limits.passedBodyBytes, maxConnectionsPerHost: connections,
-            maxStandingTransfers: Limits.standingTransfers, certificateAuthorityFile: authorities,
+            maxPausedTransfers: Limits.pausedTransfers, certificateAuthorityFile: authorities,
             clientCertificateFile: certificate, clientKeyFile: key, proxy: proxy,
             userAgent: "understudy/\(Version.text)")
     }

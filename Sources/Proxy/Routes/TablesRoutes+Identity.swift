@@ -21,7 +21,7 @@ extension TablesRoutes {
             work.start {
                 guard await passThrough.takesTurn() else { return reply(crowded(call)) }
                 let generation = homes.backendGeneration
-                let verdict = await voucher.verdict(
+                let verdict = await verifier.verdict(
                     token, call.table, client: call.generation, backend: generation)
                 passThrough.signIns.giveBack()
                 switch verdict {
@@ -119,8 +119,8 @@ extension TablesRoutes {
         }
     }
 
-    private func verdict(_ token: Token, _ call: TableCall) async -> Voucher.Verdict {
-        await voucher.verdict(
+    private func verdict(_ token: Token, _ call: TableCall) async -> TokenVerifier.Verdict {
+        await verifier.verdict(
             token, call.table, client: call.generation, backend: homes.backendGeneration)
     }
 

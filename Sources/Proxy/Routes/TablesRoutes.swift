@@ -13,7 +13,7 @@ struct TablesRoutes: Sendable {
     let work: BackgroundWork
     let slowLane: SlowLane
     let longReads: LongReads
-    let voucher: Voucher
+    let verifier: TokenVerifier
     let passThrough: PassThrough
     let forwardedHeaders: ForwardedHeaders
     let now: @Sendable () -> Instant

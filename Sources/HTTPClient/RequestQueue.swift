@@ -1,9 +1,9 @@
-/// Who has a connection's turn at each host, and who waits for one, first come first served.
+/// Which requests of each host have a turn, and which wait for one, in the order of their arrival.
 ///
 /// libcurl has a queue of its own behind `CURLMOPT_MAX_HOST_CONNECTIONS`, but there the connect time
 /// runs while a request waits behind slow ones, and nothing ends a wait whose time is over.
-struct WaitingLine {
-    /// What stands in line.
+struct RequestQueue {
+    /// A request that waits.
     struct Entry: Equatable {
         var id: UInt64
         var host: String
@@ -11,20 +11,20 @@ struct WaitingLine {
     }
 
     private let limitPerHost: Int
-    private let standingLimit: Int
+    private let pausedLimit: Int
     private var running: [String: Int] = [:]
-    /// Those that wait for their callers, and so have no turn; the one that nothing has moved for longest
-    /// is the first.
-    private(set) var standing: [UInt64] = []
+    /// Requests whose transfers wait for their callers, and so have no turn; the one that has been paused
+    /// for longest is the first.
+    private(set) var paused: [UInt64] = []
     /// In order of arrival. All requests have the same time, so in order of deadline as well.
     private(set) var waiting: [Entry] = []
 
-    init(limitPerHost: Int, standingLimit: Int) {
+    init(limitPerHost: Int, pausedLimit: Int) {
         self.limitPerHost = max(1, limitPerHost)
-        self.standingLimit = max(1, standingLimit)
+        self.pausedLimit = max(1, pausedLimit)
     }
 
-    /// Puts an entry at the end of the line.
+    /// Puts an entry at the end of the queue.
     mutating func join(_ entry: Entry) {
         waiting.append(entry)
     }
@@ -44,41 +44,41 @@ struct WaitingLine {
         return waiting.removeFirst().id
     }
 
-    /// Takes an entry out of the line; false when it does not wait.
+    /// Takes an entry out of the queue; false when it does not wait.
     mutating func leave(_ id: UInt64) -> Bool {
         guard let index = waiting.firstIndex(where: { $0.id == id }) else { return false }
         waiting.remove(at: index)
         return true
     }
 
-    /// Takes in that one with a turn waits for its caller: its turn is free for the next.
-    /// - Returns: the one to give up, where there are too many; it is released as any other.
-    mutating func stand(_ id: UInt64, host: String) -> UInt64? {
-        if standing.contains(id) {
+    /// Notes that a request with a turn is paused: its turn is free for the next.
+    /// - Returns: the request to give up, where too many are paused; it is released as any other.
+    mutating func pause(_ id: UInt64, host: String) -> UInt64? {
+        if paused.contains(id) {
             moved(id)
             return nil
         }
-        giveTurn(at: host)
-        standing.append(id)
-        return standing.count > standingLimit ? standing.first : nil
+        freeTurn(at: host)
+        paused.append(id)
+        return paused.count > pausedLimit ? paused.first : nil
     }
 
-    /// Takes in that the caller of one that stands has moved it on.
+    /// Notes that the caller of a paused request has moved it on.
     mutating func moved(_ id: UInt64) {
-        guard let index = standing.firstIndex(of: id) else { return }
-        standing.append(standing.remove(at: index))
+        guard let index = paused.firstIndex(of: id) else { return }
+        paused.append(paused.remove(at: index))
     }
 
-    /// Lets one go that had a turn, or stands.
+    /// Removes a request that had a turn or is paused.
     mutating func release(_ id: UInt64, host: String) {
-        if let index = standing.firstIndex(of: id) {
-            standing.remove(at: index)
+        if let index = paused.firstIndex(of: id) {
+            paused.remove(at: index)
         } else {
-            giveTurn(at: host)
+            freeTurn(at: host)
         }
     }
 
-    private mutating func giveTurn(at host: String) {
+    private mutating func freeTurn(at host: String) {
         running[host] = running[host].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
 }

@@ -3,16 +3,16 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-/// Asks the backend whether a token is somebody's: a list of the table that the client wants must be
+/// Asks the backend whether a token is good: a list of the table that the client wants must be
 /// refused without it and given with it. Both requests only read.
-struct Voucher: Sendable {
+struct TokenVerifier: Sendable {
     let backend: BackendAddress
     let transport: any HTTPTransport
     let applicationKey: ApplicationKey
 
     /// What the backend says to a token.
     enum Verdict: Sendable {
-        /// It is somebody's.
+        /// The backend takes it.
         case good
         /// 401 with it.
         case refused
@@ -22,7 +22,7 @@ struct Voucher: Sendable {
         case unreachable
     }
 
-    /// Asks, in the backend's generation; as long as nobody knows it, in the client's own, and where
+    /// Asks, in the backend's generation; as long as that is not known, in the client's own, and where
     /// that is refused in the others.
     func verdict(
         _ token: Token, _ table: TableName, client: Generation, backend: Generation?

@@ -4,7 +4,7 @@ import HTTPTypes
 import Testing
 
 /// Transfers whose callers are slow, and the others.
-@Suite(.timeLimit(.minutes(1))) struct StandingTests {
+@Suite(.timeLimit(.minutes(1))) struct PausedTransferTests {
     /// A server that answers `/big` with a body without end and anything else at once.
     private func server() throws -> ScriptedServer {
         try ScriptedServer { wire in
@@ -37,7 +37,7 @@ import Testing
 
     @Test func `answers that are not read leave the way free for others`() async throws {
         let server = try server()
-        let narrow = ClientConfiguration(maxConnectionsPerHost: 2, maxStandingTransfers: 4)
+        let narrow = ClientConfiguration(maxConnectionsPerHost: 2, maxPausedTransfers: 4)
         try await withClient(of: server, narrow) { client in
             var unread: [Response] = []
             for _ in 0..<4 { unread.append(try await client.open(server.request(.get, "/big"))) }
@@ -50,11 +50,11 @@ import Testing
 
     @Test func `of too many, the one that was not read for longest is given up`() async throws {
         let server = try server()
-        let narrow = ClientConfiguration(maxConnectionsPerHost: 1, maxStandingTransfers: 2)
+        let narrow = ClientConfiguration(maxConnectionsPerHost: 1, maxPausedTransfers: 2)
         try await withClient(of: server, narrow) { client in
             let first = try await client.open(server.request(.get, "/big"))
             let second = try await client.open(server.request(.get, "/big"))
-            // Each gets a turn only where the one before it stands.
+            // Each gets a turn only where the one before it pauses.
             let third = try await client.open(server.request(.get, "/big"))
             #expect(try await client.send(server.request(.get, "/x")).text == "small")
             let stream = try #require(first.stream)

@@ -5,7 +5,7 @@ import HTTPTypes
 
 /// Carries an exchange's decisions out on libmicrohttpd's connection, on the connection's thread.
 @safe
-struct AccessShell {
+struct ExchangeRunner {
     private let connection: OpaquePointer
     private let exchange: Exchange
 
@@ -27,7 +27,7 @@ struct AccessShell {
                 connection: unsafe ConnectionHandle(connection),
                 suspensions: exchange.core.suspensions)
             exchange.paused(pause)
-            start(ReplyTicket.reply(to: pause))
+            start(PendingReply.reply(to: pause))
             return settle(pause)
         case .stream(let stream, let limitBytes, let start):
             return open(stream, limitBytes, start)
@@ -53,7 +53,7 @@ struct AccessShell {
             return send(RefusalReason.stopping.response, closing: true)
         }
         exchange.streaming(upload)
-        start(ReplyTicket.reply(to: upload.pause))
+        start(PendingReply.reply(to: upload.pause))
         return true
     }
 
@@ -73,7 +73,7 @@ struct AccessShell {
                 feed.finish()
                 return send(RefusalReason.stopping.response, closing: true)
             }
-            let token = exchange.core.lookout.watch(
+            let token = exchange.core.reaper.watch(
                 feed, descriptor: unsafe understudy_socket(connection))
             exchange.feed = (feed, token)
             return queue(
@@ -103,5 +103,29 @@ struct AccessShell {
                 understudy_socket(connection), buffer.baseAddress, buffer.count,
                 CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
         }
+    }
+}
+
+/// What every copy of one ``Reply`` shares. When the last copy goes unused, the client still gets an
+/// answer.
+final class PendingReply: Sendable {
+    private let pause: ReplyPause
+
+    init(_ pause: ReplyPause) {
+        self.pause = pause
+    }
+
+    deinit {
+        pause.reply(
+            RefusalReason.response(
+                .internalServerError, sentence: "The request was dropped without an answer."))
+    }
+
+    /// The reply that the handler's closure gets.
+    static func reply(to pause: ReplyPause) -> Reply {
+        let pending = PendingReply(pause)
+        return Reply(
+            { pending.pause.reply($0) }, beginsChange: { pending.pause.beginsChange() },
+            changed: { pending.pause.changed($0) })
     }
 }

@@ -3,12 +3,12 @@ import HTTPMessage
 import Synchronization
 
 /// What is known of a connection for as long as it lives; libmicrohttpd keeps it for us.
-final class ConnectionNote: Sendable {
+final class ConnectionRecord: Sendable {
     private let descriptor: CInt
     private let localAddress: String
     private let localPort: UInt16
     /// Since which second of the system's uptime the next request is read; 0 while one is answered.
-    private let readingSince = Atomic<Int>(ConnectionNote.now)
+    private let readingSince = Atomic<Int>(ConnectionRecord.now)
 
     /// Whether the client reads its answer. Looked at only while there is no room for a newcomer.
     private let unread = Mutex(UnreadAnswer())
@@ -41,7 +41,7 @@ final class ConnectionNote: Sendable {
     func requestBegan() { hasRequest.store(true, ordering: .relaxed) }
 
     /// Whether bytes came that never became a request. The socket must be open.
-    var spokeWithoutRequest: Bool {
+    var hasUnreadableRequest: Bool {
         if hasRequest.load(ordering: .relaxed) { return false }
         // A FIN counts as one of the bytes.
         return counts.map { $0.received > 1 } ?? false
@@ -93,7 +93,7 @@ final class ConnectionNote: Sendable {
     }
 
     /// Whether the client has closed its side. The socket must be open.
-    var isLeft: Bool {
+    var hasClientLeft: Bool {
         // POLLRDHUP, which the C library has only under _GNU_SOURCE.
         let left: Int16 = 0x2000
         var member = pollfd(fd: descriptor, events: left, revents: 0)
@@ -108,5 +108,45 @@ final class ConnectionNote: Sendable {
         var time = timespec()
         _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
         return max(1, time.tv_sec)
+    }
+}
+
+/// How long a client has left its answer unread, as far as looks from time to time can tell.
+struct UnreadAnswer: Sendable {
+    private struct Look {
+        /// Since which second too little was taken.
+        var since: Int
+        /// The bytes that the client had taken then.
+        var taken: UInt64
+        /// The second of the latest look.
+        var latest: Int
+    }
+    private var look: Look?
+
+    /// Looks once more.
+    ///
+    /// 1. As long as more can be written, nothing waits.
+    /// 2. Otherwise the client has to take some bytes; with so many, the time begins anew.
+    /// 3. It begins anew also after a pause between two looks: what the client did in it is not known.
+    /// - Parameters:
+    ///   - now: a second of a clock that only goes forward.
+    ///   - taken: the bytes that the client has taken since the connection began; nil when nothing
+    ///     waits for it, or it cannot be told.
+    ///   - slowestBytes: as many as show that it reads.
+    ///   - pauseSeconds: the longest time between two looks that belong together.
+    /// - Returns: since which second; nil when the client reads.
+    mutating func since(
+        now: Int, taken: UInt64?, slowestBytes: UInt64, pauseSeconds: Int
+    ) -> Int? {
+        guard let taken else {
+            look = nil
+            return nil
+        }
+        var next = Look(since: now, taken: taken, latest: now)
+        if let look, taken < look.taken + slowestBytes, now - look.latest <= pauseSeconds {
+            (next.since, next.taken) = (look.since, look.taken)
+        }
+        look = next
+        return next.since
     }
 }
