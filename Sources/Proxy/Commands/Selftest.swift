@@ -14,12 +14,13 @@ struct Selftest: AsyncParsableCommand {
             drawn from a seed: lost, late, repeated and torn answers, crashes at any commit or \
             request, a full disk, clocks that jump, a backend that is restored. After each step every \
             promise is checked. Touches no data folder and opens no socket. The same seed gives the \
-            same life; only where engines sync by themselves (seeds that leave 3 when divided by 7) \
-            may two steps of the same moment change places. Ends with 1 when a promise was broken. JSON: {seeds: {from, count}, lives, \
-            steps, seconds, faults, invariants: [{id, promise}], failures: [{seed, faults}]}.
+            same run; only where engines sync by themselves (seeds that leave 3 when divided by 7) \
+            may two steps of the same moment change places. Ends with 1 when a promise was broken. \
+            JSON: {seeds: {from, count}, lives, steps, seconds, faults, invariants: [{id, promise}], \
+            failures: [{seed, faults}]}.
             """)
 
-    @Option(help: "How many lives, one for each seed.")
+    @Option(help: "How many runs, one for each seed.")
     var seeds = 100
 
     @Option(help: "The first seed.")
@@ -43,8 +44,9 @@ struct Selftest: AsyncParsableCommand {
     func run() async throws {
         if story { return try await tell() }
         let began = SystemClock().uptime()
-        let lives = Lives(seedFrom..<seedFrom + UInt64(seeds), atOnce: ServerConfiguration.cores)
-        let report = try await whileWatched(lives)
+        let runs = SimulationRuns(
+            seedFrom..<seedFrom + UInt64(seeds), atOnce: ServerConfiguration.cores)
+        let report = try await whileWatched(runs)
         let answer = SelftestReport(
             report, from: seedFrom, count: seeds,
             seconds: Int((SystemClock().uptime() - began).components.seconds))
@@ -56,42 +58,42 @@ struct Selftest: AsyncParsableCommand {
         if !report.failures.isEmpty { throw ExitStatus.error }
     }
 
-    /// Lives through them with a progress bar. A signal lets those under way end, since their files may be
+    /// Carries them out with a progress bar. A signal lets those under way end, since their files may be
     /// in memory; a second one ends the process at once.
-    private func whileWatched(_ lives: Lives) async throws -> Lives.Report {
+    private func whileWatched(_ runs: SimulationRuns) async throws -> SimulationRuns.Report {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-        return try await withThrowingTaskGroup(of: Lives.Report?.self) { tasks in
+        return try await withThrowingTaskGroup(of: SimulationRuns.Report?.self) { tasks in
             tasks.addTask {
                 var first: UnixSignal?
                 for await signal in signals {
                     if first != nil { break }
                     first = signal
-                    lives.stop()
+                    runs.stop()
                 }
                 if let first { ThisProcess.end(first == .sigint ? 130 : 143) }
                 return nil
             }
             tasks.addTask {
                 var bar = ProgressBar()
-                let report = try await lives.live { bar.draw("selftest", done: $0, total: seeds) }
+                let report = try await runs.run { bar.draw("selftest", done: $0, total: seeds) }
                 bar.end()
                 return report
             }
-            var lived: Lives.Report?
+            var finished: SimulationRuns.Report?
             for try await report in tasks {
                 guard let report else { continue }
-                lived = report
+                finished = report
                 tasks.cancelAll()
             }
-            guard let lived else { throw CancellationError() }
-            return lived
+            guard let finished else { throw CancellationError() }
+            return finished
         }
     }
 
     private func tell() async throws {
-        let life = try Simulation(Plan(seedFrom))
-        let outcome = try await life.live(steps: Lives.steps)
-        for line in life.trace.lines { ThisProcess.print(line) }
+        let simulation = try Simulation(Plan(seedFrom))
+        let outcome = try await simulation.run(steps: SimulationRuns.steps)
+        for line in simulation.trace.lines { ThisProcess.print(line) }
         for fault in outcome.faults { ThisProcess.print(fault) }
         if !outcome.faults.isEmpty { throw ExitStatus.error }
     }

@@ -3,7 +3,7 @@ import TablesProtocol
 
 /// What a self-test found, for a person and for a program.
 struct SelftestReport {
-    private let report: Lives.Report
+    private let report: SimulationRuns.Report
     private let from: UInt64
     private let count: Int
     private let seconds: Int
@@ -12,7 +12,7 @@ struct SelftestReport {
     ///   - from: the first seed.
     ///   - count: how many there were.
     ///   - seconds: how long it took.
-    init(_ report: Lives.Report, from: UInt64, count: Int, seconds: Int) {
+    init(_ report: SimulationRuns.Report, from: UInt64, count: Int, seconds: Int) {
         (self.report, self.from, self.count, self.seconds) = (report, from, count, seconds)
     }
 
@@ -29,7 +29,7 @@ struct SelftestReport {
                 "seeds",
                 .members(("from", .number(Int(clamping: from))), ("count", .number(count)))
             ),
-            ("lives", .number(report.lives)), ("steps", .number(report.steps)),
+            ("lives", .number(report.runs)), ("steps", .number(report.steps)),
             ("seconds", .number(seconds)),
             ("faults", .object(faults.map { .init($0.kind, .number($0.count)) })),
             (
@@ -53,13 +53,13 @@ struct SelftestReport {
     /// As a person reads it.
     var lines: [String] {
         let seeds = count == 1 ? "seed \(from)" : "seeds \(from) to \(from + UInt64(count) - 1)"
-        let lives = report.lives == 1 ? "1 life" : "\(report.lives) lives"
+        let runs = report.runs == 1 ? "1 run" : "\(report.runs) runs"
         var lines = [
-            "\(lives), \(seeds), \(report.steps) steps, \(seconds) s",
+            "\(runs), \(seeds), \(report.steps) steps, \(seconds) s",
             "", "What went wrong on purpose:",
         ]
         lines += faults.map { "  \($0.kind): \($0.count)" }
-        lines += ["", "What was checked after each step, and at the end of each life:"]
+        lines += ["", "What was checked after each step, and at the end of each run:"]
         lines += Invariant.allCases.map { "  \($0.rawValue)  \($0.sentence)" }
         lines.append("")
         guard !report.failures.isEmpty else { return lines + ["Every promise was kept."] }

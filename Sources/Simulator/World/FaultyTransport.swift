@@ -5,39 +5,39 @@ import TablesProtocol
 
 /// The way from one proxy to the simulated backend: what goes wrong is drawn from the seed, request
 /// by request, and at a planned request or commit the process is gone.
-final class Weather: HTTPTransport {
+final class FaultyTransport: HTTPTransport {
     private struct State {
         var faultRate = 0.0
-        var isParted = false
-        /// Steps (requests and commits) until the process ends; nil when it lives on.
+        var isPartitioned = false
+        /// Steps (requests and commits) until the process ends; nil when it goes on.
         var stepsToCrash: Int?
         var isDead = false
         /// Requests that the network delivers some time later.
         var late: [Request] = []
         var during: (@Sendable () async -> Void)?
-        /// Requests that were made, and until when, in uptime, somebody asked to wait.
+        /// Requests that were made, and until when, in uptime, an answer asked to wait.
         var requests = 0
         var patience = Duration.zero
     }
     let base: any HTTPTransport
     let random: SeededRandom
     let trace: Trace
-    private let sabotage: (any Sabotage)?
+    private let plantedBug: (any PlantedBug)?
     private let name: String
     private let state = Mutex(State())
     private let clock: ManualClock
-    private let executor: LifeExecutor
+    private let executor: SimulationExecutor
     /// Keeps what is on disk at the moment of the crash.
     private let onCrash: @Sendable () -> Void
 
     init(
-        _ name: String, _ base: any HTTPTransport, clock: ManualClock, executor: LifeExecutor,
-        random: SeededRandom, trace: Trace, sabotage: (any Sabotage)?,
+        _ name: String, _ base: any HTTPTransport, clock: ManualClock, executor: SimulationExecutor,
+        random: SeededRandom, trace: Trace, plantedBug: (any PlantedBug)?,
         onCrash: @escaping @Sendable () -> Void
     ) {
         (self.name, self.base, self.clock, self.random) = (name, base, clock, random)
         self.executor = executor
-        (self.trace, self.onCrash, self.sabotage) = (trace, onCrash, sabotage)
+        (self.trace, self.onCrash, self.plantedBug) = (trace, onCrash, plantedBug)
     }
 
     var faultRate: Double {
@@ -46,11 +46,12 @@ final class Weather: HTTPTransport {
     }
     /// Requests that were made so far, whatever became of them.
     var requests: Int { state.withLock { $0.requests } }
-    /// Whether nothing is in the way: whoever tries now gets through, and nobody asked to wait.
+    /// Whether nothing is in the way: an attempt gets through now, and no answer asked to wait.
     var isClear: Bool {
         let now = clock.uptime()
         return state.withLock { state in
-            state.faultRate == 0 && !state.isParted && !state.isDead && state.stepsToCrash == nil
+            state.faultRate == 0 && !state.isPartitioned && !state.isDead
+                && state.stepsToCrash == nil
                 && state.patience <= now
         }
     }
@@ -58,10 +59,10 @@ final class Weather: HTTPTransport {
     var plansCrash: Bool { state.withLock { $0.stepsToCrash != nil } }
 
     func planCrash(in steps: Int?) { state.withLock { $0.stepsToCrash = steps } }
-    func revive() { state.withLock { ($0.isDead, $0.stepsToCrash) = (false, nil) } }
+    func restart() { state.withLock { ($0.isDead, $0.stepsToCrash) = (false, nil) } }
     /// What was held up never arrives.
     func dropLate() { state.withLock { $0.late = [] } }
-    func part(_ isParted: Bool) { state.withLock { $0.isParted = isParted } }
+    func partition(_ isPartitioned: Bool) { state.withLock { $0.isPartitioned = isPartitioned } }
     /// Sets what happens while a request is under way.
     func during(_ action: (@Sendable () async -> Void)?) { state.withLock { $0.during = action } }
 
@@ -94,7 +95,7 @@ final class Weather: HTTPTransport {
         return response
     }
 
-    /// What was held up arrives now, out of order; nobody waits for the answers.
+    /// What was held up arrives now, out of order; no caller waits for the answers.
     func deliverLate() async throws(TransportError) {
         let late = state.withLock { state in
             defer { state.late = [] }
@@ -107,11 +108,11 @@ final class Weather: HTTPTransport {
     }
 
     private func perhaps(_ request: Request) async throws(TransportError) -> Response {
-        if state.withLock({ $0.isParted }) {
+        if state.withLock({ $0.isPartitioned }) {
             trace.fault("partition")
             throw random.happens(0.5) ? Self.refused : Self.lost
         }
-        if let response = try await sabotage?.answer(request, base: base, random: random) {
+        if let response = try await plantedBug?.answer(request, base: base, random: random) {
             return response
         }
         guard random.happens(faultRate) else { return try await base.send(request) }

@@ -3,16 +3,16 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// Runs every task of one life, so that the same seed gives the same story, however many tasks are
-/// under way at once.
+/// Runs every task of one simulation run, so that the same seed gives the same trace, however many tasks
+/// are under way at once.
 ///
 /// 1. Jobs run one after the other, in the order in which they became ready or in one drawn from the
 ///    seed: nothing may lean on either.
 /// 2. While a job runs, what it began on a store waits (see ``StoreTurn``). After it the stores come to
 ///    rest: what a commit or a read makes ready is ready before the next job is taken, and no thread of
-///    a database races the one of the life.
-/// 3. When no job is ready, whoever waits for quiet goes on, one at a time.
-package final class LifeExecutor: TaskExecutor {
+///    a database races the thread of the run.
+/// 3. When no job is ready, the tasks that wait for quiet go on, one at a time.
+package final class SimulationExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         var isRunning = false
@@ -21,7 +21,7 @@ package final class LifeExecutor: TaskExecutor {
     }
     private let state = Mutex(State())
     private let turn = StoreTurn()
-    private let queue = DispatchQueue(label: "understudy.life")
+    private let queue = DispatchQueue(label: "understudy.simulation")
     private let order: SeededRandom?
 
     /// An executor with nothing to do.
@@ -37,11 +37,11 @@ package final class LifeExecutor: TaskExecutor {
     /// The store that a proxy works on from now on.
     func watch(_ store: Store, of proxy: Int) { state.withLock { $0.stores[proxy] = store } }
 
-    /// Returns when every other task of the life waits for time, or for nobody.
+    /// Returns when every other task of the run waits, for time or for ever.
     func quiet() async {
         await withCheckedContinuation { continuation in
-            // The runtime may have let the caller go on elsewhere: whoever waits for an executor that
-            // rests already would wait for ever.
+            // The runtime may have let the caller go on elsewhere: a caller that waits for an executor
+            // which rests already would wait for ever.
             goOn { $0.waiting.append(continuation) }
         }
     }
@@ -58,7 +58,7 @@ package final class LifeExecutor: TaskExecutor {
         turn.take()
     }
 
-    /// The time as a store of the life sees it: when it is the store's turn.
+    /// The time as a store of the run sees it: when it is the store's turn.
     func clock(of clock: ManualClock) -> any StoreClock { TurnClock(clock: clock, turn: turn) }
 
     /// Takes over what there is to do, and begins with it if nothing was.
@@ -101,7 +101,7 @@ package final class LifeExecutor: TaskExecutor {
     }
 }
 
-/// Whose turn it is: a job's, or the stores'.
+/// Whether a job has its turn, or the stores have theirs.
 private final class StoreTurn: Sendable {
     private struct State {
         var isStores = true

@@ -1,9 +1,10 @@
 import Backend
 import Foundation
 import SyncCore
+import Synchronization
 import TablesProtocol
 
-/// One life of clients, proxies and a backend, drawn from a seed on time that stands still.
+/// One run of clients, proxies and a backend, drawn from a seed, on time that only the run moves.
 ///
 /// The clients of proxy N write column `mN`, others write column `e` at the backend, all write `s`:
 /// so a lost or repeated write of any side shows in a column that only that side touches. Column `p`
@@ -13,15 +14,15 @@ package actor Simulation {
     package nonisolated let trace = Trace()
     let random: SeededRandom
     let clock = ManualClock()
-    let executor: LifeExecutor
+    let executor: SimulationExecutor
     let backend: TablesBackend
     let table = Simulation.table
     let home: String
     let proxies: [SimulatedProxy]
-    let sabotage: (any Sabotage)?
+    let plantedBug: (any PlantedBug)?
     var model = Model()
     var faults: [String] = []
-    /// Steps that were lived through.
+    /// Steps that were taken.
     private(set) var steps = 0
     /// What the backend may be put back to.
     var copy: TablesBackend.Copy?
@@ -29,11 +30,11 @@ package actor Simulation {
     var wentBack = false
     private var counter = 0
 
-    /// What came of a life.
+    /// What came of a run.
     package struct Outcome: Sendable {
-        /// What was found wrong: the number of the invariant, a sentence, and the story.
+        /// What was found wrong: the number of the invariant, a sentence, and the trace.
         package var faults: [String]
-        /// Steps that were lived through.
+        /// Steps that were taken.
         package var steps: Int
     }
 
@@ -49,12 +50,12 @@ package actor Simulation {
         return address
     }()
 
-    package init(_ plan: Plan) throws { try self.init(plan, sabotage: nil) }
+    package init(_ plan: Plan) throws { try self.init(plan, plantedBug: nil) }
 
-    init(_ plan: Plan, sabotage: (any Sabotage)?) throws {
-        (self.plan, self.sabotage) = (plan, sabotage)
+    init(_ plan: Plan, plantedBug: (any PlantedBug)?) throws {
+        (self.plan, self.plantedBug) = (plan, plantedBug)
         random = SeededRandom(plan.seed)
-        executor = LifeExecutor(order: plan.isShuffled ? SeededRandom(plan.seed &+ 5) : nil)
+        executor = SimulationExecutor(order: plan.isShuffled ? SeededRandom(plan.seed &+ 5) : nil)
         let process = ProcessInfo.processInfo.processIdentifier
         let home = Self.root() + "understudy-simulation-\(process)-" + UUID().uuidString
         self.home = home
@@ -73,7 +74,7 @@ package actor Simulation {
             proxies = try (0..<plan.proxies).map { number in
                 try SimulatedProxy(
                     number, plan: plan, home: home, table: table, clock: clock, executor: executor,
-                    direct: direct, trace: trace, sabotage: sabotage)
+                    direct: direct, trace: trace, plantedBug: plantedBug)
             }
         } catch {
             Self.remove(home)
@@ -93,12 +94,12 @@ package actor Simulation {
             ? memory + "/" : NSTemporaryDirectory()
     }
 
-    /// Lives through `steps` steps and heals. Whatever came of it, nothing of it is left: its stores
-    /// may be in memory.
-    package nonisolated func live(steps: Int) async throws -> Outcome {
+    /// Takes `steps` steps, then ends every fault and lets all settle. Nothing of the run is left, whatever
+    /// came of it: its stores may be in memory.
+    package nonisolated func run(steps: Int) async throws -> Outcome {
         try await withTaskExecutorPreference(executor) {
             do {
-                try await self.lifetime(steps: steps)
+                try await self.play(steps: steps)
             } catch {
                 await self.end()
                 throw error
@@ -107,10 +108,10 @@ package actor Simulation {
         }
     }
 
-    private func lifetime(steps: Int) async throws {
+    private func play(steps: Int) async throws {
         for number in proxies.indices {
-            proxies[number].weather.faultRate = random.pick([0, 0.1, 0.4])
-            proxies[number].weather.during { [weak self] in await self?.interfere(number) }
+            proxies[number].transport.faultRate = random.pick([0, 0.1, 0.4])
+            proxies[number].transport.during { [weak self] in await self?.interfere(number) }
             if plan.hasParents { try await declareParents(proxies[number]) }
             proxies[number].start()
         }
@@ -122,9 +123,9 @@ package actor Simulation {
             } catch StoreError.full where proxy.isDiskFull {
                 trace.note("p\(proxy.number) could not write")
             }
-            if faults.isEmpty { try await sabotage?.act(in: proxy, random: random) }
-            // In a life of its own an engine may die while another proxy's clients act.
-            for proxy in proxies where proxy.weather.isDead { try await rebirth(proxy) }
+            if faults.isEmpty { try await plantedBug?.act(in: proxy, random: random) }
+            // Where engines sync by themselves, one may crash while another proxy's clients act.
+            for proxy in proxies where proxy.transport.isDead { try await restart(proxy) }
             if faults.isEmpty { try await check(proxy) }
         }
         if faults.isEmpty { try await heal() }
@@ -137,10 +138,10 @@ package actor Simulation {
         return Outcome(faults: faults, steps: steps)
     }
 
-    private func rebirth(_ proxy: SimulatedProxy) async throws {
+    private func restart(_ proxy: SimulatedProxy) async throws {
         trace.note("p\(proxy.number) starts again")
         do {
-            try await proxy.rebirth()
+            try await proxy.restart()
         } catch let error as StoreError {
             fault(.file, "the store does not open: \(error)")
             return
@@ -149,17 +150,34 @@ package actor Simulation {
         proxy.start()
     }
 
-    /// Books what is wrong, with the part of the story that is about the item.
+    /// Records what is wrong, with the part of the trace that is about the item.
     func fault(_ invariant: Invariant, _ text: String, _ id: String? = nil) {
-        let story = trace.lines.filter { line in
+        let part = trace.lines.filter { line in
             id.map { line.contains($0) || !line.contains("/") } ?? true
         }
-        let lines = ["\(invariant.rawValue): \(text)"] + story.suffix(id == nil ? 8 : 40)
+        let lines = ["\(invariant.rawValue): \(text)"] + part.suffix(id == nil ? 8 : 40)
         faults.append(lines.joined(separator: "\n    "))
     }
 
     func nextValue() -> String {
         counter += 1
         return String(counter)
+    }
+}
+
+/// What happened in a run, line by line, and how often each kind of fault did.
+package final class Trace: Sendable {
+    private let state = Mutex((lines: [String](), faults: [String: Int]()))
+
+    package var lines: [String] { state.withLock { $0.lines } }
+    package var faults: [String: Int] { state.withLock { $0.faults } }
+
+    func note(_ line: String) { state.withLock { $0.lines.append(line) } }
+
+    func fault(_ kind: String) {
+        state.withLock {
+            $0.faults[kind, default: 0] += 1
+            $0.lines.append("  " + kind)
+        }
     }
 }

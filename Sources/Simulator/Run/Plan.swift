@@ -1,7 +1,8 @@
 import Backend
+import HTTPMessage
 import TablesProtocol
 
-/// What a life is made of.
+/// What a simulation run is made of.
 package struct Plan: Sendable {
     var seed: UInt64
     var flavour: BackendFlavour
@@ -29,7 +30,7 @@ package struct Plan: Sendable {
         }
     }
 
-    /// The life that belongs to a seed: every flavour, one to three proxies, some in parallel, some
+    /// The run that belongs to a seed: every flavour, one to three proxies, some in parallel, some
     /// by themselves, with parents, with a backend that is restored, or in an order of chance.
     package init(_ seed: UInt64) {
         self.seed = seed
@@ -42,4 +43,21 @@ package struct Plan: Sendable {
         isRestored = seed % 9 == 4
         isShuffled = seed % 11 < 4
     }
+}
+
+/// A bug that a test puts into the simulated world, to see whether the checks find it. The program plants
+/// none.
+protocol PlantedBug: Sendable {
+    /// An answer in the place of the backend's; nil when the request goes its way.
+    func answer(
+        _ request: Request, base: any HTTPTransport, random: SeededRandom
+    ) async throws(TransportError) -> Response?
+    /// Between two steps of the run.
+    func act(in proxy: SimulatedProxy, random: SeededRandom) async throws
+    /// In the place of maintenance; true when it was done in another way.
+    func runsMaintenance(of proxy: SimulatedProxy) async throws -> Bool
+    /// Before a store is opened again on what was on disk.
+    func damage(storeAt path: String) throws
+    /// Whether an engine's own loop is set going.
+    var startsLoops: Bool { get }
 }

@@ -18,12 +18,12 @@ extension Simulation {
             try await pass(.seconds(Int64(random.next(below: 60))))
         case 53..<73: await run(proxy)
         case 73..<78: advance(by: .seconds(Int64(random.next(below: 900))))
-        case 78..<82: proxy.weather.faultRate = random.pick([0, 0.1, 0.3, 0.6, 0.9])
-        // A process that syncs by itself may die between a write and its answer, which nobody could
-        // tell from an answer: these lives are without crashes.
+        case 78..<82: proxy.transport.faultRate = random.pick([0, 0.1, 0.3, 0.6, 0.9])
+        // A process that syncs by itself may crash between a write and its answer, which no client could
+        // tell from an answer: these runs are without crashes.
         case 82..<86 where plan.isAutomatic: try await pass(.seconds(20))
-        case 82..<86: proxy.weather.planCrash(in: Int(random.next(below: 12)))
-        case 86..<88: proxy.weather.part(random.happens(0.5))
+        case 82..<86: proxy.transport.planCrash(in: Int(random.next(below: 12)))
+        case 86..<88: proxy.transport.partition(random.happens(0.5))
         case 88..<93: try await decide(proxy)
         case 93..<95: try pull(proxy)
         case 95: try await undo(proxy)
@@ -41,7 +41,7 @@ extension Simulation {
     func interfere(_ number: Int) async {
         let proxy = proxies[number]
         // In parallel another request may end the process under the write's hands.
-        guard !proxy.weather.isDead, plan.parallelism == 1 || !proxy.weather.plansCrash else {
+        guard !proxy.transport.isDead, plan.parallelism == 1 || !proxy.transport.plansCrash else {
             return
         }
         trace.note("p\(number) meanwhile")
@@ -58,7 +58,7 @@ extension Simulation {
         }
     }
 
-    /// Moves the time at once, for everybody.
+    /// Moves the time at once, for all.
     func advance(by time: Duration) {
         for proxy in proxies { proxy.waited = .zero }
         clock.advance(by: time)
@@ -134,8 +134,8 @@ extension Simulation {
         proxy.answers[id] = nil
     }
 
-    /// Whether no later write of the item is booked: who waits for two answers may hear of the later
-    /// one first.
+    /// Whether no later write of the item is recorded: a client that waits for two answers may get the
+    /// later one first.
     private func isLatest(_ item: Item, _ proxy: SimulatedProxy) -> Bool {
         let id = item.id.text
         guard proxy.booked[id].map({ $0 <= item.updatedAt }) ?? true else { return false }
@@ -212,14 +212,16 @@ extension Simulation {
         try client.sync(proxy.store, table)
     }
 
-    /// More than a month passes, and house is kept: I9, no open operation goes by age.
+    /// More than a month passes, and maintenance runs: I9, no open operation goes by age.
     private func age(_ proxy: SimulatedProxy) async throws {
         for client in proxy.clients { try sync(client, proxy) }
         let before = Set(try await proxy.operations(OperationState.open).map(\.id))
         advance(by: .seconds(35 * 86_400))
         trace.note("p\(proxy.number) a month passes")
-        if try await sabotage?.keepsHouse(of: proxy) != true { try await proxy.store.sweep() }
-        if proxy.weather.isDead { return }
+        if try await plantedBug?.runsMaintenance(of: proxy) != true {
+            try await proxy.store.sweep()
+        }
+        if proxy.transport.isDead { return }
         var kept = OperationState.open
         // An engine that goes on meanwhile may bring them where they belong.
         if plan.isAutomatic { kept.formUnion([.done, .collapsed]) }
@@ -229,5 +231,52 @@ extension Simulation {
 
     func sync(_ client: DownstreamClient, _ proxy: SimulatedProxy) throws {
         try client.sync(proxy.store, table)
+    }
+}
+
+/// What happens seldom: a person goes back, a table is forgotten, the disk is full.
+extension Simulation {
+    /// A person undoes something of the latest history. What becomes of the item is no longer forced.
+    func undo(_ proxy: SimulatedProxy) async throws {
+        let entries = try await proxy.store.history(after: nil, limit: 20).items
+            .filter(\.undoable)
+        guard !entries.isEmpty else { return }
+        let entry = random.pick(entries)
+        trace.note("p\(proxy.number) undo \(entry.kind) \(entry.itemID ?? "")")
+        trace.fault("undo")
+        for id in entry.itemID.map({ [$0] }) ?? model.ids { release(id, proxy) }
+        _ = try await proxy.store.undo(entry.id)
+    }
+
+    /// The table is forgotten by force, or the disk is full for a while.
+    func strain(_ proxy: SimulatedProxy) async throws {
+        // Rows that made room for others come back from the backend, but not from one that forgot
+        // them as well.
+        if !plan.isRestored, proxy.isDiskFull || random.happens(0.6) {
+            try await proxy.fillDisk(!proxy.isDiskFull)
+            if proxy.isDiskFull { trace.fault("disk full") }
+            return trace.note("p\(proxy.number) disk \(proxy.isDiskFull ? "full" : "free")")
+        }
+        let open = try await proxy.operations(OperationState.open)
+        guard case .purged = await proxy.engine.purge(table, force: true) else { return }
+        trace.note("p\(proxy.number) purge")
+        trace.fault("purge")
+        for operation in open {
+            model.decided.insert(operation.id)
+            release(operation.itemID, proxy)
+        }
+        (proxy.shown, proxy.answers) = ([:], [:])
+        // A purge leaves no tombstones: clients with stores of their own purge as well.
+        for client in proxy.clients { client.forget() }
+    }
+
+    /// Nothing about an item is forced any more.
+    private func release(_ id: String, _ proxy: SimulatedProxy) {
+        model.spoiled.insert(id)
+        model.released.insert(id)
+        model.deletedBy[id] = nil
+        proxy.shown[id] = nil
+        proxy.answers[id] = nil
+        proxy.rewritten.insert(id)
     }
 }

@@ -6,9 +6,9 @@ import HTTPMessage
 @testable import SyncCore
 
 /// A planted bug at work.
-struct PlantedBug: Sabotage {
+struct WorldBug: PlantedBug {
     let bug: Bug
-    private let held = TransportSabotage.Held()
+    private let held = TransportBug.Held()
 
     init(_ bug: Bug) { self.bug = bug }
 
@@ -17,22 +17,22 @@ struct PlantedBug: Sabotage {
     func answer(
         _ request: Request, base: any HTTPTransport, random: SeededRandom
     ) async throws(TransportError) -> Response? {
-        try await TransportSabotage(bug: bug, base: base, random: random, held: held)
+        try await TransportBug(bug: bug, base: base, random: random, held: held)
             .answer(request)
     }
 
     func act(in proxy: SimulatedProxy, random: SeededRandom) async throws {
         if let sql = bug.sql, random.happens(0.2) { try await tamper(proxy, sql) }
-        if bug == .forgetsCommits, proxy.weather.plansCrash { proxy.freezeDisk() }
+        if bug == .forgetsCommits, proxy.transport.plansCrash { proxy.freezeDisk() }
     }
 
-    func keepsHouse(of proxy: SimulatedProxy) async throws -> Bool {
+    func runsMaintenance(of proxy: SimulatedProxy) async throws -> Bool {
         guard bug == .expires else { return false }
         try await tamper(proxy, "DELETE FROM operations WHERE closed_at IS NULL")
         return true
     }
 
-    func touch(storeAt path: String) throws {
+    func damage(storeAt path: String) throws {
         guard bug == .corrupts else { return }
         let queue = try DatabaseQueue(path: path)
         try queue.writeWithoutTransaction { db in

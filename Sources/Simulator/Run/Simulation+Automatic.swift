@@ -1,9 +1,9 @@
 import SyncCore
 import TablesProtocol
 
-/// Lives in which the engines sync by themselves.
+/// Runs in which the engines sync by themselves.
 extension Simulation {
-    /// Lets time pass as it does for a process: from one moment that somebody waits for to the next,
+    /// Lets time pass as it does for a process: from one moment that a task waits for to the next,
     /// and whatever is ready then runs before time goes on.
     ///
     /// 1. Before each stretch: is something due, and is nothing in the way?
@@ -16,14 +16,14 @@ extension Simulation {
         while clock.uptime() < end, faults.isEmpty {
             var before: [Int: Int] = [:]
             for proxy in proxies where try await isWaiting(proxy) {
-                before[proxy.number] = proxy.weather.requests
+                before[proxy.number] = proxy.transport.requests
             }
             let began = clock.uptime()
             let next = min(clock.nextDeadline ?? end, end)
             clock.advance(by: max(next - began, .milliseconds(1)))
             await executor.quiet()
             for proxy in proxies {
-                guard before[proxy.number] == proxy.weather.requests else {
+                guard before[proxy.number] == proxy.transport.requests else {
                     proxy.waited = .zero
                     continue
                 }
@@ -37,7 +37,7 @@ extension Simulation {
 
     /// Whether a proxy has something due that nothing but its own schedule keeps from being tried.
     private func isWaiting(_ proxy: SimulatedProxy) async throws -> Bool {
-        guard proxy.weather.isClear, !proxy.isDiskFull,
+        guard proxy.transport.isClear, !proxy.isDiskFull,
             await proxy.engine.backendStatus.state != .signedOut
         else { return false }
         let now = clock.now()

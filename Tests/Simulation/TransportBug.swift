@@ -5,7 +5,7 @@ import Synchronization
 @testable import Simulator
 
 /// The planted bugs that sit between a proxy and the backend.
-struct TransportSabotage {
+struct TransportBug {
     let bug: Bug
     let base: any HTTPTransport
     let random: SeededRandom
