@@ -4,40 +4,79 @@ import TablesProtocol
 
 // Who may come in, and how the backend is reached.
 extension Settings {
-    static let socket = path("socket")
+    static let socket = path(
+        "socket",
+        about: SettingText(
+            "A Unix socket to listen on as well, for this user alone.",
+            standard: "none", example: "/run/user/1000/understudy.sock"))
 
     static let dashboardListen = Setting<ListenAddress>(
-        name: "dashboard-listen", allowed: "a loopback address with a port, such as 127.0.0.1:8090"
+        name: "dashboard-listen", allowed: "a loopback address with a port, such as 127.0.0.1:8090",
+        about: SettingText(
+            "Where the dashboard is, apart from clients, so that the backend's pages at the "
+                + "clients' port may have that origin for themselves.",
+            standard: "where clients find Understudy", example: "127.0.0.1:8090")
     ) { text in loopback(text).flatMap { $0.port == 0 ? nil : $0 } }
 
     static let tablesAccess = Setting<TablesAccess>(
         name: "tables-access",
-        allowed: TablesAccess.allCases.map(\.rawValue).joined(separator: " or ")
+        allowed: TablesAccess.allCases.map(\.rawValue).joined(separator: " or "),
+        about: SettingText(
+            "Whether every program of this machine may reach /tables, or only clients that "
+                + "have an address of their own.",
+            standard: "open", example: "open")
     ) { TablesAccess(rawValue: $0) }
 
     static let forwardHeader = Setting<ForwardableName>(
-        name: "forward-header", allowed: ForwardableName.allowed
+        name: "forward-header", allowed: ForwardableName.allowed,
+        about: SettingText(
+            "A header field of clients that is kept with a write and sent on with it.",
+            standard: "none", example: "X-Tenant", isList: true)
     ) { ForwardableName($0) }
 
-    static let backendCA = path("backend-ca")
-    static let backendCertificate = path("backend-cert")
-    static let backendKey = path("backend-key")
+    static let backendCA = path(
+        "backend-ca",
+        about: SettingText(
+            "The authorities that vouch for the backend, a PEM file.",
+            standard: "the system's", example: "/etc/understudy/authorities.pem"))
+    static let backendCertificate = path(
+        "backend-cert",
+        about: SettingText(
+            "The certificate to show the backend, a PEM file.",
+            standard: "none", example: "/etc/understudy/client.pem"))
+    static let backendKey = path(
+        "backend-key",
+        about: SettingText(
+            "The key to backend-cert, a PEM file.",
+            standard: "none", example: "/etc/understudy/client-key.pem"))
 
     static let backendProxy = Setting<String>(
-        name: "backend-proxy", allowed: "the address of a proxy, such as http://10.0.0.1:3128"
+        name: "backend-proxy", allowed: "the address of a proxy, such as http://10.0.0.1:3128",
+        about: SettingText(
+            "The proxy on the way to the backend.",
+            standard: "none", example: "http://10.0.0.1:3128")
     ) { isProxy($0) ? $0 : nil }
 
     static let allowPlainHTTP = Setting<Bool>(
-        name: "allow-plain-http", allowed: "yes or no"
+        name: "allow-plain-http", allowed: "yes or no",
+        about: SettingText(
+            "Whether rows and tokens may travel in the clear to a backend on another machine.",
+            standard: "no", example: "no")
     ) { ["yes": true, "no": false][$0] }
 
     static let rememberSignIn = Setting<Bool>(
-        name: "remember-sign-in", allowed: "yes or no"
+        name: "remember-sign-in", allowed: "yes or no",
+        about: SettingText(
+            "Whether users' tokens are kept, sealed, so that their queues go on after a restart.",
+            standard: "no; they are in memory only", example: "no")
     ) { ["yes": true, "no": false][$0] }
 
     static let offlineGrace = Setting<Int64>(
         name: "offline-grace",
-        allowed: "hours or days up to \(Limits.offlineGraceDaysMax)d, such as 12h or 30d"
+        allowed: "hours or days up to \(Limits.offlineGraceDaysMax)d, such as 12h or 30d",
+        about: SettingText(
+            "How long a user's token is taken that the backend cannot confirm, since it is away.",
+            standard: "30d", example: "30d")
     ) { grace($0) }
 
     /// `12h` or `30d` in seconds.
@@ -51,7 +90,10 @@ extension Settings {
     }
 
     static let diskBudget = Setting<Int>(
-        name: "disk-budget", allowed: "a size from 10M up, such as 500M or 4G"
+        name: "disk-budget", allowed: "a size from 10M up, such as 500M or 4G",
+        about: SettingText(
+            "How large the store of each identity may grow.",
+            standard: "as large as the disk", example: "4G")
     ) { size($0) }
 
     /// `500M` or `4G` in bytes.
@@ -63,8 +105,8 @@ extension Settings {
         return number * unit
     }
 
-    private static func path(_ name: String) -> Setting<String> {
-        Setting<String>(name: name, allowed: "the path of a file") {
+    private static func path(_ name: String, about: SettingText) -> Setting<String> {
+        Setting<String>(name: name, allowed: "the path of a file", about: about) {
             $0.isEmpty ? nil : absolute($0)
         }
     }

@@ -8,11 +8,17 @@ import TablesProtocol
 enum Settings {
     static let backend = Setting<BackendAddress>(
         name: "backend",
-        allowed: "an http or https address such as https://example.azurewebsites.net"
+        allowed: "an http or https address such as https://example.azurewebsites.net",
+        about: SettingText(
+            "The backend to stand in for.",
+            standard: "none; it must be said", example: "https://example.azurewebsites.net")
     ) { BackendAddress($0) }
 
     static let listen = Setting<ListenAddress>(
-        name: "listen", allowed: "a loopback address with a port, such as 127.0.0.1:8080"
+        name: "listen", allowed: "a loopback address with a port, such as 127.0.0.1:8080",
+        about: SettingText(
+            "Where clients find Understudy.",
+            standard: "127.0.0.1:8080", example: "127.0.0.1:8080")
     ) { loopback($0) }
 
     static let backendListen = Setting<ListenAddress>(
@@ -20,14 +26,25 @@ enum Settings {
     ) { loopback($0) }
 
     static let data = Setting<DataFolder>(
-        name: "data", allowed: "the path of a folder"
+        name: "data", allowed: "the path of a folder",
+        about: SettingText(
+            "The folder for everything that is kept.",
+            standard: "understudy in $XDG_DATA_HOME or ~/.local/share",
+            example: "/home/me/.local/share/understudy")
     ) { $0.isEmpty ? nil : DataFolder(path: absolute($0)) }
 
     static let sync = Setting<SyncChoice>(
-        name: "sync", allowed: SyncChoice.allCases.map(\.rawValue).joined(separator: " or ")
+        name: "sync", allowed: SyncChoice.allCases.map(\.rawValue).joined(separator: " or "),
+        about: SettingText(
+            "Whether changes travel by themselves or only when somebody says so.",
+            standard: "auto", example: "auto")
     ) { SyncChoice(rawValue: $0) }
 
-    static let table = tableList("table")
+    static let table = tableList(
+        "table",
+        about: SettingText(
+            "The only tables there are.",
+            standard: "any", example: "todoitem", isList: true))
 
     static let backendTable = Setting<BackendTable>(
         name: "table", allowed: BackendTable.allowed
@@ -41,7 +58,11 @@ enum Settings {
         allowed: "a table with words joined by +, such as todoitem=revalidate+write-through; the "
             + "words are local, revalidate, remote-first, write-through, ask, merge, client, server, "
             + "unconditional-ask, unconditional-client, integer-ids, public, preserve-history and "
-            + "parent:TABLE.COLUMN"
+            + "parent:TABLE.COLUMN",
+        about: SettingText(
+            "How a table is read and written, and who decides its conflicts.",
+            standard: "local+ask for each table", example: "todoitem=revalidate+write-through",
+            isList: true)
     ) { PolicySetting($0) }
 
     static let signIn = Setting<TableName>(
@@ -49,41 +70,65 @@ enum Settings {
     ) { TableName($0) }
 
     static let allowHost = Setting<String>(
-        name: "allow-host", allowed: "a host with its port, such as 10.0.2.2:8080"
+        name: "allow-host", allowed: "a host with its port, such as 10.0.2.2:8080",
+        about: SettingText(
+            "Another name with port by which clients call Understudy.",
+            standard: "none", example: "10.0.2.2:8080", isList: true)
     ) { isHostWithPort($0) ? $0 : nil }
 
     static let allowOrigin = Setting<String>(
         name: "allow-origin",
-        allowed: "an origin as browsers send it, such as http://localhost:3000, file:// or null"
+        allowed: "an origin as browsers send it, such as http://localhost:3000, file:// or null",
+        about: SettingText(
+            "The origin of another page that may call /tables.",
+            standard: "none", example: "http://localhost:3000", isList: true)
     ) { isOrigin($0) ? $0 : nil }
 
     static let defaultGeneration = Setting<Generation>(
-        name: "default-generation", allowed: "1, 2 or 3"
+        name: "default-generation", allowed: "1, 2 or 3",
+        about: SettingText(
+            "The generation of clients that show no mark of theirs.",
+            standard: "2", example: "2")
     ) { Int($0).flatMap(Generation.init(rawValue:)) }
 
     static let applicationKeyFile = Setting<String>(
         name: "application-key-file",
-        allowed: "the path of a file with the application key in its first line"
+        allowed: "the path of a file with the application key in its first line",
+        about: SettingText(
+            "A file with the application key of a generation 1 backend.",
+            standard: "the key that its clients send", example: "/etc/understudy/application.key")
     ) { $0.isEmpty ? nil : absolute($0) }
 
     static let parallelism = Setting<Int>(
-        name: "parallelism", allowed: "a whole number from 1 to \(SyncLimits.parallelPushes)"
+        name: "parallelism", allowed: "a whole number from 1 to \(SyncLimits.parallelPushes)",
+        about: SettingText(
+            "How many changes of different items are sent at once.",
+            standard: "1", example: "4")
     ) { text in
         Int(text).flatMap { (1...SyncLimits.parallelPushes).contains($0) ? $0 : nil }
     }
 
     static let pageSize = Setting<Int>(
-        name: "page-size", allowed: "a whole number from 1 to \(SyncLimits.pullPageRows)"
+        name: "page-size", allowed: "a whole number from 1 to \(SyncLimits.pullPageRows)",
+        about: SettingText(
+            "Rows that a pull asks for in one page; the backend may give fewer.",
+            standard: "1000", example: "100")
     ) { text in
         Int(text).flatMap { (1...SyncLimits.pullPageRows).contains($0) ? $0 : nil }
     }
 
     static let strictSDK = Setting<Bool>(
-        name: "strict-sdk", allowed: "true or false"
+        name: "strict-sdk", allowed: "true or false",
+        about: SettingText(
+            "Whether the writes that the SDKs' queues refuse are refused.",
+            standard: "false", example: "true")
     ) { Bool($0) }
 
     static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
-        name: "backend-generation", allowed: "auto, 1, 2 or 3"
+        name: "backend-generation", allowed: "auto, 1, 2 or 3",
+        about: SettingText(
+            "The backend's generation; auto asks it.",
+            standard: "auto", example: "auto")
     ) { text in
         text == "auto"
             ? .auto : Int(text).flatMap(Generation.init(rawValue:)).map { .fixed($0) }
@@ -100,16 +145,25 @@ enum Settings {
 
     static let logLevel = Setting<Logger.Level>(
         name: "log-level",
-        allowed: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))"
+        allowed: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))",
+        about: SettingText(
+            "The least that the log says; debug: each request.",
+            standard: "notice", example: "notice")
     ) { Logger.Level(rawValue: $0) }
 
     static let logFormat = Setting<LogFormat>(
-        name: "log-format", allowed: "auto, text or json"
+        name: "log-format", allowed: "auto, text or json",
+        about: SettingText(
+            "Lines for a person, or JSON; auto: text on a terminal.",
+            standard: "auto", example: "auto")
     ) { LogFormat(rawValue: $0) }
 
-    private static func tableList(_ name: String) -> Setting<TableName> {
+    private static func tableList(
+        _ name: String, about: SettingText? = nil
+    ) -> Setting<TableName> {
         Setting<TableName>(
-            name: name, allowed: "the name of a table: letters, digits and _, not a digit first"
+            name: name, allowed: "the name of a table: letters, digits and _, not a digit first",
+            about: about
         ) { TableName($0) }
     }
 
