@@ -84,6 +84,13 @@ public struct Reply: Sendable {
             isLeft: left)
     }
 
+    /// The same right, where `complete` takes the response instead, and answers itself.
+    public func intercepted(
+        _ complete: @escaping @Sendable (Response) -> Void
+    ) -> Reply {
+        Reply(complete, beginsChange: begin, changed: note)
+    }
+
     /// Sends the response. A second call does nothing.
     public func callAsFunction(_ response: Response) {
         complete(response)

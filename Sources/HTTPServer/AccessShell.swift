@@ -68,10 +68,13 @@ struct AccessShell {
             return queue(OutgoingResponse(headOnly: response.head, length: length), closing)
         case .streamed(let stream) where stream.isTornEmpty: return false
         case .streamed(let stream):
-            let feed = StreamFeed(stream, connection: unsafe ConnectionHandle(connection))
-            guard exchange.core.suspensions.enter(feed) else {
+            let isChange = exchange.isChange
+            let feed = StreamFeed(
+                stream, connection: unsafe ConnectionHandle(connection), isChange: isChange)
+            guard exchange.core.suspensions.enter(feed, isChange: isChange) else {
                 feed.finish()
-                return send(RefusalReason.stopping.response, closing: true)
+                return send(
+                    isChange ? ReplyPause.unknown : RefusalReason.stopping.response, closing: true)
             }
             let token = exchange.core.lookout.watch(
                 feed, descriptor: unsafe understudy_socket(connection))

@@ -53,6 +53,8 @@ final class Exchange {
     private(set) var heldBytes = 0
     /// The body that is handed over as it arrives.
     private var upload: Upload?
+    /// The wait for the handler's reply; nil for one that came at once.
+    private var pause: ReplyPause?
     private(set) var phase = Phase.head
     /// Whether the answer has a head only.
     private(set) var isHead = false
@@ -229,12 +231,19 @@ final class Exchange {
         }
     }
 
+    /// Whether the answer is to a change, for which a stop waits.
+    var isChange: Bool { pause?.isChange ?? false }
+
     /// Notes that the handler replies later.
-    func paused(_ pause: ReplyPause) { phase = .paused(pause) }
+    func paused(_ pause: ReplyPause) {
+        self.pause = pause
+        phase = .paused(pause)
+    }
 
     /// Notes that the handler takes the body as it arrives.
     func streaming(_ upload: Upload) {
         self.upload = upload
+        pause = upload.pause
         phase = .streaming(upload)
     }
 
@@ -257,7 +266,7 @@ final class Exchange {
             upload.stream.fail()
             upload.pause.end()
         case .paused(let pause): pause.end()
-        case .refused, .answered: break
+        case .refused, .answered: pause?.sent()
         }
         letGo()
         if let upload { core.suspensions.leave(upload.hold) }

@@ -139,7 +139,7 @@ final class Lookout: Sendable {
     }
 
     private func hungUp(_ token: UInt64) {
-        watched.withLock { $0.streams[token] }?.interrupt()
+        watched.withLock { $0.streams[token] }?.giveUp()
     }
 
     private var hasRoom: Bool { connections.load(ordering: .relaxed) < limits.connections }

@@ -46,19 +46,18 @@ final class ReplyPause: Interruptible {
     }
 
     private func accept(_ response: Response, _ waiting: inout Waiting) -> Bool {
-        let isTaken: Bool
         switch waiting.state {
-        case .open:
-            waiting.state = .replied(response)
-            isTaken = true
+        case .open: waiting.state = .replied(response)
         case .suspended:
             waiting.state = .replied(response)
             connection.resume()
-            isTaken = true
-        case .replied, .over: isTaken = false
+        // The last copy of a reply answers once more when it goes.
+        case .replied, .over: return false
         }
+        // A body that is still to come belongs to the answer that the stop waits for.
+        if case .stream = response.body { return true }
         endChange(&waiting)
-        return isTaken
+        return true
     }
 
     private func endChange(_ waiting: inout Waiting) {
@@ -66,6 +65,12 @@ final class ReplyPause: Interruptible {
         waiting.stop = .answers(RefusalReason.stopping.response)
         suspensions.changeEnded()
     }
+
+    /// Whether a stop waits for the reply, or for the rest of its body.
+    var isChange: Bool { waiting.withLock { $0.isChange } }
+
+    /// The answer was sent, or cannot be.
+    func sent() { waiting.withLock { endChange(&$0) } }
 
     /// Lets a stop wait for the reply. False when the request is answered or the server stops.
     func beginsChange() -> Bool {
@@ -161,9 +166,10 @@ final class ReplyPause: Interruptible {
         }
     }
 
-    private static let unknown = RefusalReason.response(
+    /// The answer to a change of which it is not known here whether it was made.
+    static let unknown = RefusalReason.response(
         .internalServerError,
         sentence:
-            "The server stopped before the change was on disk. Look whether it was made before "
-            + "you send it again.")
+            "The server stopped before it knew whether the change was made. Look whether it was "
+            + "before you send it again.")
 }

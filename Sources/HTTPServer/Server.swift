@@ -131,7 +131,7 @@ public final class Server: Sendable {
     ///
     /// 1. Stop accepting and close the listening sockets.
     /// 2. Answer every new and every waiting request with 503, and cut every stream. A request whose
-    ///    change is being made gets its true answer first (``Reply/beginsChange()``), within
+    ///    change is being made gets its true answer first, whole (``Reply/beginsChange()``), within
     ///    ``Limits/changeGraceMilliseconds``. Then nothing waits any more.
     /// 3. Give answers that are on their way a moment to arrive.
     /// 4. Close what is left and join the workers.

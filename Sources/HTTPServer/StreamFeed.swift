@@ -19,10 +19,13 @@ final class StreamFeed: Interruptible {
     private let sent = Atomic<Int>(0)
     private let stream: ByteStream
     private let connection: ConnectionHandle
+    /// Whether it is the answer to a change, for which a stop waits a while.
+    private let isChange: Bool
 
-    init(_ stream: ByteStream, connection: ConnectionHandle) {
+    init(_ stream: ByteStream, connection: ConnectionHandle, isChange: Bool) {
         self.stream = stream
         self.connection = connection
+        self.isChange = isChange
     }
 
     /// The bytes that were handed to libmicrohttpd.
@@ -67,8 +70,13 @@ final class StreamFeed: Interruptible {
         }
     }
 
-    /// Ends the sending: the server stops or the client hung up.
+    /// The server stops.
     func interrupt() {
+        if !isChange { giveUp() }
+    }
+
+    /// Ends the sending: the server stops and waits no longer, or the client hung up.
+    func giveUp() {
         state.withLock { state in
             switch state {
             case .flowing: state = .cut

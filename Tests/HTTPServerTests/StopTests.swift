@@ -92,6 +92,49 @@ import Testing
         #expect(held.count == 4)
     }
 
+    @Test func `the answer to a change that began is sent to its end, and no other stream is`()
+        async throws
+    {
+        let (started, starts) = AsyncStream.makeStream(of: Void.self)
+        let replies = Mutex<[String: Reply]>([:])
+        var limits = Limits()
+        limits.changeGraceMilliseconds = 60_000
+        let server = try RunningServer(
+            limits: limits,
+            TestHandler { request in
+                .later { reply in
+                    let path = String(request.path)
+                    if path != "/read" { #expect(reply.beginsChange()) }
+                    replies.withLock { $0[path] = reply }
+                    starts.yield()
+                }
+            })
+        let clients = ["/change", "/begun", "/read"].map { path in
+            let client = server.client()
+            client.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+            return client
+        }
+        for await _ in started.prefix(3) {}
+        let held = replies.withLock { $0 }
+        let streams = [ByteStream(), ByteStream(), ByteStream()]
+        // Two answers have begun when the stop begins.
+        for (path, stream) in zip(["/begun", "/read"], streams[1...]) {
+            held[path]?(Response(head: HTTPResponse(status: .ok), stream: stream))
+        }
+        for client in clients[1...] { #expect(client.head()?.status == 200) }
+        async let stopped: Void = server.server.stop()
+        #expect(clients[2].chunk() == nil)
+        held["/change"]?(Response(head: HTTPResponse(status: .created), stream: streams[0]))
+        for stream in streams[..<2] {
+            stream.write(Array("whole".utf8))
+            stream.finish()
+        }
+        #expect(clients[0].head()?.status == 201)
+        for client in clients[..<2] { #expect(client.chunk() == Array("whole".utf8)) }
+        await stopped
+        #expect(held.count == 3)
+    }
+
     @Test func `a change that does not end holds a stop no longer than its limit`() async throws {
         let (started, starts) = AsyncStream.makeStream(of: Void.self)
         let replies = Mutex<[Reply]>([])

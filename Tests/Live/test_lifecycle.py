@@ -10,6 +10,7 @@ import time
 
 import pytest
 import requests
+from hostile import HTTPBackend, honest
 from programs import BINARY, Tables, free_port, wait_until
 
 
@@ -89,6 +90,56 @@ def test_a_stop_answers_each_write_truly(start):
     tables = Tables(proxy.url)
     kept = {item: tables.get(item).status_code == 200 for item in statuses}
     assert kept == {item: status == 201 for item, status in statuses.items()}
+
+
+@pytest.fixture
+def slow():
+    """A backend that makes rows and files after a while; its table feedback is read by nobody."""
+
+    def behave(handler, body):
+        if handler.command == "GET":
+            refused = handler.path.startswith("/tables/feedback")
+            return handler.answer(401 if refused else 200, b"[]")
+        time.sleep(handler.server.seconds)
+        honest(handler, body)
+
+    backend = HTTPBackend(behave)
+    backend.seconds = 0.7
+    yield backend
+    backend.shutdown()
+
+
+def answer_of_a_stop(proxy, backend, ask):
+    """What a client gets whose request is at the backend when the proxy stops."""
+    answers = []
+    before = len(backend.writes)
+    client = threading.Thread(target=lambda: answers.append(ask()))
+    client.start()
+    wait_until(lambda: len(backend.writes) > before, 10, "the request at the backend")
+    assert proxy.stop() < 3
+    client.join()
+    proxy.start()
+    return answers[0]
+
+
+def test_a_stop_waits_for_what_the_backend_says_to_a_change(start, slow):
+    proxy = start.proxy(slow.url, "--sync", "auto")
+    for method, target in (("POST", "/api/files"), ("PUT", "/api/files/1"), ("POST", "/.auth/login/facebook")):
+        answer = answer_of_a_stop(
+            proxy, slow, lambda: requests.request(method, proxy.url + target, json={"id": "x"}, timeout=20))
+        assert answer.status_code == (201 if method == "POST" else 200), (target, answer.text)
+        assert answer.json()["id"] == "x", (target, answer.text)
+    # An insert that goes to the backend as it came, since nobody may read the table.
+    proxy.insert({"id": "a"})
+    proxy.sync()
+    answer = answer_of_a_stop(
+        proxy, slow, lambda: proxy.request("POST", "/tables/feedback", json={"id": "f"}))
+    assert (answer.status_code, answer.json()["id"]) == (201, "f")
+    # Where the backend takes too long, the answer does not say that nothing was done.
+    slow.seconds = 4
+    answer = answer_of_a_stop(
+        proxy, slow, lambda: requests.post(proxy.url + "/api/files", json={"id": "x"}, timeout=20))
+    assert answer.status_code == 500 and "Look whether it was" in answer.json()["error"]
 
 
 def test_a_port_in_use_is_one_sentence(start, tmp_path):

@@ -46,6 +46,22 @@ struct OperatorRoutesTests {
         #expect(first("/-/api/v2/status") == nil)
     }
 
+    @Test func `a stop waits for every change here, and for nothing that waits for the backend`() {
+        let waits = OperatorRoute.all.filter { route in
+            if case .later = route.action { return route.method != .get }
+            return false
+        }
+        #expect(
+            waits.map(\.pattern) == [
+                "/-/api/v1/sync", "/-/api/v1/push", "/-/api/v1/tables/{table}/pull",
+            ])
+        let reads = OperatorRoute.all.filter { route in
+            if case .change = route.action { return route.method == .get }
+            return false
+        }
+        #expect(reads.isEmpty)
+    }
+
     @Test func `every file of the dashboard has a type that browsers take`() {
         for file in DashboardFile.all {
             #expect(file.mediaType != "application/octet-stream", "\(file.name)")

@@ -60,16 +60,26 @@ struct OperatorAPI: Sendable {
             } catch {
                 return .now(error.response)
             }
-        case .later(let action):
-            return .later { reply in
-                var call = call
-                call.isLeft = { reply.isLeft }
-                work.start { [call] in
-                    do throws(Problem) {
-                        reply(try await action(self, call))
-                    } catch {
-                        reply(error.response)
-                    }
+        case .later(let action): return later(action, call)
+        case .change(let action): return later(action, call, isChange: true)
+        }
+    }
+
+    /// Answers in a task. Where the server stops, a change does not begin.
+    private func later(
+        _ action:
+            @escaping @Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response,
+        _ call: OperatorCall, isChange: Bool = false
+    ) -> Answer {
+        .later { reply in
+            var call = call
+            call.isLeft = { reply.isLeft }
+            work.start { [call] in
+                guard !isChange || reply.beginsChange() else { return }
+                do throws(Problem) {
+                    reply(try await action(self, call))
+                } catch {
+                    reply(error.response)
                 }
             }
         }

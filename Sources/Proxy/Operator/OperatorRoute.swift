@@ -7,8 +7,11 @@ struct OperatorRoute: Sendable {
     enum Action: Sendable {
         /// At once, on the server's thread.
         case now(@Sendable (OperatorAPI, OperatorCall) throws(Problem) -> Response)
-        /// In a task, while the connection is suspended.
+        /// In a task, while the connection is suspended. A server that stops does not wait for it.
         case later(@Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response)
+        /// The same for what changes something here: a server that stops waits for its true answer, and
+        /// one that has stopped does not begin it.
+        case change(@Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response)
     }
 
     let method: HTTPRequest.Method
@@ -30,6 +33,14 @@ struct OperatorRoute: Sendable {
         _ action: @escaping @Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response
     ) -> OperatorRoute {
         OperatorRoute(method: method, pattern: pattern, action: .later(action))
+    }
+
+    /// A route that changes something, and answers later.
+    static func change(
+        _ method: HTTPRequest.Method, _ pattern: String,
+        _ action: @escaping @Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response
+    ) -> OperatorRoute {
+        OperatorRoute(method: method, pattern: pattern, action: .change(action))
     }
 
     /// The path parameters if `segments` fit the pattern.

@@ -34,11 +34,11 @@ extension OperatorRoute {
         .now(.post, "\(api)/links") { api, call throws(Problem) in try api.makeLink(call) },
 
         .later(.get, "\(api)/status") { api, call throws(Problem) in try await api.status(call) },
-        .later(.post, "\(api)/mode") { api, call throws(Problem) in try await api.setMode(call) },
+        .change(.post, "\(api)/mode") { api, call throws(Problem) in try await api.setMode(call) },
         .later(.get, "\(api)/settings") { api, call throws(Problem) in
             try await api.settings(call)
         },
-        .later(.patch, "\(api)/settings") { api, call throws(Problem) in
+        .change(.patch, "\(api)/settings") { api, call throws(Problem) in
             try await api.changeSettings(call)
         },
         .now(.get, "\(api)/rejections") { api, _ in api.rejectionList() },
@@ -48,12 +48,12 @@ extension OperatorRoute {
         .later(.post, "\(api)/push") { api, call throws(Problem) in try await api.push(call) },
         .later(.get, "\(api)/runs") { api, call throws(Problem) in try await api.runs(call) },
         .later(.get, "\(api)/runs/{id}") { api, call throws(Problem) in try await api.run(call) },
-        .later(.post, "\(api)/runs/{id}/cancel") { api, call throws(Problem) in
+        .change(.post, "\(api)/runs/{id}/cancel") { api, call throws(Problem) in
             try await api.cancelRun(call)
         },
 
         .later(.get, "\(api)/tables") { api, call throws(Problem) in try await api.tables(call) },
-        .later(.patch, "\(api)/tables/{table}") { api, call throws(Problem) in
+        .change(.patch, "\(api)/tables/{table}") { api, call throws(Problem) in
             try await api.changeTable(call)
         },
         .later(.get, "\(api)/tables/{table}/items") { api, call throws(Problem) in
@@ -62,26 +62,26 @@ extension OperatorRoute {
         .later(.get, "\(api)/tables/{table}/set-aside") { api, call throws(Problem) in
             try await api.setAsideRows(call)
         },
-        .later(.post, "\(api)/tables/{table}/indexes") { api, call throws(Problem) in
+        .change(.post, "\(api)/tables/{table}/indexes") { api, call throws(Problem) in
             try await api.buildIndex(call)
         },
-        .later(.delete, "\(api)/tables/{table}/indexes/{id}") { api, call throws(Problem) in
+        .change(.delete, "\(api)/tables/{table}/indexes/{id}") { api, call throws(Problem) in
             try await api.dropIndex(call)
         },
         .later(.post, "\(api)/tables/{table}/pull") { api, call throws(Problem) in
             try await api.pull(call)
         },
-        .later(.post, "\(api)/tables/{table}/purge") { api, call throws(Problem) in
+        .change(.post, "\(api)/tables/{table}/purge") { api, call throws(Problem) in
             try await api.purge(call)
         },
 
         .later(.get, "\(api)/operations") { api, call throws(Problem) in
             try await api.operations(call)
         },
-        .later(.post, "\(api)/operations/retry") { api, call throws(Problem) in
+        .change(.post, "\(api)/operations/retry") { api, call throws(Problem) in
             try await api.bulk(.retry, call)
         },
-        .later(.post, "\(api)/operations/discard") { api, call throws(Problem) in
+        .change(.post, "\(api)/operations/discard") { api, call throws(Problem) in
             try await api.bulk(.discard, call)
         },
         .later(.get, "\(api)/operations/groups") { api, call throws(Problem) in
@@ -90,38 +90,38 @@ extension OperatorRoute {
         .later(.get, "\(api)/operations/{id}") { api, call throws(Problem) in
             try await api.operation(call)
         },
-        .later(.patch, "\(api)/operations/{id}") { api, call throws(Problem) in
+        .change(.patch, "\(api)/operations/{id}") { api, call throws(Problem) in
             try await api.edit(call)
         },
-        .later(.post, "\(api)/operations/{id}/retry") { api, call throws(Problem) in
+        .change(.post, "\(api)/operations/{id}/retry") { api, call throws(Problem) in
             try await api.retry(call)
         },
-        .later(.post, "\(api)/operations/{id}/discard") { api, call throws(Problem) in
+        .change(.post, "\(api)/operations/{id}/discard") { api, call throws(Problem) in
             try await api.discard(call)
         },
 
-        .later(.post, "\(api)/import") { api, call throws(Problem) in
+        .change(.post, "\(api)/import") { api, call throws(Problem) in
             try await api.importChanges(call)
         },
 
         .later(.get, "\(api)/conflicts") { api, call throws(Problem) in
             try await api.conflicts(call)
         },
-        .later(.post, "\(api)/conflicts/resolve") { api, call throws(Problem) in
+        .change(.post, "\(api)/conflicts/resolve") { api, call throws(Problem) in
             try await api.resolveAll(call)
         },
         .later(.get, "\(api)/conflicts/{id}") { api, call throws(Problem) in
             try await api.conflict(call)
         },
-        .later(.post, "\(api)/conflicts/{id}/resolve") { api, call throws(Problem) in
+        .change(.post, "\(api)/conflicts/{id}/resolve") { api, call throws(Problem) in
             try await api.resolve(call)
         },
 
         .later(.get, "\(api)/history") { api, call throws(Problem) in try await api.history(call) },
-        .later(.post, "\(api)/history/undo") { api, call throws(Problem) in
+        .change(.post, "\(api)/history/undo") { api, call throws(Problem) in
             try await api.undoDecisions(call)
         },
-        .later(.post, "\(api)/history/{id}/undo") { api, call throws(Problem) in
+        .change(.post, "\(api)/history/{id}/undo") { api, call throws(Problem) in
             try await api.undo(call)
         },
         .later(.get, "\(api)/samples") { api, call throws(Problem) in try await api.samples(call) },

@@ -42,11 +42,7 @@ struct PassThrough: Sendable {
         if request.bodyStream != nil { return handle(request, terms, at: uploads) }
         return .later { reply in
             guard places.take() else { return reply(unreachable(request, Self.crowded)) }
-            work.start {
-                let response = await response(to: request, terms)
-                places.giveBack()
-                reply(response)
-            }
+            work.start { await send(request, terms, reply) { places.giveBack() } }
         }
     }
 
@@ -59,11 +55,27 @@ struct PassThrough: Sendable {
                 guard await takesPlace(at: places) else {
                     return reply(unreachable(request, Self.crowded))
                 }
-                let response = await response(to: request, terms)
-                places.giveBack()
-                reply(response)
+                await send(request, terms, reply) { places.giveBack() }
             }
         }
+    }
+
+    /// Sends a request that has a place, and answers. One that may change something at the backend is not
+    /// sent once the server stops, and a stop waits for its answer.
+    private func send(
+        _ request: Request, _ terms: Terms, _ reply: Reply, giveBack: @Sendable () -> Void
+    ) async {
+        guard Self.onlyReads(request.head.method) || reply.beginsChange() else {
+            request.bodyStream?.cancel()
+            return giveBack()
+        }
+        let response = await response(to: request, terms)
+        giveBack()
+        reply(response)
+    }
+
+    private static func onlyReads(_ method: HTTPRequest.Method) -> Bool {
+        [.get, .head, .options].contains(method)
     }
 
     /// Waits for a place; false where too many wait, or for too long.

@@ -82,7 +82,7 @@ extension TablesRoutes {
     /// takes lets later ones be taken here, and counts as accepted and applied.
     func insertThrough(_ scene: Scene, _ request: Request, _ reply: Reply) {
         passThrough.handle(request, .tables).send(
-            Reply { response in
+            reply.intercepted { response in
                 guard response.head.status.kind == .successful else { return reply(response) }
                 scene.home.board.note(scene.call.table, needsSignIn: false)
                 work.start {
