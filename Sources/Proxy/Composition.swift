@@ -28,13 +28,13 @@ struct Composition {
         let transport = try makeTransport()
         let passing = try makeTransport(connections: Limits.passedConnections)
         let signingIn = try makeTransport(connections: Limits.signInConnections)
-        let house = try await assemble(
+        let graph = try await assemble(
             transport, passing: passing, signingIn: signingIn,
             workers: ServerConfiguration.cores,
             remembered: openSignIns())
-        let own: SocketPlace
+        let own: SocketPath
         do {
-            own = try configuration.folder.socketPlace()
+            own = try configuration.folder.socketPath()
         } catch {
             throw StartProblem("\(error)")
         }
@@ -43,8 +43,8 @@ struct Composition {
                 addresses: addresses,
                 unixSockets: [own.path] + (configuration.socket.map { [$0] } ?? []),
                 openSockets: sockets, workers: ServerConfiguration.cores),
-            handler: house.routes, observer: RequestLog(log: log),
-            onRefusal: { house.routes.rejections.count($0) })
+            handler: graph.routes, observer: RequestLog(log: log),
+            onRefusal: { graph.routes.rejections.count($0) })
         let bound = try await listen(server)
         // The links of an earlier process are good no more.
         SignInPage.removeAll(configuration.folder)
@@ -56,9 +56,9 @@ struct Composition {
         }
         let listening = ListeningAddresses(
             clients: bound, dashboard: configuration.dashboard ?? bound)
-        house.routes.gate.held.listens(at: listening)
+        graph.routes.gate.currentRules.listens(at: listening)
         return RunningProxy(
-            address: "\(bound)", dashboard: "\(listening.dashboard)", house: house,
+            address: "\(bound)", dashboard: "\(listening.dashboard)", graph: graph,
             folder: configuration.folder, lock: lock,
             server: server, socket: own, transports: [transport, passing, signingIn])
     }
@@ -77,15 +77,15 @@ struct Composition {
         _ transport: any HTTPTransport, passing: (any HTTPTransport)? = nil,
         signingIn: (any HTTPTransport)? = nil, workers: Int,
         remembered: RememberedSignIns.Opening = RememberedSignIns.Opening()
-    ) async throws(StartProblem) -> House {
-        let slowLane = SlowLane(worker: workers)
+    ) async throws(StartProblem) -> AppGraph {
+        let blockingExecutor = BlockingExecutor(worker: workers)
         let longReaders = workers + 1..<workers + 1 + Limits.longReadsAtOnce
         let operatorReaders =
             longReaders.upperBound..<longReaders.upperBound + Limits.operatorReadsAtOnce
         let work = BackgroundWork()
         let feed = EventFeed()
         let applicationKey = ApplicationKey(configured: configuration.applicationKey)
-        let homes = try await makeHomes(
+        let tenants = try await makeTenants(
             transport, key: applicationKey, signIns: remembered.signIns,
             workers: operatorReaders.upperBound, feed: feed, work: work)
         let access = try makeAccess()
@@ -95,24 +95,24 @@ struct Composition {
             rules: configuration.rules, access: access, capabilities: capabilities,
             dashboardPort: configuration.dashboard?.port)
         let operatorAPI = OperatorAPI(
-            homes: homes, access: access, capabilities: capabilities, rejections: rejections,
-            rules: gate.held, loginUsers: LoginUsers.count,
+            tenants: tenants, access: access, capabilities: capabilities, rejections: rejections,
+            rules: gate.currentRules, loginUsers: LoginUsers.count,
             startWarnings: [remembered.warning].compactMap { $0 }, feed: feed,
-            readiness: Readiness(now: clock.now) { await homes.proveWritable() }, work: work,
+            readiness: Readiness(now: clock.now) { await tenants.proveWritable() }, work: work,
             longReads: LongReads(readers: operatorReaders), startedAt: clock.now(), now: clock.now)
         let passThrough = PassThrough(
             backend: configuration.backend, transport: passing ?? transport,
-            signInTransport: signingIn ?? transport, homes: homes,
+            signInTransport: signingIn ?? transport, tenants: tenants,
             cookies: BackendCookies(
                 file: configuration.folder.cookiesFile, backend: configuration.backend,
-                slowLane: slowLane),
+                blockingExecutor: blockingExecutor),
             applicationKey: applicationKey,
             defaultGeneration: configuration.defaultGeneration, work: work)
         let tables = TablesRoutes(
-            homes: homes, defaultGeneration: configuration.defaultGeneration,
-            tables: configuration.tables.map(Set.init), work: work, slowLane: slowLane,
+            tenants: tenants, defaultGeneration: configuration.defaultGeneration,
+            tables: configuration.tables.map(Set.init), work: work, blockingExecutor: blockingExecutor,
             longReads: LongReads(readers: longReaders),
-            voucher: Voucher(
+            tokenVerifier: TokenVerifier(
                 backend: configuration.backend, transport: signingIn ?? transport,
                 applicationKey: applicationKey),
             passThrough: passThrough,
@@ -120,7 +120,7 @@ struct Composition {
         let routes = Routes(
             gate: gate, rejections: rejections, tables: tables, operatorAPI: operatorAPI,
             passThrough: passThrough)
-        return House(routes: routes, homes: homes, access: access, work: work, feed: feed)
+        return AppGraph(routes: routes, tenants: tenants, access: access, work: work, feed: feed)
     }
 
     /// The remembered sign-ins; what an earlier start remembered goes when the option does.
@@ -140,7 +140,7 @@ struct Composition {
 
     private func makeTransport(connections: Int = 8) throws(StartProblem) -> CurlTransport {
         do {
-            return try CurlTransport(configuration.leg.client(connections: connections))
+            return try CurlTransport(configuration.backendConnection.client(connections: connections))
         } catch {
             throw StartProblem(error.message, .error)
         }
@@ -155,7 +155,7 @@ struct Composition {
 
     private func makeAccess() throws(StartProblem) -> OperatorAccess {
         let folder = configuration.folder
-        let kept = KeptSessions(file: "\(folder.path)/sessions")
+        let kept = SessionFile(file: "\(folder.path)/sessions")
         return OperatorAccess(
             token: try folder.operatorToken(secret: ThisProcess.secret),
             sessions: kept.load(), now: clock.now, secret: ThisProcess.secret, persist: kept.save,
@@ -163,7 +163,7 @@ struct Composition {
     }
 
     private func makeCapabilities() -> Capabilities {
-        let kept = KeptCapabilities(file: "\(configuration.folder.path)/access")
+        let kept = CapabilityFile(file: "\(configuration.folder.path)/access")
         return Capabilities(
             kept: kept.load(), now: clock.now, secret: ThisProcess.secret, keep: kept.save)
     }

@@ -35,5 +35,5 @@ struct RunningBackend: Sendable {
     }
 
     /// Stops it at the end.
-    var service: any Service { Closing { await server.stop() } }
+    var service: any Service { ShutdownService { await server.stop() } }
 }

@@ -10,23 +10,23 @@ struct RunningProxy: Sendable {
     let address: String
     /// Where the dashboard is, likewise.
     let dashboard: String
-    let house: House
+    let graph: AppGraph
     let folder: DataFolder
     let lock: FolderLock
     let server: Server
     /// Where the commands reach it.
-    let socket: SocketPlace
+    let socket: SocketPath
     let transports: [CurlTransport]
 
     /// A link that signs a browser in, once.
-    func makeLink() -> String { OperatorAPI.link(house.access.makeLink().value, host: dashboard) }
+    func makeLink() -> String { OperatorAPI.link(graph.access.makeLink().value, host: dashboard) }
 
     /// What runs, in the order of starting; it is stopped from the last to the first, so that no
     /// request comes in any more when the engines end.
     var services: [any Service] {
-        house.services + [
-            Closing {
-                house.feed.closeAll()
+        graph.services + [
+            ShutdownService {
+                graph.feed.closeAll()
                 await server.stop()
             }
         ]
@@ -35,7 +35,7 @@ struct RunningProxy: Sendable {
     /// Puts everything away after the services ended.
     func close() async {
         for transport in transports { await transport.stop() }
-        await house.homes.close()
+        await graph.tenants.close()
         folder.removeAddress()
         SignInPage.removeAll(folder)
         socket.close()

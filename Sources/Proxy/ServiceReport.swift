@@ -5,7 +5,7 @@ import TablesProtocol
 /// Tells the service manager and the log how things stand: a status line when it changes, and a sign
 /// of life as long as every engine goes round.
 struct ServiceReport {
-    let homes: Homes
+    let tenants: TenantRegistry
     let manager: ServiceManager
     let log: Logger
 
@@ -22,20 +22,20 @@ struct ServiceReport {
         while !Task.isCancelled {
             var statuses: [EngineStatus] = []
             var areAllAlive = true
-            for home in homes.all {
-                if let status = try? await home.engine.status() { statuses.append(status) }
-                if await !home.engine.isGoingRound { areAllAlive = false }
+            for tenant in tenants.all {
+                if let status = try? await tenant.engine.status() { statuses.append(status) }
+                if await !tenant.engine.isGoingRound { areAllAlive = false }
             }
             for status in statuses {
                 let state = status.backend.state
                 let before = states.updateValue(state, forKey: status.identity)
                 if before != state, before != nil || state != .offline { note(status) }
             }
-            let closed = homes.closedStores.sum?.ledger.queue ?? QueueCounts()
+            let closed = tenants.closedStores.sum?.ledger.queue ?? QueueCounts()
             let line = Self.line(statuses.map(\.queue) + [closed], statuses.first?.backend)
-            if line != lastLine { manager.tell("STATUS=\(line)") }
+            if line != lastLine { manager.notify("STATUS=\(line)") }
             lastLine = line
-            if areAllAlive { manager.tell("WATCHDOG=1") }
+            if areAllAlive { manager.notify("WATCHDOG=1") }
             try? await Task.sleep(for: interval)
         }
     }

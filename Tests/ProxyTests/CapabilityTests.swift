@@ -172,8 +172,8 @@ final class CapabilityTests: Sendable {
         ("secret-secre", false), ("", false),
     ])
     func `a secret is found as it is and in base64`(text: String, isThere: Bool) {
-        #expect(SpelledSecret("secret-secret").isIn(text) == isThere)
-        #expect(!SpelledSecret("").isIn(text))
+        #expect(SecretEncodings("secret-secret").isIn(text) == isThere)
+        #expect(!SecretEncodings("").isIn(text))
     }
 
     @Test func `people who can log in are counted by number and shell`() {

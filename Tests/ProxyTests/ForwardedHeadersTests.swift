@@ -47,13 +47,13 @@ import Testing
     }
 
     @Test func `a write keeps the listed fields, and every attempt has them`() async throws {
-        try await TestHouse.run(backend: BackendOptions(flavour: .mobileApps), flags: Self.flags) {
+        try await TestApp.run(backend: BackendOptions(flavour: .mobileApps), flags: Self.flags) {
             test in
             test.unplug()
             _ = await test.table(
                 "POST", "todoitem", #"{"id":"a","text":"x"}"#,
                 ["X-Tenant": "north", "X-App-Version": "7", "X-Other": "no"])
-            let engine = test.house.homes.nobody.engine
+            let engine = test.graph.tenants.anonymous.engine
             _ = await engine.sync()
             let id = try await test.ask("GET", "/operations").body["items"]?.array?.first?["id"]?
                 .string
@@ -71,20 +71,20 @@ import Testing
             for request in sent {
                 #expect(own(request) == ["x-app-version: 7", "x-tenant: north"])
             }
-            #expect(try await test.house.homes.nobody.store.ledger().queue.open == 0)
+            #expect(try await test.graph.tenants.anonymous.store.ledger().queue.open == 0)
         }
     }
 
     @Test func `of writes that become one the later one's values hold, name by name`() async throws
     {
-        try await TestHouse.run(flags: Self.flags) { test in
+        try await TestApp.run(flags: Self.flags) { test in
             test.unplug()
             _ = await test.table(
                 "POST", "todoitem", #"{"id":"a","text":"x"}"#,
                 ["X-Tenant": "north", "X-App-Version": "7"])
             _ = await test.table("PATCH", "todoitem/a", #"{"text":"y"}"#, ["X-Tenant": "south"])
             test.plug()
-            _ = await test.house.homes.nobody.engine.sync()
+            _ = await test.graph.tenants.anonymous.engine.sync()
             let sent = try #require(test.transport.sent.last { $0.head.method == .post })
             #expect(own(sent) == ["x-app-version: 7", "x-tenant: south"])
         }
@@ -92,7 +92,7 @@ import Testing
 
     @Test func `a field that is too long is refused, one that is not sent on is not`() async throws
     {
-        try await TestHouse.run(flags: Self.flags) { test in
+        try await TestApp.run(flags: Self.flags) { test in
             let long = String(repeating: "x", count: Limits.forwardedHeaderBytes + 1)
             for method in ["GET", "POST"] {
                 let body = method == "GET" ? "" : #"{"id":"a"}"#
@@ -100,7 +100,7 @@ import Testing
                 #expect(refused.status == 400)
                 #expect(refused.body["error"]?.string?.contains("X-Tenant") == true)
             }
-            let accepted = try await test.house.homes.nobody.store.ledger().accepted
+            let accepted = try await test.graph.tenants.anonymous.store.ledger().accepted
             #expect(accepted == 0)
             let taken = await test.table("POST", "todoitem", #"{"id":"a"}"#, ["X-Other": long])
             #expect(taken.status == 201)

@@ -348,8 +348,8 @@ struct GuardTests {
         case .answer: Issue.record("it was answered")
         }
         let local = Request.make(method, path, localAddress: Connection.unixSocket, port: 0)
-        #expect(apart.door(local.connection) == .shared)
-        #expect(gate.door(request.connection) == .shared)
+        #expect(apart.portRole(local.connection) == .shared)
+        #expect(gate.portRole(request.connection) == .shared)
         guard case .answer(let answer) = apart.check(.make("GET", "/-/")) else {
             Issue.record("the dashboard's index is at the clients' port")
             return

@@ -10,21 +10,21 @@ import Testing
 /// Updates as Datasync's servers take them: JSON Patch, and what a body may say of its item.
 struct JSONPatchRouteTests {
     private func ask(
-        _ test: TestHouse, _ method: String, _ target: String, _ body: String = "",
+        _ test: TestApp, _ method: String, _ target: String, _ body: String = "",
         _ fields: [(String, String)] = [], family: ClientFamily = .datasync,
         type: String = "application/json"
-    ) async -> Told {
+    ) async -> ClientResponse {
         let type = body.isEmpty ? [] : [("Content-Type", type)]
         let call = Call(
             method: method, target: "/tables/\(target)",
             fields: SDK(family: family).fields + type + fields, body: body)
-        return Told(response: await test.send(call.request(to: "127.0.0.1:8080")))
+        return ClientResponse(response: await test.send(call.request(to: "127.0.0.1:8080")))
     }
 
     private func patch(
-        _ test: TestHouse, _ patch: String, _ fields: [(String, String)] = [],
+        _ test: TestApp, _ patch: String, _ fields: [(String, String)] = [],
         family: ClientFamily = .datasync
-    ) async -> Told {
+    ) async -> ClientResponse {
         await ask(
             test, "PATCH", "todoitem/a", patch, fields, family: family,
             type: "application/json-patch+json")
@@ -33,9 +33,9 @@ struct JSONPatchRouteTests {
     /// A proxy whose client has inserted `{"id":"a","text":"x","n":1.10}`.
     private func withItem(
         _ backend: BackendOptions = BackendOptions(flavour: .datasync),
-        _ body: (TestHouse, Told) async throws -> Void
+        _ body: (TestApp, ClientResponse) async throws -> Void
     ) async throws {
-        try await TestHouse.run(backend: backend) { test in
+        try await TestApp.run(backend: backend) { test in
             let made = await ask(test, "POST", "todoitem", #"{"id":"a","text":"x","n":1.10}"#)
             #expect(made.status == 201)
             try await body(test, made)
@@ -57,7 +57,7 @@ struct JSONPatchRouteTests {
             #expect(told.item?.own == ["n": "2.50", "big": "9007199254740993"])
             #expect(told.etag != made.etag && told.field("Last-Modified") != nil)
             #expect(await ask(test, "GET", "todoitem/a").item == told.item)
-            _ = await test.house.homes.nobody.engine.push()
+            _ = await test.graph.tenants.anonymous.engine.push()
             let there = test.elsewhere("GET", "todoitem/a")
             #expect(there["n"] == .number(JSONNumber("2.50") ?? JSONNumber(0)))
             #expect(there["big"]?.integer == 9_007_199_254_740_993)
@@ -86,7 +86,7 @@ struct JSONPatchRouteTests {
         let sdk = SDK(family: family)
         let mark = sdk.isFirst ? "/__deleted" : "/deleted"
         try await withItem { test, made in
-            func set(_ value: Bool) async -> Told {
+            func set(_ value: Bool) async -> ClientResponse {
                 await patch(
                     test, "[{\"op\":\"replace\",\"path\":\"\(mark)\",\"value\":\(value)}]",
                     family: family)
@@ -105,10 +105,10 @@ struct JSONPatchRouteTests {
     func `a row that the backend holds as deleted is gone, but for a patch that brings it back`()
         async throws
     {
-        try await TestHouse.run(backend: BackendOptions(flavour: .datasync)) { test in
+        try await TestApp.run(backend: BackendOptions(flavour: .datasync)) { test in
             _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"x"}"#)
             _ = test.elsewhere("DELETE", "todoitem/a")
-            let engine = test.house.homes.nobody.engine
+            let engine = test.graph.tenants.anonymous.engine
             _ = await engine.pull(try #require(TableName("todoitem")))
             let told = await patch(test, #"[{"op":"replace","path":"/text","value":"y"}]"#)
             #expect(told.status == 410)
@@ -194,12 +194,12 @@ struct JSONPatchRouteTests {
     ) async throws {
         var options = BackendOptions(flavour: .datasync)
         options.dynamicTable = TableOptions(softDelete: isSoft)
-        try await TestHouse.run(backend: options) { test in
+        try await TestApp.run(backend: options) { test in
             for id in ["a", "b"] {
                 _ = test.elsewhere("POST", "todoitem", #"{"id":"\#(id)","text":"x"}"#)
             }
             _ = test.elsewhere("DELETE", "todoitem/b")
-            let engine = test.house.homes.nobody.engine
+            let engine = test.graph.tenants.anonymous.engine
             _ = await engine.pull(try #require(TableName("todoitem")))
             let query = family == .mobileServices ? "?__systemproperties=*" : ""
             #expect(await ask(test, "DELETE", "todoitem/a", family: family).status == 204)

@@ -22,17 +22,17 @@ import Testing
     }
 
     /// A table of two rows, of which the second came with one more column after the first was pulled.
-    private func fill(_ test: TestHouse) async {
+    private func fill(_ test: TestApp) async {
         _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"old"}"#)
-        _ = await test.house.homes.nobody.engine.sync()
+        _ = await test.graph.tenants.anonymous.engine.sync()
         _ = test.elsewhere("POST", "todoitem", #"{"id":"b","text":"n","later":1.5}"#)
-        _ = await test.house.homes.nobody.engine.sync()
+        _ = await test.graph.tenants.anonymous.engine.sync()
     }
 
     private func run(
-        _ flavour: BackendFlavour, _ body: (TestHouse) async throws -> Void
+        _ flavour: BackendFlavour, _ body: (TestApp) async throws -> Void
     ) async throws {
-        try await TestHouse.run(
+        try await TestApp.run(
             tables: ["todoitem"], backend: BackendOptions(flavour: flavour)
         ) { test in
             await fill(test)
@@ -93,7 +93,7 @@ import Testing
         async throws
     {
         try await run(.node) { test in
-            let engine = test.house.homes.nobody.engine
+            let engine = test.graph.tenants.anonymous.engine
             let seen = await test.table("GET", "todoitem/a")
             #expect(own(seen.body) == #"{"id":"a","text":"old","later":null}"#)
             test.transport.forget()
@@ -115,7 +115,7 @@ import Testing
 
     @Test func `another backend's rows are shown as they come`() async throws {
         try await run(.node) { test in
-            try await test.house.homes.nobody.engine.rebind()
+            try await test.graph.tenants.anonymous.engine.rebind()
             #expect(own(await test.table("GET", "todoitem/a").body) == #"{"id":"a","text":"old"}"#)
         }
     }

@@ -40,12 +40,12 @@ struct MetricsTests {
     @Test func `requests to the backend are counted by what they came to and how long they took`()
         async throws
     {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             _ = await test.table("POST", "todoitem", #"{"id":"a","text":"one"}"#)
             _ = try await test.ask("POST", "/sync?wait=10")
             test.unplug()
             _ = try await test.ask("POST", "/sync?wait=10")
-            let times = test.house.homes.nobody.engine.requestTimes
+            let times = test.graph.tenants.anonymous.engine.requestTimes
             let succeeded = try #require(times.histograms[.succeeded])
             #expect(succeeded.count >= 2)
             #expect(succeeded.counts.count == SyncLimits.requestTimeBoundsMilliseconds.count + 1)

@@ -10,7 +10,7 @@ struct OperatorAPITests {
     {
         let document = try JSONValue(parsing: PackageResources.openapi_json)
         let schemas = OpenAPIShapes(document)
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             _ = await test.table("POST", "todoitem", #"{"id":"a","text":"one"}"#)
             for (method, path, operation) in schemas.operations {
                 let target = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -31,7 +31,7 @@ struct OperatorAPITests {
     @Test func `the story of the eggs runs through the operator API`() async throws {
         let document = try JSONValue(parsing: PackageResources.openapi_json)
         let shapes = OpenAPIShapes(document)
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             _ = await test.table("POST", "todoitem", #"{"id":"eggs","text":"Buy eggs"}"#)
             let first = try await test.ask("POST", "/sync?wait=10")
             #expect(first.status == 200)
@@ -88,7 +88,7 @@ struct OperatorAPITests {
     }
 
     @Test func `a browser signs in by link, and the cookie alone opens nothing`() async throws {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             let link = try await test.ask("POST", "/links")
             #expect(link.status == 201)
             let url = try #require(link.body["url"]?.string)
@@ -121,7 +121,7 @@ struct OperatorAPITests {
     }
 
     @Test func `bad requests are problems with a code`() async throws {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             let cases: [(String, String, String, Int, String)] = [
                 ("GET", "/operations?limit=0", "", 400, "invalid-request"),
                 ("GET", "/operations?state=lost", "", 400, "invalid-request"),
@@ -151,7 +151,7 @@ struct OperatorAPITests {
     @Test func `a discarded change goes back to the server's, and history brings it back`()
         async throws
     {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"theirs"}"#)
             _ = try await test.ask("POST", "/tables/todoitem/pull?wait=10")
             _ = await test.table("PATCH", "todoitem/a", #"{"text":"a mistake"}"#)
@@ -172,7 +172,7 @@ struct OperatorAPITests {
     }
 
     @Test func `the first look at a table brings its rows`() async throws {
-        try await TestHouse.run(sync: .auto) { test in
+        try await TestApp.run(sync: .auto) { test in
             _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"theirs"}"#)
             let rows = try await test.ask("GET", "/tables/todoitem/items")
             #expect(rows.body["total"]?.integer == 1)
@@ -181,7 +181,7 @@ struct OperatorAPITests {
     }
 
     @Test func `settings are changed one by one`() async throws {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             let changed = try await test.ask(
                 "PATCH", "/settings", #"{"parallelism":2,"triggers":["manual","interval"]}"#)
             #expect(changed.status == 200)

@@ -166,9 +166,9 @@ final class OperatorAccessTests: Sendable {
     @Test func `a session is let in until it ends`() throws {
         let access = access()
         let session = try #require(access.signIn(link: access.makeLink().value))
-        #expect(access.isLetIn(.token) && access.isLetIn(.session(session)))
+        #expect(access.isAuthorized(.token) && access.isAuthorized(.session(session)))
         access.signOut(session)
-        #expect(access.isLetIn(.token) && !access.isLetIn(.session(session)))
+        #expect(access.isAuthorized(.token) && !access.isAuthorized(.session(session)))
     }
 
     @Test(arguments: [

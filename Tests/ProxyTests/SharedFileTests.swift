@@ -35,7 +35,7 @@ struct SharedFileTests {
             disk.write(value)
             return nil
         }
-        let lane = SlowLane(worker: 0)
+        let lane = BlockingExecutor(worker: 0)
         add(0, to: file)
         let saved = Mutex(0)
         let all = DispatchSemaphore(value: 0)
@@ -46,12 +46,12 @@ struct SharedFileTests {
                 all.signal()
             }
         }
-        await SlowLane(worker: 0).value { disk.begun.wait() }
+        await BlockingExecutor(worker: 0).value { disk.begun.wait() }
         for number in 1...29 { add(number, to: file) }
         #expect(file.read { $0 } == Array(0...29))
         #expect(saved.withLock { $0 } == 0)
         disk.goesOn.signal()
-        await SlowLane(worker: 0).value { for _ in 0...29 { all.wait() } }
+        await BlockingExecutor(worker: 0).value { for _ in 0...29 { all.wait() } }
         #expect(disk.written.withLock { $0 } == [[0], Array(0...29)])
     }
 

@@ -11,8 +11,8 @@ import Testing
 struct StoppingTests {
     /// Hands a request over as a server does that stops, and waits until it is asked whether a change may
     /// begin; then nothing is answered.
-    private func refuse(_ request: Request, _ test: TestHouse) async {
-        guard case .later(let start) = test.house.routes.handle(request) else {
+    private func refuse(_ request: Request, _ test: TestApp) async {
+        guard case .later(let start) = test.graph.routes.handle(request) else {
             Issue.record("answered at once")
             return
         }
@@ -31,7 +31,7 @@ struct StoppingTests {
 
     @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
     func `a change is not passed on`(method: String) async throws {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             await refuse(.make(method, "/api/custom", body: "{}"), test)
             let read = await test.send(.make("GET", "/api/custom"))
             #expect(read.head.status.code != 503)
@@ -40,7 +40,7 @@ struct StoppingTests {
     }
 
     @Test func `the operator changes nothing`() async throws {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             let token = try test.folder.token() ?? ""
             let fields: KeyValuePairs = [
                 "Authorization": "Bearer \(token)", "Content-Type": "application/json",

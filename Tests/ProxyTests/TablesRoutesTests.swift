@@ -9,7 +9,7 @@ import Testing
 
 struct TablesRoutesTests {
     @Test func `the first read of a table pulls it, and later ones need no backend`() async throws {
-        try await TestHouse.run(sync: .auto) { test in
+        try await TestApp.run(sync: .auto) { test in
             _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"there"}"#)
             let first = await test.table("GET", "todoitem")
             #expect(first.status == 200)
@@ -25,7 +25,7 @@ struct TablesRoutesTests {
 
     @Test(.ends)
     func `a write to a table whose first pull takes long is made on the row itself`() async throws {
-        try await TestHouse.run(sync: .auto) { test in
+        try await TestApp.run(sync: .auto) { test in
             _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"theirs","rank":1}"#)
             let gate = Gate()
             defer { gate.open() }
@@ -42,12 +42,12 @@ struct TablesRoutesTests {
             gate.open()
             try await test.firstPull(of: "todoitem")
             #expect(await test.table("GET", "todoitem/a").body["text"]?.string == "mine")
-            #expect(try await test.house.homes.nobody.store.ledger().accepted == 1)
+            #expect(try await test.graph.tenants.anonymous.store.ledger().accepted == 1)
         }
     }
 
     @Test func `a first read that finds the backend away is answered at once`() async throws {
-        try await TestHouse.run(sync: .auto) { test in
+        try await TestApp.run(sync: .auto) { test in
             test.unplug()
             let list = await test.table("GET", "todoitem")
             #expect(list.status == 503)
@@ -61,7 +61,7 @@ struct TablesRoutesTests {
     func `every verb is answered at tables in any case, and the backend hears nothing of it`(
         version: String, tables: String
     ) async throws {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             test.unplug()
             func ask(_ method: String, _ path: String, _ body: String = "") async -> Response {
                 var request = Request.make(method, "/\(tables)/\(path)", body: body)
@@ -89,7 +89,7 @@ struct TablesRoutesTests {
     }
 
     @Test func `offline, a table that is not here is no empty list`() async throws {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             test.unplug()
             let list = await test.table("GET", "todoitem")
             #expect(list.status == 503)
@@ -116,10 +116,10 @@ struct TablesRoutesTests {
         ("todoitem/a", "", "GET, HEAD, POST, PATCH, DELETE, OPTIONS"),
         ("todoitem", "9", "GET, HEAD, POST, PATCH, OPTIONS"),
     ])
-    func `OPTIONS of a program says what the path takes, and asks nobody`(
+    func `OPTIONS of a program says what the path takes, and asks anonymous`(
         path: String, version: String, methods: String
     ) async throws {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             let marks: KeyValuePairs =
                 version.isEmpty
                 ? ["X-ZUMO-VERSION": "ZUMO/1.3"] : ["ZUMO-API-VERSION": version]
@@ -128,7 +128,7 @@ struct TablesRoutesTests {
             #expect(answer.head.headerFields[.allow] == methods)
             #expect(answer.head.headerFields[.accessControlAllowOrigin] == nil)
             #expect((answer.bytes ?? []).isEmpty)
-            let known = try await test.house.homes.nobody.store.tables()
+            let known = try await test.graph.tenants.anonymous.store.tables()
             #expect(known.isEmpty && test.transport.sent.isEmpty)
             #expect(
                 await test.send(.make("OPTIONS", "/tables/a/b/c", marks)).head.status == .notFound)
@@ -138,7 +138,7 @@ struct TablesRoutesTests {
     @Test func `OPTIONS of a listed page is a preflight only where it asks for a method`()
         async throws
     {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             let asked = await test.send(
                 .make("OPTIONS", "/tables/todoitem", ["Origin": "http://app.example"]))
             #expect(asked.head.status == .ok)
@@ -152,7 +152,7 @@ struct TablesRoutesTests {
     }
 
     @Test func `a body with an empty content type is JSON`() async throws {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             test.unplug()
             var insert = Request.make(
                 "POST", "/tables/todoitem", ["ZUMO-API-VERSION": "2.0.0", "Content-Type": ""],
@@ -165,7 +165,7 @@ struct TablesRoutesTests {
     }
 
     @Test func `offline writes are answered as online ones`() async throws {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             test.unplug()
             let made = await test.table("POST", "todoitem", #"{"id":"a","text":"one"}"#)
             #expect(made.status == 201)
@@ -189,15 +189,15 @@ struct TablesRoutesTests {
     }
 
     @Test func `only the listed tables exist`() async throws {
-        try await TestHouse.run(tables: ["todoitem"]) { test in
+        try await TestApp.run(tables: ["todoitem"]) { test in
             #expect(await test.table("POST", "other", #"{"id":"a"}"#).status == 404)
             #expect(await test.table("GET", "other").status == 404)
             #expect(await test.table("POST", "TodoItem", #"{"id":"a"}"#).status == 201)
         }
     }
 
-    @Test func `a listed origin may read the answer, nobody else's page`() async throws {
-        try await TestHouse.run { test in
+    @Test func `a listed origin may read the answer, anonymous else's page`() async throws {
+        try await TestApp.run { test in
             let listed = await test.table(
                 "GET", "todoitem", "", ["Origin": "http://app.example"])
             #expect(listed.fields[.accessControlAllowOrigin] == "http://app.example")
@@ -216,7 +216,7 @@ struct TablesRoutesTests {
     }
 
     @Test func `a browser at the front door is led to the dashboard`() async throws {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             let page = await test.send(.make("GET", "/", ["Accept": "text/html,*/*"]))
             #expect(page.head.status == .found)
             #expect(page.head.headerFields[.location] == "/-/")
@@ -230,7 +230,7 @@ struct TablesRoutesTests {
     @Test func `other paths reach the backend without what concerns only this connection`()
         async throws
     {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             test.transport.decide { request, _ in
                 .instead(
                     Response(
@@ -266,7 +266,7 @@ struct TablesRoutesTests {
     }
 
     @Test func `offline, other paths are refused in the caller's shape`() async throws {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             test.unplug()
             let answer = await test.send(.make("GET", "/api/x", ["ZUMO-API-VERSION": "2.0.0"]))
             #expect(answer.head.status == .serviceUnavailable)

@@ -20,6 +20,6 @@ struct BackupCommand: ParsableCommand {
         let entries = try Backup.make(of: try options.folder(), at: path)
         let answer = JSONValue.members(
             ("path", .string(path)), ("stores", .array(entries.map(Backup.json))))
-        options.show(answer, Words.backup)
+        options.show(answer, TerminalText.backup)
     }
 }

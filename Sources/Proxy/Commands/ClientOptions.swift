@@ -61,12 +61,12 @@ struct ClientOptions: ParsableArguments {
     ) async throws -> Value {
         let folder = try folder()
         if let value = try await withRunning(folder, body) { return value }
-        let house = try await ClosedHouse.open(
+        let admin = try await OfflineAdmin.open(
             folder, log: try ProcessLog(try sources()).logger)
-        return try await house.whileOpen {
+        return try await admin.whileOpen {
             try await body(
                 OperatorClient(
-                    house, authority: ClosedHouse.authority, token: house.token,
+                    admin, authority: OfflineAdmin.authority, token: admin.token,
                     identity: identity, isRunning: false))
         }
     }
@@ -82,10 +82,10 @@ struct ClientOptions: ParsableArguments {
         try folder.refuseForeignSocket()
         let address: String?
         let token: String?
-        let place: SocketPlace
+        let place: SocketPath
         do {
             (address, token) = (try folder.address(), try folder.token())
-            place = try folder.socketPlace()
+            place = try folder.socketPath()
         } catch {
             throw StartProblem("\(error)", .error)
         }

@@ -20,7 +20,7 @@ struct ConfigShow: AsyncParsableCommand {
         let answer = JSONValue.members(
             ("file", .text(sources.file.path)),
             ("settings", .array(ServeSetting.all.map { Self.json($0, sources) })))
-        options.show(answer) { Words.settings($0, origin: origin) }
+        options.show(answer) { TerminalText.settings($0, origin: origin) }
         for setting in ServeSetting.all {
             for said in sources.said(setting) where !setting.accepts(said.text) {
                 throw ConfigurationProblem(

@@ -21,7 +21,7 @@ struct Conflicts: AsyncParsableCommand {
             let list = try await options.withOperatorOrStore {
                 try await $0.get("/conflicts", page.query)
             }
-            options.show(list, Words.conflicts)
+            options.show(list, TerminalText.conflicts)
         }
     }
 
@@ -39,7 +39,7 @@ struct Conflicts: AsyncParsableCommand {
             let conflict = try await options.withOperatorOrStore { client in
                 try await client.get("/conflicts/\(PercentCoding.encode(id))")
             }
-            options.show(conflict, Words.conflict)
+            options.show(conflict, TerminalText.conflict)
         }
     }
 
@@ -76,7 +76,7 @@ struct Conflicts: AsyncParsableCommand {
                 if let edited { body.append(.init("item", edited)) }
                 return try await client.post("\(path)/resolve", [], .object(body))
             }
-            options.show(result, Words.action)
+            options.show(result, TerminalText.action)
         }
     }
 }

@@ -34,7 +34,7 @@ struct ConflictsResolveAll: AsyncParsableCommand {
             try confirmation.confirm("\(count) conflicts are decided: \(choice)")
             return try await client.post("/conflicts/resolve", [], request(dryRun: false))
         }
-        options.show(result) { Words.bulk($0, "decided") }
+        options.show(result) { TerminalText.bulk($0, "decided") }
     }
 
     private func request(dryRun: Bool) -> JSONValue {

@@ -19,7 +19,7 @@ struct DoctorCommand: AsyncParsableCommand {
     func run() async throws {
         let findings = try await Self.findings(options, backend: backend)
         let report = JSONValue.members(("findings", .array(findings.map(\.json))))
-        options.show(report, Words.findings)
+        options.show(report, TerminalText.findings)
         if findings.contains(where: { $0.state == .problem }) { throw ExitStatus.error }
     }
 

@@ -38,7 +38,7 @@ struct Export: AsyncParsableCommand {
             }
         }
         let parts = only.isEmpty ? Part.allCases : only
-        let identity = options.identity ?? Homes.anonymous
+        let identity = options.identity ?? Identity.anonymousKey
         let counts = try await options.withOperatorOrStore { client in
             var exporter = Exporter(client: client, file: file, parts: parts)
             return try await exporter.run(identity)

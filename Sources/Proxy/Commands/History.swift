@@ -27,18 +27,18 @@ struct History: AsyncParsableCommand {
             let result = try await options.withOperatorOrStore { client in
                 try await client.post("/history/\(undo)/undo")
             }
-            return options.show(result, Words.action)
+            return options.show(result, TerminalText.action)
         }
         if !undoDecisions.isEmpty {
             let ids = JSONValue.array(undoDecisions.map { .string($0) })
             let result = try await options.withOperatorOrStore { client in
                 try await client.post("/history/undo", [], .members(("operations", ids)))
             }
-            return options.show(result) { Words.bulk($0, "undone") }
+            return options.show(result) { TerminalText.bulk($0, "undone") }
         }
         let list = try await options.withOperatorOrStore {
             try await $0.get("/history", page.query)
         }
-        options.show(list, Words.history)
+        options.show(list, TerminalText.history)
     }
 }

@@ -46,7 +46,7 @@ struct Import: AsyncParsableCommand {
             try await importer.send("changes", export.changes)
             return importer.result
         }
-        options.show(result, Words.imported)
+        options.show(result, TerminalText.imported)
         if result["refused"]?.integer ?? 0 > 0 { throw ExitStatus.error }
     }
 }

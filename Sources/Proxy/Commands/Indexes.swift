@@ -33,7 +33,7 @@ struct IndexesList: AsyncParsableCommand {
         let list = JSONValue.members(
             ("items", .array(items)), ("next", .null), ("total", .number(items.count)))
         options.show(list) { _ in
-            items.isEmpty ? ["No list asked for an index yet."] : items.map(Words.index)
+            items.isEmpty ? ["No list asked for an index yet."] : items.map(TerminalText.index)
         }
     }
 }

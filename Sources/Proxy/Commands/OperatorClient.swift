@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-/// Asks the operator API: that of a running Understudy, or that of a house opened for the command.
+/// Asks the operator API: that of a running Understudy, or that of a graph opened for the command.
 struct OperatorClient: Sendable {
     private let transport: any HTTPTransport
     private let authority: String

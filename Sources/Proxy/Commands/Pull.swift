@@ -37,7 +37,7 @@ struct Pull: AsyncParsableCommand {
                     "/tables/\(PercentCoding.encode(table))/pull", [("wait", "0")], request),
                 client)
         }
-        options.show(run, Words.run)
+        options.show(run, TerminalText.run)
         try Sync.throwResult(run)
     }
 }

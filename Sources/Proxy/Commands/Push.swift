@@ -16,7 +16,7 @@ struct Push: AsyncParsableCommand {
         let run = try await options.withOperator { client in
             try await Sync.finished(try await client.post("/push", [("wait", "0")]), client)
         }
-        options.show(run, Words.run)
+        options.show(run, TerminalText.run)
         try Sync.throwResult(run)
     }
 }

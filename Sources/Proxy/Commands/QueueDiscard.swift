@@ -31,6 +31,6 @@ struct QueueDiscard: AsyncParsableCommand {
             return try await client.post(
                 "/operations/discard", [], selection.request(dryRun: false))
         }
-        options.show(result) { target.all ? Words.bulk($0, "given up") : Words.action($0) }
+        options.show(result) { target.all ? TerminalText.bulk($0, "given up") : TerminalText.action($0) }
     }
 }

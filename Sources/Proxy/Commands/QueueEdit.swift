@@ -26,6 +26,6 @@ struct QueueEdit: AsyncParsableCommand {
             return try await client.patch(
                 path, .members(("revision", revision), ("columns", .object(members))))
         }
-        options.show(result, Words.action)
+        options.show(result, TerminalText.action)
     }
 }

@@ -16,6 +16,6 @@ struct QueueGroups: AsyncParsableCommand {
         let list = try await options.withOperatorOrStore {
             try await $0.get("/operations/groups", selection.query)
         }
-        options.show(list, Words.groups)
+        options.show(list, TerminalText.groups)
     }
 }

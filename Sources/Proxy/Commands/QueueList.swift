@@ -13,6 +13,6 @@ struct QueueList: AsyncParsableCommand {
     func run() async throws {
         let query = page.query + selection.query
         let list = try await options.withOperatorOrStore { try await $0.get("/operations", query) }
-        options.show(list, Words.operations)
+        options.show(list, TerminalText.operations)
     }
 }

@@ -15,6 +15,6 @@ struct QueueRetry: AsyncParsableCommand {
             return try await client.post(
                 "/operations/retry", [], target.selection.request(dryRun: target.dryRun))
         }
-        options.show(result) { target.all ? Words.bulk($0, "to be sent again") : Words.action($0) }
+        options.show(result) { target.all ? TerminalText.bulk($0, "to be sent again") : TerminalText.action($0) }
     }
 }

@@ -15,6 +15,6 @@ struct QueueShow: AsyncParsableCommand {
         let detail = try await options.withOperatorOrStore { client in
             try await client.get("/operations/\(PercentCoding.encode(id))")
         }
-        options.show(detail, Words.detail)
+        options.show(detail, TerminalText.detail)
     }
 }

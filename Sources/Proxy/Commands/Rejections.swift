@@ -14,6 +14,6 @@ struct Rejections: AsyncParsableCommand {
 
     func run() async throws {
         let list = try await options.withOperator { try await $0.get("/rejections") }
-        options.show(list, Words.rejections)
+        options.show(list, TerminalText.rejections)
     }
 }

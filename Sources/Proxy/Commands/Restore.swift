@@ -40,7 +40,7 @@ struct Restore: ParsableCommand {
             ("path", .string(folder.path)), ("stores", .array(entries.map(Backup.json))),
             ("keptAside", .text(aside)))
         options.show(answer) { answer in
-            Words.backup(answer) + (aside.map { ["What was there before is in \($0)."] } ?? [])
+            TerminalText.backup(answer) + (aside.map { ["What was there before is in \($0)."] } ?? [])
                 + (dryRun
                     ? ["The backup can be restored as it is listed here; nothing was changed."]
                     : [])

@@ -15,6 +15,6 @@ struct RunsCancel: AsyncParsableCommand {
         let run = try await options.withOperator { client in
             try await client.post("/runs/\(PercentCoding.encode(id))/cancel")
         }
-        options.show(run, Words.run)
+        options.show(run, TerminalText.run)
     }
 }

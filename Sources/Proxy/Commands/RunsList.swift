@@ -11,6 +11,6 @@ struct RunsList: AsyncParsableCommand {
 
     func run() async throws {
         let list = try await options.withOperatorOrStore { try await $0.get("/runs", page.query) }
-        options.show(list, Words.runs)
+        options.show(list, TerminalText.runs)
     }
 }

@@ -38,7 +38,7 @@ struct Serve: AsyncParsableCommand {
             """)
     var config: String?
 
-    @OptionGroup var leg: BackendLegOptions
+    @OptionGroup var backendConnection: BackendConnectionOptions
 
     @OptionGroup var options: ServeOptions
 
@@ -52,19 +52,19 @@ struct Serve: AsyncParsableCommand {
         composition.sockets = manager.sockets
         let proxy = try await composition.start(lock)
         welcome(configuration, proxy)
-        let report = ServiceReport(homes: proxy.house.homes, manager: manager, log: log.logger)
+        let report = ServiceReport(tenants: proxy.graph.tenants, manager: manager, log: log.logger)
         let reload = Reload(
-            house: proxy.house, log: log, holding: sources, rebind: options.rebind,
+            graph: proxy.graph, log: log, holding: sources, rebind: options.rebind,
             reading: self.sources)
-        manager.tell("READY=1")
+        manager.notify("READY=1")
         var lifetime = Lifetime(
-            services: proxy.services + [Loop { await report.run() }], log: log.logger)
-        lifetime.onStop = { manager.tell("STOPPING=1") }
+            services: proxy.services + [LoopService { await report.run() }], log: log.logger)
+        lifetime.onStop = { manager.notify("STOPPING=1") }
         lifetime.onHangUp = {
-            manager.tell(
+            manager.notify(
                 "RELOADING=1", "MONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
             await reload.run()
-            manager.tell("READY=1")
+            manager.notify("READY=1")
         }
         try await lifetime.run()
         await proxy.close()
@@ -72,7 +72,7 @@ struct Serve: AsyncParsableCommand {
 
     /// Where the settings come from; the file is read each time.
     private func sources() throws(StartProblem) -> Sources {
-        var flags = options.flags.merging(leg.flags) { $1 }
+        var flags = options.flags.merging(backendConnection.flags) { $1 }
         flags[Settings.backend.name] = backend.map { [$0] } ?? []
         flags[Settings.backendGeneration.name] = backendGeneration.map { [$0] } ?? []
         flags[Settings.applicationKeyFile.name] = applicationKeyFile.map { [$0] } ?? []
@@ -92,6 +92,6 @@ struct Serve: AsyncParsableCommand {
             ThisProcess.say("Dashboard, signed in once, for 30 minutes: \(proxy.makeLink())")
         }
         ThisProcess.say("Stores are kept by SQLite \(Store.sqliteVersion).")
-        for warning in proxy.house.routes.operatorAPI.warnings { ThisProcess.say(warning) }
+        for warning in proxy.graph.routes.operatorAPI.warnings { ThisProcess.say(warning) }
     }
 }

@@ -19,6 +19,6 @@ struct SettingsSet: AsyncParsableCommand {
         let result = try await options.withOperator { client in
             try await client.patch("/settings", .object(members))
         }
-        options.show(result, Words.members)
+        options.show(result, TerminalText.members)
     }
 }

@@ -10,6 +10,6 @@ struct SettingsShow: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try await options.withOperator { try await $0.get("/settings") }
-        options.show(settings, Words.members)
+        options.show(settings, TerminalText.members)
     }
 }

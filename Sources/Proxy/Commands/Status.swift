@@ -17,7 +17,7 @@ struct Status: AsyncParsableCommand {
         let (status, isRunning) = try await options.withOperatorOrStore { client in
             (try await client.get("/status"), client.isRunning)
         }
-        options.show(status, Words.status)
+        options.show(status, TerminalText.status)
         if !isRunning {
             ThisProcess.say("No Understudy runs; this is what the store holds.")
             throw ExitStatus.notRunning

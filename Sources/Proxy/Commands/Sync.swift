@@ -18,7 +18,7 @@ struct Sync: AsyncParsableCommand {
         let run = try await options.withOperator { client in
             try await Self.finished(try await client.post("/sync", [("wait", "0")]), client)
         }
-        options.show(run, Words.run)
+        options.show(run, TerminalText.run)
         try Self.throwResult(run)
     }
 

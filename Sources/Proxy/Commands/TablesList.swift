@@ -10,6 +10,6 @@ struct TablesList: AsyncParsableCommand {
 
     func run() async throws {
         let list = try await options.withOperatorOrStore { try await $0.get("/tables") }
-        options.show(list, Words.tables)
+        options.show(list, TerminalText.tables)
     }
 }

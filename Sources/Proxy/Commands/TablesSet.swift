@@ -56,6 +56,6 @@ struct TablesSet: AsyncParsableCommand {
         let result = try await options.withOperatorOrStore { client in
             try await client.patch("/tables/\(PercentCoding.encode(table))", request)
         }
-        options.show(result) { Words.table($0) }
+        options.show(result) { TerminalText.table($0) }
     }
 }

@@ -21,6 +21,6 @@ struct TablesSetAside: AsyncParsableCommand {
         let list = try await options.withOperatorOrStore { client in
             try await client.get("/tables/\(PercentCoding.encode(table))/set-aside", page.query)
         }
-        options.show(list, Words.setAside)
+        options.show(list, TerminalText.setAside)
     }
 }

@@ -3,8 +3,8 @@ import SyncCore
 
 /// Reads the settings again while the process runs, and takes over those that can change then.
 actor Reload {
-    private let homes: Homes
-    private let rules: HeldRules
+    private let tenants: TenantRegistry
+    private let rules: CurrentRules
     private let forwarded: ForwardedHeaders
     private let log: ProcessLog
     private let rebind: Bool
@@ -23,16 +23,16 @@ actor Reload {
 
     /// Makes a reload.
     /// - Parameters:
-    ///   - house: whose settings change.
+    ///   - graph: whose settings change.
     ///   - holding: the sources of the start.
     ///   - reading: reads them anew.
     init(
-        house: House, log: ProcessLog, holding: Sources, rebind: Bool,
+        graph: AppGraph, log: ProcessLog, holding: Sources, rebind: Bool,
         reading: @escaping @Sendable () throws(StartProblem) -> Sources
     ) {
-        homes = house.homes
-        rules = house.routes.gate.held
-        forwarded = house.routes.tables.forwardedHeaders
+        tenants = graph.tenants
+        rules = graph.routes.gate.currentRules
+        forwarded = graph.routes.tables.forwardedHeaders
         self.log = log
         self.holding = holding
         self.rebind = rebind
@@ -72,7 +72,7 @@ actor Reload {
     private func apply(
         _ change: @escaping @Sendable (inout SyncSettings) -> Void
     ) async throws(Problem) {
-        try await homes.updateAll { settings throws(Problem) in
+        try await tenants.updateAll { settings throws(Problem) in
             var settings = settings
             change(&settings)
             return settings
@@ -81,9 +81,9 @@ actor Reload {
 
     private func apply(_ policies: [PolicySetting]) async throws {
         for said in policies {
-            _ = try await homes.nobody.store.updateTable(said.table, said.policies.apply)
+            _ = try await tenants.anonymous.store.updateTable(said.table, said.policies.apply)
         }
-        let left = try await homes.updateUsersTables(policies)
+        let left = try await tenants.updateUsersTables(policies)
         if left == 0 { return }
         log.logger.warning(
             "some stores could not be opened; they take the policies in when they can",

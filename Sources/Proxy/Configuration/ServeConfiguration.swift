@@ -39,7 +39,7 @@ struct ServeConfiguration: Sendable {
     /// How large each store may grow, in bytes; nil for as large as the disk.
     var diskBudgetBytes: Int?
     /// How the backend is reached.
-    var leg: BackendLeg
+    var backendConnection: BackendConnection
     /// Take another backend for a folder that belongs to one.
     var rebind: Bool
     /// The generation of clients that show no mark of theirs.
@@ -60,7 +60,7 @@ struct ServeConfiguration: Sendable {
                     "Say which backend to stand in for: --backend https://example.net")
             }
             try self.init(sources, backend: backend, folderName: "understudy", rebind: rebind)
-            try leg.check(backend)
+            try backendConnection.check(backend)
         } catch let problem as ConfigurationProblem {
             throw problem.startProblem
         } catch let problem as StartProblem {
@@ -107,7 +107,7 @@ struct ServeConfiguration: Sendable {
             offlineGraceSeconds =
                 try sources.value(Settings.offlineGrace) ?? Limits.offlineGraceSeconds
             diskBudgetBytes = try sources.value(Settings.diskBudget)
-            leg = try BackendLeg(sources)
+            backendConnection = try BackendConnection(sources)
             self.rebind = rebind
             defaultGeneration = try sources.value(Settings.defaultGeneration) ?? .mobileApps
             parallelism = try sources.value(Settings.parallelism) ?? 1

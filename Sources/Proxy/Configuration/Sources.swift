@@ -18,7 +18,7 @@ struct Sources: Sendable {
     }
 
     /// One text of a setting with the place where it stands.
-    struct Said: Sendable, Hashable {
+    struct Stated: Sendable, Hashable {
         let text: String
         let place: String
     }
@@ -34,21 +34,21 @@ struct Sources: Sendable {
     }
 
     /// What is said of a setting, by the first of flags, environment and file that says anything.
-    func said(_ name: String, variable: String, isList: Bool) -> [Said] {
+    func said(_ name: String, variable: String, isList: Bool) -> [Stated] {
         if let texts = flags[name], !texts.isEmpty {
-            return texts.map { Said(text: $0, place: "--\(name)") }
+            return texts.map { Stated(text: $0, place: "--\(name)") }
         }
         if let text = environment(variable), !text.isEmpty {
             let texts = isList ? text.split(separator: ",").map(String.init) : [text]
-            return texts.map { Said(text: $0, place: variable) }
+            return texts.map { Stated(text: $0, place: variable) }
         }
         return file.lines.filter { $0.name == name }.map { line in
-            Said(text: line.value, place: file.place(line))
+            Stated(text: line.value, place: file.place(line))
         }
     }
 
     /// What is said of a setting.
-    func said(_ setting: ServeSetting) -> [Said] {
+    func said(_ setting: ServeSetting) -> [Stated] {
         said(setting.name, variable: setting.variable, isList: setting.isList)
     }
 

@@ -57,7 +57,7 @@ struct Backup: Sendable {
     }
 
     private func copies(of folder: DataFolder) throws -> [Entry] {
-        try ([Homes.anonymous] + folder.identities.map(\.key)).map { identity in
+        try ([Identity.anonymousKey] + folder.identities.map(\.key)).map { identity in
             try Files.makeFolder("\(path)/stores/\(identity)")
             let contents = try Store.backup(
                 of: try folder.storeFile(identity), to: storeFile(identity))

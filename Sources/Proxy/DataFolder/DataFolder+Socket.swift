@@ -4,8 +4,8 @@ extension DataFolder {
     static let socketName = "socket"
 
     /// Where that socket is.
-    func socketPlace() throws(FileFailure) -> SocketPlace {
-        try SocketPlace(path, name: Self.socketName)
+    func socketPath() throws(FileFailure) -> SocketPath {
+        try SocketPath(path, name: Self.socketName)
     }
 
     /// Whether there is such a socket; one that a crash left behind counts too.

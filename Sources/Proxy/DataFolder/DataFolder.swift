@@ -78,7 +78,7 @@ struct DataFolder: Sendable, Hashable {
     }
 
     /// Whether there is a store to look into.
-    var hasStore: Bool { Files.exists("\(path)/stores/\(Homes.anonymous)/store.sqlite") }
+    var hasStore: Bool { Files.exists("\(path)/stores/\(Identity.anonymousKey)/store.sqlite") }
 
     /// What an identity's store holds, without opening it for work.
     func contents(_ identity: String) throws(StartProblem) -> StoreContents {
@@ -92,7 +92,7 @@ struct DataFolder: Sendable, Hashable {
     /// The identities that have a store, without `anonymous`.
     var identities: [Identity] {
         Files.names(in: "\(path)/stores").sorted().filter { name in
-            name != Homes.anonymous && Files.exists("\(path)/stores/\(name)/store.sqlite")
+            name != Identity.anonymousKey && Files.exists("\(path)/stores/\(name)/store.sqlite")
         }.map { Identity(key: $0) }
     }
 

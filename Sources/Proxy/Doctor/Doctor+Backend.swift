@@ -5,7 +5,7 @@ import TablesProtocol
 
 // The backend, asked once as a client would.
 extension Doctor {
-    func backendFindings(_ stores: [LookedThrough]) async -> [Finding] {
+    func backendFindings(_ stores: [StoreInspection]) async -> [Finding] {
         let check = "backend"
         guard let address = backend(stores) else {
             return [
@@ -42,9 +42,9 @@ extension Doctor {
     /// The way that `serve` would take.
     private func way(to address: BackendAddress) throws(StartProblem) -> CurlTransport {
         do {
-            let leg = try BackendLeg(sources)
-            try leg.check(address)
-            var client = leg.client(connections: 1)
+            let backendConnection = try BackendConnection(sources)
+            try backendConnection.check(address)
+            var client = backendConnection.client(connections: 1)
             client.requestTimeout = .seconds(Limits.examinationSeconds)
             return try CurlTransport(client)
         } catch let problem as ConfigurationProblem {
@@ -55,13 +55,13 @@ extension Doctor {
     }
 
     /// The backend that is configured, or the one that the store belongs to.
-    private func backend(_ stores: [LookedThrough]) -> BackendAddress? {
-        let own = stores.first { $0.identity == Homes.anonymous }
+    private func backend(_ stores: [StoreInspection]) -> BackendAddress? {
+        let own = stores.first { $0.identity == Identity.anonymousKey }
         return value(Settings.backend) ?? own?.contents?.backend.flatMap { BackendAddress($0) }
     }
 
     /// The tables that are configured, then those of the stores, then those that clients have read.
-    private func seenTables(_ stores: [LookedThrough]) -> [TableName] {
+    private func seenTables(_ stores: [StoreInspection]) -> [TableName] {
         let stored = stores.flatMap { $0.contents?.tables ?? [] }
         var seen: [TableName] = []
         for table in list(Settings.table) + stored.compactMap({ TableName($0) }) + wanted

@@ -25,7 +25,7 @@ extension Doctor {
     }
 
     /// A store that was looked through, once for all findings.
-    struct LookedThrough {
+    struct StoreInspection {
         let identity: String
         let result: Result<StoreContents, StartProblem>
 
@@ -34,16 +34,16 @@ extension Doctor {
     }
 
     /// Looks through each store.
-    func lookThroughStores() -> [LookedThrough] {
+    func inspectStores() -> [StoreInspection] {
         guard folder.hasStore else { return [] }
-        return ([Homes.anonymous] + folder.identities.map(\.key)).map { identity in
-            LookedThrough(
+        return ([Identity.anonymousKey] + folder.identities.map(\.key)).map { identity in
+            StoreInspection(
                 identity: identity,
                 result: Result { () throws(StartProblem) in try folder.contents(identity) })
         }
     }
 
-    func storeFindings(_ stores: [LookedThrough]) -> [Finding] {
+    func storeFindings(_ stores: [StoreInspection]) -> [Finding] {
         let check = "store"
         guard folder.hasStore else { return [.ok(check, "There is none yet.")] }
         return [sqliteFinding()]

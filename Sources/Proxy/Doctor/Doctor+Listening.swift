@@ -65,12 +65,12 @@ extension Server {
     fileprivate static func tryListening(
         _ address: ListenAddress
     ) async throws(StartFailure) {
-        let server = Server(ServerConfiguration(addresses: [address]), handler: Nobody())
+        let server = Server(ServerConfiguration(addresses: [address]), handler: RefusingHandler())
         _ = try server.start()
         await server.stop()
     }
 
-    private struct Nobody: HTTPHandler {
+    private struct RefusingHandler: HTTPHandler {
         func admit(_ request: Request) -> Admission {
             .refuse(Response(status: .serviceUnavailable))
         }

@@ -15,7 +15,7 @@ struct Doctor: Sendable {
     func findings() async -> [Finding] {
         var findings = configurationFindings()
         findings += folderFindings()
-        let stores = lookThroughStores()
+        let stores = inspectStores()
         findings += storeFindings(stores)
         findings += await listeningFindings()
         findings += await backendFindings(stores)

@@ -12,7 +12,7 @@ final class Capabilities: Sendable {
     }
 
     /// What became of the wish for a new address.
-    enum Making: Sendable, Hashable {
+    enum Creation: Sendable, Hashable {
         /// It is there; only here is its secret ever told.
         case made(Capability, secret: String)
         /// There is one of that name.
@@ -55,10 +55,10 @@ final class Capabilities: Sendable {
     }
 
     /// Makes an address; it holds once it is on disk.
-    func make(_ name: String) throws(FileFailure) -> Making {
+    func make(_ name: String) throws(FileFailure) -> Creation {
         let secret = secret()
         let made = Capability(name: name, fingerprint: SHA256.hex(secret), madeAt: now())
-        return try state.withLock { (state) throws(FileFailure) -> Making in
+        return try state.withLock { (state) throws(FileFailure) -> Creation in
             if state.byFingerprint.values.contains(where: { $0.name == name }) {
                 return .nameTaken
             }

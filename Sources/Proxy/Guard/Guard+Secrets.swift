@@ -19,7 +19,7 @@ extension Guard {
                     + "`Authorization: Bearer`.")
         }
         guard let secret = asked.secret else { return nil }
-        let spelled = SpelledSecret(secret)
+        let spelled = SecretEncodings(secret)
         guard
             AddressedRequest(asked.request).secret != nil
                 || path.readings.contains(where: { spelled.isIn($0) })

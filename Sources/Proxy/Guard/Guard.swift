@@ -4,7 +4,7 @@ import HTTPTypes
 /// Looks at the head of every request before anything touches the store or the backend.
 struct Guard: Sendable {
     /// What requests are compared with; a reload replaces it.
-    let held: HeldRules
+    let currentRules: CurrentRules
     let access: OperatorAccess
     let capabilities: Capabilities
 
@@ -14,12 +14,12 @@ struct Guard: Sendable {
         rules: GuardRules, access: OperatorAccess, capabilities: Capabilities,
         dashboardPort: UInt16? = nil
     ) {
-        held = HeldRules(rules, dashboardPort: dashboardPort)
+        currentRules = CurrentRules(rules, dashboardPort: dashboardPort)
         self.access = access
         self.capabilities = capabilities
     }
 
-    var rules: GuardRules { held.now }
+    var rules: GuardRules { currentRules.snapshot }
 
     /// Judges `request`, in this order:
     /// 1. the connection came in on this machine's own address, or on the Unix socket;

@@ -7,6 +7,9 @@ struct Identity: Sendable, Hashable {
     /// issuers and subjects, and safe as a name.
     let key: String
 
+    /// The key of requests without a credential.
+    static let anonymousKey = "anonymous"
+
     /// Who owns a token that the backend took: the issuer with the first there is of the claims
     /// `sub` and `uid`, the login's user id, and the token's fingerprint.
     init(_ token: Token, userID: String? = nil) {

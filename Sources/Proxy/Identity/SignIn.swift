@@ -7,41 +7,41 @@ import TablesProtocol
 /// token, unless sign-ins are remembered.
 ///
 /// An identity has a token for each of its devices. The engine speaks with the latest that is neither
-/// expired, nor refused, nor signed out (``SpokenTokens``).
+/// expired, nor refused, nor signed out (``EngineTokens``).
 final class SignIn: Sendable {
     private let identity: String
-    private let state: Mutex<SpokenTokens>
+    private let state: Mutex<EngineTokens>
     private let remembered: RememberedSignIns?
     /// Where files are written, one after another.
-    private let lane: SlowLane
+    private let executor: BlockingExecutor
     private let known: KnownTokens?
     private let now: @Sendable () -> Instant
 
     /// Begins with what is remembered of the identity, if anything is.
     /// - Parameters:
-    ///   - lane: where files are written.
-    ///   - tokens: where a token ends that the backend refuses, and what is known of those signed out.
+    ///   - executor: where files are written.
+    ///   - known: where a token ends that the backend refuses, and what is known of those signed out.
     init(
-        _ identity: String, _ remembered: RememberedSignIns?, lane: SlowLane,
-        tokens: KnownTokens? = nil, now: @escaping @Sendable () -> Instant
+        _ identity: String, _ remembered: RememberedSignIns?, executor: BlockingExecutor,
+        known: KnownTokens? = nil, now: @escaping @Sendable () -> Instant
     ) {
         self.identity = identity
-        known = tokens
+        self.known = known
         self.remembered = remembered
-        self.lane = lane
+        self.executor = executor
         self.now = now
-        var spoken = SpokenTokens()
+        var tokens = EngineTokens()
         if let field = remembered?.field(of: identity) {
-            _ = spoken.take(Token(of: field), isVouched: true, at: now())
+            _ = tokens.take(Token(of: field), isVerified: true, at: now())
         }
-        state = Mutex(spoken)
+        state = Mutex(tokens)
     }
 
     /// What the engine sends with its requests.
     var credential: Credential {
         let at = now()
-        return state.withLock { spoken in
-            spoken.token(at: at, isSignedOut: isSignedOut).map { .token($0.field) } ?? .missing
+        return state.withLock { tokens in
+            tokens.token(at: at, isSignedOut: isSignedOut).map { .token($0.field) } ?? .missing
         }
     }
 
@@ -50,17 +50,17 @@ final class SignIn: Sendable {
     }
 
     /// Takes a token. A token of the same text in another field is another one.
-    /// - Parameter isVouched: the backend has just taken it, so that it is the latest. One that merely
+    /// - Parameter isVerified: the backend has just taken it, so that it is the latest. One that merely
     ///   came with a request stands behind those that are here.
     /// - Returns: whether the engine has something new to try.
-    func take(_ token: Token, isVouched: Bool) -> Bool {
+    func take(_ token: Token, isVerified: Bool) -> Bool {
         let at = now()
-        return state.withLock { spoken in
-            let before = spoken.token(at: at, isSignedOut: isSignedOut)
-            guard spoken.take(token, isVouched: isVouched, at: at) else { return false }
-            remember(spoken, at)
-            let isTriedAnew = before == token && isVouched
-            return isTriedAnew || spoken.token(at: at, isSignedOut: isSignedOut) != before
+        return state.withLock { tokens in
+            let before = tokens.token(at: at, isSignedOut: isSignedOut)
+            guard tokens.take(token, isVerified: isVerified, at: at) else { return false }
+            remember(tokens, at)
+            let isTriedAnew = before == token && isVerified
+            return isTriedAnew || tokens.token(at: at, isSignedOut: isSignedOut) != before
         }
     }
 
@@ -69,30 +69,30 @@ final class SignIn: Sendable {
     /// backend may have been wrong.
     func refuse(_ token: Token) {
         let at = now()
-        let isHere = state.withLock { spoken in
-            guard spoken.refuse(token) else { return false }
-            remember(spoken, at)
+        let isHere = state.withLock { tokens in
+            guard tokens.refuse(token) else { return false }
+            remember(tokens, at)
             return true
         }
         guard isHere, let known else { return }
         known.end(token)
         // Where it cannot be kept it holds until the process ends, as ``KnownTokens/save()`` says.
-        lane.run { try? known.save() }
+        executor.run { try? known.save() }
     }
 
     /// Forgets all tokens, since the user has signed out.
     func drop() {
         let at = now()
-        state.withLock { spoken in
-            spoken = SpokenTokens()
-            remember(spoken, at)
+        state.withLock { tokens in
+            tokens = EngineTokens()
+            remember(tokens, at)
         }
     }
 
     /// Brings what is remembered in line with what is here, under the lock: the last change is what holds.
-    private func remember(_ spoken: SpokenTokens, _ at: Instant) {
+    private func remember(_ tokens: EngineTokens, _ at: Instant) {
         guard let remembered else { return }
-        remembered.keep(spoken.good(at: at, isSignedOut: isSignedOut)?.field, of: identity)
-        lane.run { remembered.save() }
+        remembered.keep(tokens.good(at: at, isSignedOut: isSignedOut)?.field, of: identity)
+        executor.run { remembered.save() }
     }
 }

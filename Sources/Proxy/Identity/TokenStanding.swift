@@ -22,7 +22,7 @@ enum TokenStanding: Sendable, Hashable {
     ///   - backend: whether the backend can be reached, as far as is known.
     ///   - graceSeconds: how long a token is taken that the backend does not confirm.
     static func of(
-        _ known: KnownToken, expiresAt: Instant?, backend: BackendBoard.Reach, at now: Instant,
+        _ known: KnownToken, expiresAt: Instant?, backend: BackendStatusCache.Reach, at now: Instant,
         graceSeconds: Int64
     ) -> TokenStanding {
         if known.isSignedOut { return .ended }

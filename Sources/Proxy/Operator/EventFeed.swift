@@ -15,7 +15,7 @@ final class EventFeed: Sendable {
         let identity: String
         let stream: ByteStream
         /// Whether the listener may still hear; asked before each thing that is sent.
-        let isLetIn: @Sendable () -> Bool
+        let isAuthorized: @Sendable () -> Bool
         /// Events that were committed while those before them are still read from the store.
         var held: [Event]?
         var lastID: Int64
@@ -24,17 +24,17 @@ final class EventFeed: Sendable {
     private let state = Mutex(State())
 
     /// Opens a stream for the events of an identity; nil when there are too many. It ends when
-    /// `isLetIn` says no.
+    /// `isAuthorized` says no.
     /// What is committed from now on is held until ``release(_:missed:)``.
     func open(
-        identity: String, isLetIn: @escaping @Sendable () -> Bool = { true }
+        identity: String, isAuthorized: @escaping @Sendable () -> Bool = { true }
     ) -> (id: Int, stream: ByteStream)? {
         let stream = ByteStream()
         let id: Int? = state.withLock { state in
             guard !state.isClosed, state.streams.count < Limits.eventStreams else { return nil }
             state.nextID += 1
             state.streams[state.nextID] = Listener(
-                identity: identity, stream: stream, isLetIn: isLetIn, held: [], lastID: 0)
+                identity: identity, stream: stream, isAuthorized: isAuthorized, held: [], lastID: 0)
             return state.nextID
         }
         guard let id else { return nil }
@@ -90,7 +90,7 @@ final class EventFeed: Sendable {
     /// Ends the streams of those that are not let in any more.
     func endForbidden() {
         let forbidden = state.withLock { state in
-            let forbidden = state.streams.filter { !$0.value.isLetIn() }
+            let forbidden = state.streams.filter { !$0.value.isAuthorized() }
             for id in forbidden.keys { state.streams[id] = nil }
             return forbidden
         }

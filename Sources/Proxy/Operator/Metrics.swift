@@ -138,10 +138,10 @@ struct Metrics: Sendable {
     }
 
     private static let users = "users"
-    private static let groups = [Homes.anonymous, users]
+    private static let groups = [Identity.anonymousKey, users]
 
     private static func group(_ status: EngineStatus) -> String {
-        status.identity == Homes.anonymous ? Homes.anonymous : users
+        status.identity == Identity.anonymousKey ? Identity.anonymousKey : users
     }
 
     /// The age of an operation in seconds; 0 without one.

@@ -15,7 +15,7 @@ extension OperatorAPI {
                 "name must be 1 to \(Limits.capabilityNameBytes) letters, digits, - _ and ., a "
                     + "letter or digit first.")
         }
-        let making: Capabilities.Making
+        let making: Capabilities.Creation
         do {
             making = try capabilities.make(name)
         } catch {

@@ -18,7 +18,7 @@ extension OperatorAPI {
         guard let caller = access.caller(call.request) else {
             throw Self.signInRequired("Sign in first.")
         }
-        let opened = feed.open(identity: identity) { [access] in access.isLetIn(caller) }
+        let opened = feed.open(identity: identity) { [access] in access.isAuthorized(caller) }
         guard let (id, stream) = opened else {
             throw .unavailable("Too many event streams are open.")
         }
@@ -26,8 +26,8 @@ extension OperatorAPI {
         work.start {
             var missed: EventBatch?
             // What comes later is led here by the store whenever it is open.
-            if let after, let home = try? await homes.open(identity) {
-                missed = try? await home.store.events(after: after, limit: StoreLimits.events)
+            if let after, let tenant = try? await tenants.open(identity) {
+                missed = try? await tenant.store.events(after: after, limit: StoreLimits.events)
             }
             feed.release(id, missed: missed)
         }

@@ -22,13 +22,13 @@ extension OperatorAPI {
     /// and how many users' stores could not be opened, which hold up no other user. No user is named,
     /// since no sign-in is asked for.
     private func detail() async -> [(String, String)] {
-        let all = homes.all
+        let all = tenants.all
         var going = 0
-        for home in all {
-            if await home.engine.isGoingRound { going += 1 }
+        for tenant in all {
+            if await tenant.engine.isGoingRound { going += 1 }
         }
-        let backend = try? await homes.nobody.engine.status().backend
-        let failed = homes.closedStores.failed
+        let backend = try? await tenants.anonymous.engine.status().backend
+        let failed = tenants.closedStores.failed
         return [
             ("backend", backend.map { "\($0.state.rawValue): \($0.reason)" } ?? "not known"),
             ("sync", "\(going) of \(all.count) go round"),
@@ -58,14 +58,14 @@ extension OperatorAPI {
         var statuses: [EngineStatus] = []
         var oldest: [String: Instant] = [:]
         var times = RequestTimes()
-        for home in homes.all {
-            if let status = try? await home.engine.status() { statuses.append(status) }
-            let first = try? await home.store.operations(OperationFilter(), after: nil, limit: 1)
-            oldest[home.identity] = first?.items.first?.createdAt
-            times.add(home.engine.requestTimes)
+        for tenant in tenants.all {
+            if let status = try? await tenant.engine.status() { statuses.append(status) }
+            let first = try? await tenant.store.operations(OperationFilter(), after: nil, limit: 1)
+            oldest[tenant.identity] = first?.items.first?.createdAt
+            times.add(tenant.engine.requestTimes)
         }
         let text = Metrics(
-            statuses: statuses, closed: homes.closedStores, oldest: oldest, requestTimes: times,
+            statuses: statuses, closed: tenants.closedStores, oldest: oldest, requestTimes: times,
             rejections: rejections.all,
             startedAt: startedAt, now: now()
         ).text

@@ -5,7 +5,7 @@ import TablesProtocol
 // What another store's export holds: its changes, made here as new operations, and its history.
 extension OperatorAPI {
     func importChanges(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let body = try call.body()
         let changes = try Self.list("changes", body)
         let history = try Self.list("history", body)
@@ -15,12 +15,12 @@ extension OperatorAPI {
         var report = ImportReport()
         for (index, change) in (changes ?? []).enumerated() {
             do throws(Problem) {
-                report.note(try await Self.submit(try Self.write(change), to: home.store), index)
+                report.note(try await Self.submit(try Self.write(change), to: tenant.store), index)
             } catch {
                 report.refuse(.changes, index, error.detail)
             }
         }
-        try await importHistory(history ?? [], into: home.store, &report)
+        try await importHistory(history ?? [], into: tenant.store, &report)
         return .json(report.json)
     }
 

@@ -19,7 +19,7 @@ extension OperatorAPI {
             }
         }
         let read = entries
-        let outcomes = try await asking { () throws(StoreError) in
+        let outcomes = try await mappingErrors { () throws(StoreError) in
             try await store.importHistory(read)
         }
         for (outcome, index) in zip(outcomes, places) { report.note(outcome, index) }

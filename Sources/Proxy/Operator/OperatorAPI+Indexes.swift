@@ -7,11 +7,11 @@ import TablesProtocol
 extension OperatorAPI {
     /// Begins to make the index `id`, or the one that `query` needs.
     func buildIndex(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let table = try Self.table(call)
         let choice = try Self.choice(try call.body())
-        let start = try await asking { () throws(StoreError) in
-            try await home.store.startIndex(table, choice)
+        let start = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.startIndex(table, choice)
         }
         let most = StoreLimits.indexesPerTable
         switch start {
@@ -37,11 +37,11 @@ extension OperatorAPI {
 
     /// Drops an index, or forgets one that was only asked for.
     func dropIndex(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let table = try Self.table(call)
         guard let id = Int64(call.parameter("id")),
-            try await asking({ () throws(StoreError) in
-                try await home.store.dropIndex(table, id)
+            try await mappingErrors({ () throws(StoreError) in
+                try await tenant.store.dropIndex(table, id)
             })
         else { throw .notFound("The table \(table) has no such index.") }
         return Response(status: .noContent)

@@ -15,7 +15,7 @@ extension OperatorAPI {
         return .json(
             .members(
                 ("kind", .string(kind)), ("expiresAt", .time(expiresAt)),
-                ("identities", .array(homes.identities.map { .string($0) }))))
+                ("identities", .array(tenants.identities.map { .string($0) }))))
     }
 
     func signIn(_ call: OperatorCall) throws(Problem) -> Response {

@@ -57,7 +57,7 @@ final class OperatorAccess: Sendable {
     }
 
     private let token: String
-    private let spelledToken: SpelledSecret
+    private let tokenEncodings: SecretEncodings
     private let state: Mutex<State>
     private let now: @Sendable () -> Instant
     private let secret: @Sendable () -> String
@@ -79,7 +79,7 @@ final class OperatorAccess: Sendable {
     ) {
         precondition(!token.isEmpty, "an empty token would let everybody in")
         self.token = token
-        spelledToken = SpelledSecret(token)
+        tokenEncodings = SecretEncodings(token)
         self.now = now
         self.secret = secret
         self.persist = persist
@@ -106,7 +106,7 @@ final class OperatorAccess: Sendable {
     }
 
     /// Whether a caller that was let in would be let in now.
-    func isLetIn(_ caller: Caller) -> Bool {
+    func isAuthorized(_ caller: Caller) -> Bool {
         switch caller {
         case .token: true
         case .session(let session): sessions.contains(session)
@@ -116,14 +116,14 @@ final class OperatorAccess: Sendable {
     /// The fields without those that hold the operator's token, wherever in them it stands, as it is or
     /// in base64: two fields of one name, a second space, a password and a field of the backend's all
     /// would carry it past this program.
-    func withoutToken(_ fields: HTTPFields) -> HTTPFields { spelledToken.removed(from: fields) }
+    func withoutToken(_ fields: HTTPFields) -> HTTPFields { tokenEncodings.removed(from: fields) }
 
     /// Whether a raw target holds the operator's token, as it is or percent-encoded, once or twice.
     func isTokenIn(_ target: String) -> Bool {
-        if spelledToken.isIn(target) { return true }
+        if tokenEncodings.isIn(target) { return true }
         let once = PercentCoding.decodeLeniently(target.utf8)
         return [once, PercentCoding.decodeLeniently(once)].contains {
-            spelledToken.isIn(String(decoding: $0, as: UTF8.self))
+            tokenEncodings.isIn(String(decoding: $0, as: UTF8.self))
         }
     }
 

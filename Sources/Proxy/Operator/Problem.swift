@@ -16,7 +16,7 @@ struct Problem: Sendable {
 
     /// The problem as a response.
     var response: Response {
-        var fields = ClosedAnswer.closing(fields)
+        var fields = OperatorHeaders.closing(fields)
         fields[.contentType] = "application/problem+json"
         fields[.cacheControl] = "no-store"
         let body: JSONValue = .object(

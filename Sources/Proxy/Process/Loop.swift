@@ -1,7 +1,7 @@
 import ServiceLifecycle
 
 /// A service that runs until it is told to stop, and is then cancelled.
-struct Loop: Service {
+struct LoopService: Service {
     private let body: @Sendable () async -> Void
 
     /// Makes a service of a function that returns soon after its task is cancelled.
@@ -16,7 +16,7 @@ struct Loop: Service {
 }
 
 /// A service that does nothing but to close something when it is told to stop.
-struct Closing: Service {
+struct ShutdownService: Service {
     private let body: @Sendable () async -> Void
 
     /// Makes a service of what is to be done at the end.

@@ -25,12 +25,12 @@ struct ServiceManager: Sendable {
             isMeant && count > 0 ? Array(Self.firstSocket..<(Self.firstSocket + count)) : []
     }
 
-    /// Whether somebody listens to ``tell(_:)``.
+    /// Whether somebody listens to ``notify(_:)``.
     var isThere: Bool { socketName != nil }
 
     /// Tells the manager some assignments, such as `READY=1`. Nobody there, or a full socket, is no
     /// reason to stop.
-    func tell(_ assignments: String...) {
+    func notify(_ assignments: String...) {
         guard let socketName, socketName.hasPrefix("/") || socketName.hasPrefix("@") else { return }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

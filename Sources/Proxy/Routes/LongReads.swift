@@ -36,7 +36,7 @@ final class LongReads: Sendable {
         let reader: Int
         let queue: DispatchQueue
     }
-    private typealias Line = FairLine<Client, Read>
+    private typealias Line = FairQueue<Client, Read>
     private let line: Mutex<Line>
     private let lanes: [Lane]
 

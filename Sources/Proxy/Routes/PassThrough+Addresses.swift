@@ -14,7 +14,7 @@ extension PassThrough {
     /// 3. Anything else as it came.
     func target(of request: Request) throws(TablesError) -> String {
         let target = request.head.path ?? "/"
-        guard let generation = homes.backendGeneration else { return target }
+        guard let generation = tenants.backendGeneration else { return target }
         if let address = LoginAddress(target: target) {
             let form = LoginAddress.Form(of: generation)
             return address.form == form
@@ -37,15 +37,15 @@ extension PassThrough {
     /// Sends a request of signing in. As long as nobody knows the backend's generation, one that has
     /// no such address is asked again in the other form: that the first changed nothing is certain.
     func loginResponse(
-        to request: Request, _ target: String, _ terms: Terms
+        to request: Request, _ target: String, _ forwarding: Forwarding
     ) async throws(TransportError) -> Response {
-        let response = try await signInTransport.send(outgoing(request, target, terms))
-        guard homes.backendGeneration == nil, response.head.status == .notFound,
+        let response = try await signInTransport.send(outgoing(request, target, forwarding))
+        guard tenants.backendGeneration == nil, response.head.status == .notFound,
             let address = LoginAddress(target: target),
             let other = try? address.target(
                 in: address.form.other, isBrowser: request.head.method == .get)
         else { return response }
-        let second = try await signInTransport.send(outgoing(request, other, terms))
+        let second = try await signInTransport.send(outgoing(request, other, forwarding))
         return second.head.status == .notFound ? response : second
     }
 

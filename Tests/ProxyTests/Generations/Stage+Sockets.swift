@@ -34,13 +34,13 @@ extension Stage {
         let client = try CurlTransport()
         let stage = Stage(
             sdk: SDK(family: family, table: flavour.table), flavour: flavour,
-            ask: { Told(response: try await client.send($0.request(to: proxy.address))) },
-            askBackend: { Told(response: try await client.send($0.request(to: behind))) },
-            home: proxy.house.homes.nobody)
+            ask: { ClientResponse(response: try await client.send($0.request(to: proxy.address))) },
+            askBackend: { ClientResponse(response: try await client.send($0.request(to: behind))) },
+            tenant: proxy.graph.tenants.anonymous)
         let result = await Result.of {
             try await withThrowingDiscardingTaskGroup { group in
-                group.addTask { await proxy.house.work.run() }
-                group.addTask { await stage.home.engine.run() }
+                group.addTask { await proxy.graph.work.run() }
+                group.addTask { await stage.tenant.engine.run() }
                 try await body(stage)
                 group.cancelAll()
             }

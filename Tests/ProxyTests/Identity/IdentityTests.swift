@@ -50,7 +50,7 @@ struct IdentityTests {
             key.utf8.allSatisfy {
                 $0 == UInt8(ascii: "-") || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0)
             })
-        #expect(key != Homes.anonymous)
+        #expect(key != Identity.anonymousKey)
     }
 
     @Test(
@@ -161,7 +161,7 @@ struct IdentityTests {
     }
 
     @Test func `while a first pull takes its time, a list is the backend's own`() async throws {
-        try await TestHouse.run(sync: .auto) { test in
+        try await TestApp.run(sync: .auto) { test in
             _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"there"}"#)
             let gate = Gate()
             test.transport.decide { request, _ in

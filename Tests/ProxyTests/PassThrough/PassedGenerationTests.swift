@@ -25,13 +25,13 @@ import Testing
     private static let flavoursWithAPIs = BackendFlavour.allCases.filter { $0 != .express }
 
     private func ask(
-        _ test: TestHouse, _ sdk: SDK, _ method: String, _ target: String, _ body: String = "",
+        _ test: TestApp, _ sdk: SDK, _ method: String, _ target: String, _ body: String = "",
         _ more: [(String, String)] = []
-    ) async -> Told {
+    ) async -> ClientResponse {
         let type = body.isEmpty ? [] : [("Content-Type", "application/json")]
         let call = Call(
             method: method, target: target, fields: sdk.fields + type + more, body: body)
-        return Told(response: await test.send(call.request(to: "127.0.0.1:8080")))
+        return ClientResponse(response: await test.send(call.request(to: "127.0.0.1:8080")))
     }
 
     /// Signs in with the path and the token field of the family; the backend is asked in its own.
@@ -41,17 +41,17 @@ import Testing
     ) async throws {
         let sdk = SDK(family: family)
         let path = sdk.isFirst ? "/login/facebook" : "/.auth/login/facebook"
-        try await TestHouse.run(tables: ["todoitem"], backend: Self.options(flavour)) { test in
+        try await TestApp.run(tables: ["todoitem"], backend: Self.options(flavour)) { test in
             let login = await ask(test, sdk, "POST", path, #"{"access_token":"ana"}"#)
             let token = try #require(login.json["authenticationToken"]?.string, "\(login.text)")
             #expect(login.json["user"]?["userId"]?.string == "facebook:ana")
             let field = sdk.isThird ? ("Authorization", "Bearer \(token)") : ("X-ZUMO-AUTH", token)
             var insert = sdk.insert(#"{"id":"a","text":"x"}"#)
             insert.fields.append(field)
-            let made = Told(response: await test.send(insert.request(to: "127.0.0.1:8080")))
+            let made = ClientResponse(response: await test.send(insert.request(to: "127.0.0.1:8080")))
             #expect(made.status == 201, "\(made.text)")
-            let home = try #require(test.house.homes.all.first { $0.identity.contains("ana") })
-            #expect(await home.engine.sync().state == .complete)
+            let tenant = try #require(test.graph.tenants.all.first { $0.identity.contains("ana") })
+            #expect(await tenant.engine.sync().state == .complete)
             let sent = try #require(test.transport.sent.last { $0.head.method == .post })
             let fields = sent.head.headerFields
             #expect(
@@ -67,9 +67,9 @@ import Testing
         family: ClientFamily, flavour: BackendFlavour
     ) async throws {
         let sdk = SDK(family: family)
-        try await TestHouse.run(tables: ["open"], backend: Self.options(flavour)) { test in
-            #expect(await test.house.homes.nobody.engine.sync().state == .complete)
-            await test.house.homes.nobody.refreshBoard()
+        try await TestApp.run(tables: ["open"], backend: Self.options(flavour)) { test in
+            #expect(await test.graph.tenants.anonymous.engine.sync().state == .complete)
+            await test.graph.tenants.anonymous.refreshBackendStatus()
             let told = await ask(
                 test, sdk, "POST", "/api/echo?zumo=1", "{}", [("X-ZUMO-AUTH", "t")])
             #expect(told.status == 200, "\(told.text)")
@@ -103,9 +103,9 @@ import Testing
         family: ClientFamily, flavour: BackendFlavour, path: String
     ) async throws {
         let sdk = SDK(family: family)
-        try await TestHouse.run(tables: ["open"], backend: Self.options(flavour)) { test in
-            #expect(await test.house.homes.nobody.engine.sync().state == .complete)
-            await test.house.homes.nobody.refreshBoard()
+        try await TestApp.run(tables: ["open"], backend: Self.options(flavour)) { test in
+            #expect(await test.graph.tenants.anonymous.engine.sync().state == .complete)
+            await test.graph.tenants.anonymous.refreshBackendStatus()
             let told = await ask(test, sdk, "PUT", path, #"{"platform":"apns"}"#)
             #expect(told.status == 501)
             #expect(told.json["error"]?.string?.contains("installations") == true)
@@ -115,13 +115,13 @@ import Testing
 
     @Test(arguments: flavoursWithAPIs)
     func `what no SDK sent stays as it is`(flavour: BackendFlavour) async throws {
-        try await TestHouse.run(tables: ["open"], backend: Self.options(flavour)) { test in
-            #expect(await test.house.homes.nobody.engine.sync().state == .complete)
-            await test.house.homes.nobody.refreshBoard()
+        try await TestApp.run(tables: ["open"], backend: Self.options(flavour)) { test in
+            #expect(await test.graph.tenants.anonymous.engine.sync().state == .complete)
+            await test.graph.tenants.anonymous.refreshBackendStatus()
             let fields = [("X-Own", "1"), ("Authorization", "Bearer mine")]
             for method in ["GET", "PUT", "POST"] {
                 let call = Call(method: method, target: "/api/echo?x=1&&y", fields: fields)
-                let told = Told(response: await test.send(call.request(to: "127.0.0.1:8080")))
+                let told = ClientResponse(response: await test.send(call.request(to: "127.0.0.1:8080")))
                 let seen = try JSONValue(parsing: told.field("X-Echo") ?? "null")
                 let names = (seen["fields"]?.array ?? []).compactMap { $0.array?[0].string }
                 #expect(Set(names) == ["X-Own", "Authorization"], "\(method) \(names)")
@@ -134,7 +134,7 @@ import Testing
     func `a login before anything is known of the backend finds its address`(
         flavour: BackendFlavour
     ) async throws {
-        try await TestHouse.run(backend: Self.options(flavour)) { test in
+        try await TestApp.run(backend: Self.options(flavour)) { test in
             for path in ["/login/facebook", "/.auth/login/facebook"] {
                 let told = await ask(
                     test, SDK(family: .mobileApps), "POST", path, #"{"access_token":"ana"}"#)
@@ -154,10 +154,10 @@ import Testing
         defer { try? Files.removeFolder(file) }
         let options = try Self.options(.mobileServices, key: "key")
         let flags = isConfigured ? ["application-key-file": [file]] : [:]
-        try await TestHouse.run(tables: ["open"], backend: options, flags: flags) { test in
-            let engine = test.house.homes.nobody.engine
+        try await TestApp.run(tables: ["open"], backend: options, flags: flags) { test in
+            let engine = test.graph.tenants.anonymous.engine
             #expect(await engine.sync().state == (isConfigured ? .complete : .signIn))
-            await test.house.homes.nobody.refreshBoard()
+            await test.graph.tenants.anonymous.refreshBackendStatus()
             let sdk = SDK(family: isConfigured ? .mobileApps : .mobileServices)
             let told = await ask(test, sdk, "POST", "/tables/open", #"{"id":"a"}"#)
             #expect(told.status == 201, "\(told.text)")
@@ -182,13 +182,13 @@ import Testing
         family: ClientFamily
     ) async throws {
         let sdk = SDK(family: family)
-        try await TestHouse.run(sync: .auto, backend: Self.options(.node)) { test in
-            func insert(_ table: String) async -> Told {
+        try await TestApp.run(sync: .auto, backend: Self.options(.node)) { test in
+            func insert(_ table: String) async -> ClientResponse {
                 await ask(test, sdk, "POST", "/tables/\(table)", #"{"text":"x"}"#)
             }
             #expect(await insert("todoitem").status == 401)
             #expect(await insert("open").status == 201)
-            let ledger = try await test.house.homes.nobody.store.ledger()
+            let ledger = try await test.graph.tenants.anonymous.store.ledger()
             #expect(ledger.accepted == 1)
             test.unplug()
             #expect(await insert("todoitem").status == 401)

@@ -110,18 +110,18 @@ import Testing
     @Test func `a short path of a socket is used as it is, a long one through its folder`() throws {
         let folder = try folder()
         defer { try? Files.removeFolder(folder) }
-        let short = try SocketPlace(folder, name: "socket")
+        let short = try SocketPath(folder, name: "socket")
         #expect(short.path == "\(folder)/socket")
         short.close()
         let deep = folder + "/" + String(repeating: "a", count: 120)
         try Files.makeNewFolder(deep)
-        let long = try SocketPlace(deep, name: "socket")
+        let long = try SocketPath(deep, name: "socket")
         defer { long.close() }
         #expect(
-            long.path.hasPrefix("/proc/self/fd/") && long.path.utf8.count <= SocketPlace.maxBytes)
+            long.path.hasPrefix("/proc/self/fd/") && long.path.utf8.count <= SocketPath.maxBytes)
         try Files.write(long.path, Array("x".utf8))
         #expect(try Files.read("\(deep)/socket") == Array("x".utf8))
-        #expect(throws: FileFailure.self) { try SocketPlace(deep + "/none", name: "socket") }
+        #expect(throws: FileFailure.self) { try SocketPath(deep + "/none", name: "socket") }
     }
 
     @Test func `a page leads to its link, and its name gives nothing of it away`() throws {
