@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// One list of settings for every target, so that no room is less strict than another.
+// One list of settings for every target, so that no module is less strict than another.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),
@@ -22,7 +22,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
     name: "understudy",
-    products: [.executable(name: "understudy", targets: ["Proxy"])],
+    products: [.executable(name: "understudy", targets: ["understudy"])],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -60,16 +60,22 @@ let package = Package(
                 "HTTPMessage", "TablesProtocol", "SyncCore", "ReferenceBackend", httpTypes, logging,
             ],
             swiftSettings: settings),
-        .executableTarget(
+        .target(
             name: "Proxy",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore",
-                "ReferenceBackend", "Simulator", httpTypes, logging, crypto,
+                "HTTPMessage", "TablesProtocol", "SyncCore", httpTypes, logging, crypto,
+            ],
+            resources: [.embedInCode("Public"), .embedInCode("Operator/openapi.json")],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "understudy",
+            dependencies: [
+                "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore", "Proxy",
+                "ReferenceBackend", "Simulator", httpTypes, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            resources: [.embedInCode("Public"), .embedInCode("Operator/openapi.json")],
             swiftSettings: settings),
         .target(
             name: "TestSupport",
@@ -112,6 +118,13 @@ let package = Package(
                 "SyncCore", "ReferenceBackend", httpTypes, logging, crypto,
             ],
             exclude: ["Captures"], swiftSettings: settings),
+        .testTarget(
+            name: "understudyTests",
+            dependencies: [
+                "understudy", "Proxy", "HTTPMessage", "HTTPServer", "TablesProtocol", "SyncCore",
+                "ReferenceBackend", httpTypes, logging,
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "Simulation",
             dependencies: [

@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Glibc
+import HTTPMessage
 import HTTPTypes
 
 // libmicrohttpd's entry points. Each recovers its Swift object, converts, calls and translates.

@@ -1,3 +1,4 @@
+import HTTPMessage
 import HTTPTypes
 
 /// Collects the header fields of one request in wire order and judges them: libmicrohttpd 0.9.75

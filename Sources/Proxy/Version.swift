@@ -1,5 +1,5 @@
 /// The version of this program.
-enum Version {
+package enum Version {
     /// As `understudy --version` prints it.
-    static let text = "0.1.0"
+    package static let text = "0.1.0"
 }

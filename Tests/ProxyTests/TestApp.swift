@@ -6,6 +6,7 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 import TestSupport
+import Testing
 
 @testable import Proxy
 
@@ -19,8 +20,9 @@ struct TestApp {
 
     /// Builds a graph in a folder of its own, runs it for the time of `body`, removes it.
     static func run(
-        sync: SyncChoice = .manual, tables: [String] = [],
-        backend options: BackendOptions = BackendOptions(), flags: [String: [String]] = [:],
+        triggers: Set<Trigger> = [.manual], tables: [String] = [],
+        backend options: BackendOptions = BackendOptions(),
+        configure: (inout ProxyConfiguration) -> Void = { _ in },
         _ body: (TestApp) async throws -> Void
     ) async throws {
         let folder = DataFolder(path: "/tmp/understudy-tests/\(ThisProcess.secret())")
@@ -32,16 +34,14 @@ struct TestApp {
         let listed = tables.compactMap { TableName($0) }.reduce(options) { $0.having($1) }
         let backend = try ReferenceBackend(options: listed) { ThisProcess.now }
         let transport = FaultyTransport(InProcessTransport(backend))
-        let configuration = try ServeConfiguration(
-            Sources(
-                flags: [
-                    "backend": ["http://backend.test"], "data": [folder.path],
-                    "sync": [sync.rawValue], "table": tables, "allow-plain-http": ["yes"],
-                    "allow-origin": ["http://app.example", "null", "file://"],
-                ].merging(flags) { $1 }, environment: { _ in nil }), rebind: false)
-        let composition = Composition(configuration, log: Logger(label: "test"))
-        let graph = try await composition.assemble(
-            transport, workers: 1, remembered: composition.openSignIns())
+        var configuration = ProxyConfiguration(
+            backend: try #require(BackendAddress("http://backend.test")), folder: folder)
+        configuration.triggers = triggers
+        configuration.tables = tables.isEmpty ? nil : tables.compactMap { TableName($0) }
+        configuration.rules.allowedOrigins = ["http://app.example", "null", "file://"]
+        configure(&configuration)
+        let graph = try await AppGraphBuilder(configuration, log: Logger(label: "test")).build(
+            AppGraphBuilder.Transports(syncing: transport), workers: 1, opensSignIns: true)
         let test = TestApp(
             graph: graph, backend: backend, transport: transport, folder: folder)
         try await withThrowingDiscardingTaskGroup { group in

@@ -2,7 +2,7 @@
 extension DataFolder {
     /// Refuses what others may read, or what is another user's: a token or a row may have been read
     /// or planted already, so that a person has to look.
-    func refuseForeign() throws(StartProblem) {
+    package func refuseForeign() throws(StartProblem) {
         try refuseForeign(path)
     }
 

@@ -1,14 +1,14 @@
 /// What the guard compares requests with; all of it exact strings.
-struct GuardRules: Sendable, Hashable {
+package struct GuardRules: Sendable, Hashable {
     /// Further values of Host (`10.0.2.2:8080`) beside the loopback names with the local port.
-    var allowedHosts: Set<String>
+    package var allowedHosts: Set<String>
     /// Origins of other pages that may call `/tables` and what is passed through.
-    var allowedOrigins: Set<String>
+    package var allowedOrigins: Set<String>
     /// Who may call `/tables` at its plain address.
-    var tablesAccess: TablesAccess
+    package var tablesAccess: TablesAccess
 
     /// Makes rules; without arguments only this machine's own pages and programs may call.
-    init(
+    package init(
         allowedHosts: Set<String> = [], allowedOrigins: Set<String> = [],
         tablesAccess: TablesAccess = .open
     ) {

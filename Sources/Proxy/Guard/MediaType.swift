@@ -21,7 +21,7 @@ enum MediaType {
 
 extension Substring {
     /// The text without the characters at both ends that fulfil `condition`.
-    func trimming(_ condition: (Character) -> Bool) -> Substring {
+    package func trimming(_ condition: (Character) -> Bool) -> Substring {
         var rest = drop(while: condition)
         while let last = rest.last, condition(last) { rest.removeLast() }
         return rest

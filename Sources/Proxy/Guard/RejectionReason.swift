@@ -1,4 +1,4 @@
-import HTTPServer
+import HTTPMessage
 import HTTPTypes
 
 /// Why a request was refused, by whoever refused it; counted and shown by its word.

@@ -1,5 +1,5 @@
 /// Who may call `/tables` at its plain address.
-enum TablesAccess: String, Sendable, Hashable, CaseIterable {
+package enum TablesAccess: String, Sendable, Hashable, CaseIterable {
     /// Every program of this machine.
     case open
     /// Nobody: only capability addresses, the Unix socket and who is signed in as the operator.

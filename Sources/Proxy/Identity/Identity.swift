@@ -2,13 +2,13 @@ import Crypto
 import TablesProtocol
 
 /// Somebody whom the backend knows: whose rows and operations a store holds.
-struct Identity: Sendable, Hashable {
+package struct Identity: Sendable, Hashable {
     /// Its key: what `?identity=` says, and the name of its store's folder. Equal exactly for equal
     /// issuers and subjects, and safe as a name.
-    let key: String
+    package let key: String
 
     /// The key of requests without a credential.
-    static let anonymousKey = "anonymous"
+    package static let anonymousKey = "anonymous"
 
     /// Who owns a token that the backend took: the issuer with the first there is of the claims
     /// `sub` and `uid`, the login's user id, and the token's fingerprint.
@@ -29,7 +29,7 @@ struct Identity: Sendable, Hashable {
     init(key: String) { self.key = key }
 
     /// Whether a text can be a key, and so the name of a folder: small letters, digits and dashes.
-    static func isKey(_ text: String) -> Bool {
+    package static func isKey(_ text: String) -> Bool {
         (1...Limits.identityKeyBytes).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
                 switch byte {

@@ -1,6 +1,6 @@
 /// The secret that sign-ins are sealed with: a credential of the service manager, or else a file of
 /// the data folder, made at its first use.
-struct SealSecret: Sendable {
+package struct SealSecret: Sendable {
     /// Where the service manager puts the credential; nil without one.
     let credential: String?
     /// The file of the data folder.
@@ -61,7 +61,7 @@ struct SealSecret: Sendable {
     }
 
     /// The credential's name in the unit.
-    static let credentialName = "understudy.key"
+    package static let credentialName = "understudy.key"
 }
 
 /// Why sign-ins cannot be remembered, as the end of a sentence.

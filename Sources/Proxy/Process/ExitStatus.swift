@@ -1,5 +1,5 @@
 /// What a command's exit code says. Thrown by a command that has said everything else already.
-enum ExitStatus: Int32, Error, Sendable, Hashable, CaseIterable {
+package enum ExitStatus: Int32, Error, Sendable, Hashable, CaseIterable {
     /// Done.
     case ok = 0
     /// It went wrong.

@@ -1,7 +1,7 @@
 /// The people who can log in to this machine, by its list of users.
-enum LoginUsers {
+package enum LoginUsers {
     /// How many there are; 0 where the list cannot be read.
-    static var count: Int {
+    package static var count: Int {
         let bytes = (try? Files.read("/etc/passwd")) ?? nil
         return count(String(decoding: bytes ?? [], as: UTF8.self))
     }

@@ -1,18 +1,21 @@
 import SyncCore
-import TablesProtocol
+package import TablesProtocol
 
 /// The clocks of this machine, for the stores and the engines.
-struct SystemClock: StoreClock, EngineClock {
+package struct SystemClock: StoreClock, EngineClock {
     private static let start = ContinuousClock.now
 
+    /// Makes a clock; all tell the same time.
+    package init() {}
+
     /// The wall clock.
-    func now() -> Instant { ThisProcess.now }
+    package func now() -> Instant { ThisProcess.now }
 
     /// Time since the start of the process; it goes on while the machine sleeps.
-    func uptime() -> Duration { Self.start.duration(to: .now) }
+    package func uptime() -> Duration { Self.start.duration(to: .now) }
 
     /// Returns when `uptime()` has come to `deadline`, or early when the task is cancelled.
-    func sleep(until deadline: Duration) async {
+    package func sleep(until deadline: Duration) async {
         try? await ContinuousClock().sleep(until: Self.start.advanced(by: deadline))
     }
 }

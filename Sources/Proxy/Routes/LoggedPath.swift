@@ -2,9 +2,9 @@ import HTTPMessage
 
 /// The path of a request as it may stand in the log: it says what was asked for, and neither a
 /// secret nor anything of a row.
-struct LoggedPath: Sendable, Hashable {
+package struct LoggedPath: Sendable, Hashable {
     /// The path, of visible ASCII characters; `*` stands for what is left out.
-    let text: String
+    package let text: String
 
     /// Makes it from a raw target.
     ///
@@ -17,7 +17,7 @@ struct LoggedPath: Sendable, Hashable {
     ///    what follows may be a code or a token that only the backend knows.
     /// 5. Bytes that are no visible ASCII characters are percent-encoded, so that none acts on a
     ///    terminal; what is too long is cut.
-    init(target: String) {
+    package init(target: String) {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let raw = path.split(separator: UInt8(ascii: "/"))
         var segments = raw.map { Self.visible($0) }

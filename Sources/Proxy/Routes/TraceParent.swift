@@ -1,11 +1,11 @@
 /// What a client says of the trace that its request belongs to: the header field `traceparent` (W3C
 /// Trace Context, section 3.2), `00-TRACE-PARENT-FLAGS` in lower case hexadecimal digits.
-struct TraceParent: Sendable, Hashable {
+package struct TraceParent: Sendable, Hashable {
     /// The id of the whole trace, 32 digits.
-    let traceID: String
+    package let traceID: String
 
     /// Reads a field; nil when it is none, or one of zeros, which says nothing.
-    init?(_ field: String) {
+    package init?(_ field: String) {
         let parts = field.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count >= 4, Self.isHex(parts[0], digits: 2), parts[0] != "ff",
             Self.isHex(parts[1], digits: 32), Self.isHex(parts[2], digits: 16),

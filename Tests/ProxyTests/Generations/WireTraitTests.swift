@@ -213,7 +213,7 @@ import Testing
     }
 
     @Test func `without a listed origin nothing is shared`() async throws {
-        try await TestApp.run(flags: ["allow-origin": []]) { test in
+        try await TestApp.run(configure: { $0.rules.allowedOrigins = [] }) { test in
             for origin in ["http://app.example", "null", "file://"] {
                 let call = call("GET", "/tables/todoitem", "", [("Origin", origin)])
                 #expect(await test.send(call.request(to: "127.0.0.1:8080")).head.status.code == 403)

@@ -161,7 +161,7 @@ struct IdentityTests {
     }
 
     @Test func `while a first pull takes its time, a list is the backend's own`() async throws {
-        try await TestApp.run(sync: .auto) { test in
+        try await TestApp.run(triggers: Set(Trigger.allCases)) { test in
             _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"there"}"#)
             let gate = Gate()
             test.transport.decide { request, _ in

@@ -151,7 +151,7 @@ struct RememberedSignInTests {
     }
 
     @Test func `a table that is open to all brings no refused token back`() async throws {
-        try await TestApp.run(flags: ["remember-sign-in": ["yes"]]) { test in
+        try await TestApp.run(configure: { $0.remembersSignIn = true }) { test in
             let tenant = try await test.graph.tenants.verified(Token(login: "t"))
             let routes = test.graph.routes
             func remembered() async -> HTTPField? {

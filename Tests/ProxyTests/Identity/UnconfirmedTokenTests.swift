@@ -12,7 +12,7 @@ import Testing
 
     /// A house whose anonymous engine and whose user's know that the backend is there.
     private func withUser(_ body: (TestApp, Tenant) async throws -> Void) async throws {
-        try await TestApp.run(sync: .auto) { test in
+        try await TestApp.run(triggers: Set(Trigger.allCases)) { test in
             let tenant = try await test.graph.tenants.verified(Self.token)
             for one in [tenant, test.graph.tenants.anonymous] {
                 try await wait { one.backendStatus.reach == .reachable && one.backendStatus.isOnline }

@@ -1,0 +1,83 @@
+import ArgumentParser
+import HTTPMessage
+import Proxy
+import TablesProtocol
+
+/// `understudy conflicts …`.
+struct Conflicts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Changes of two sides to the same item, and whose to keep.",
+        subcommands: [List.self, Show.self, Resolve.self, ConflictsResolveAll.self],
+        defaultSubcommand: List.self)
+
+    /// `conflicts list`.
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List open conflicts.", discussion: "JSON: {items: [conflict], next, total}.")
+
+        @OptionGroup var page: PageOptions
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let list = try await options.withOperatorOrStore {
+                try await $0.get("/conflicts", page.query)
+            }
+            options.show(list, TerminalText.conflicts)
+        }
+    }
+
+    /// `conflicts show ID`.
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "One conflict, field by field.",
+            discussion: "JSON: {id, table, itemId, revision, base, mine, server, fields, …}.")
+
+        @Argument(help: "Its id.")
+        var id: String
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            let conflict = try await options.withOperatorOrStore { client in
+                try await client.get("/conflicts/\(PercentCoding.encode(id))")
+            }
+            options.show(conflict, TerminalText.conflict)
+        }
+    }
+
+    /// `conflicts resolve ID CHOICE`.
+    struct Resolve: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Decide a conflict.",
+            discussion: "JSON: {operation}, what is left to send; null when nothing is.")
+
+        @Argument(help: "Its id.")
+        var id: String
+        @Argument(help: "mine, server, merged, both, or edited with --item.")
+        var choice: String
+        @Option(help: "With edited: the columns as JSON, such as '{\"text\":\"Buy eggs\"}'.")
+        var item: String?
+        @OptionGroup var options: ClientOptions
+
+        func run() async throws {
+            var edited: JSONValue?
+            if let item {
+                do {
+                    edited = try JSONValue(parsing: item)
+                } catch {
+                    throw StartProblem("--item cannot be read: \(error)")
+                }
+            }
+            let result = try await options.withOperatorOrStore { [edited] client in
+                let path = "/conflicts/\(PercentCoding.encode(id))"
+                let conflict = try await client.get(path)
+                var body: [JSONValue.Member] = [
+                    .init("revision", conflict["revision"] ?? .null),
+                    .init("choice", .string(choice)),
+                ]
+                if let edited { body.append(.init("item", edited)) }
+                return try await client.post("\(path)/resolve", [], .object(body))
+            }
+            options.show(result, TerminalText.action)
+        }
+    }
+}

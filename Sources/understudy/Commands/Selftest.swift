@@ -1,0 +1,99 @@
+import ArgumentParser
+import HTTPServer
+import Proxy
+import Simulator
+import TablesProtocol
+import UnixSignals
+
+/// `understudy selftest`.
+struct Selftest: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "selftest",
+        abstract: "Prove on this machine that no write is lost, repeated or confused.",
+        discussion: """
+            Plays clients, stores, engines and a backend in memory, on time of their own, with faults \
+            drawn from a seed: lost, late, repeated and torn answers, crashes at any commit or \
+            request, a full disk, clocks that jump, a backend that is restored. After each step every \
+            promise is checked. Touches no data folder and opens no socket. The same seed gives the \
+            same life; only where engines sync by themselves (seeds that leave 3 when divided by 7) \
+            may two steps of the same moment change places. Ends with 1 when a promise was broken. JSON: {seeds: {from, count}, lives, \
+            steps, seconds, faults, invariants: [{id, promise}], failures: [{seed, faults}]}.
+            """)
+
+    @Option(help: "How many lives, one for each seed.")
+    var seeds = 100
+
+    @Option(help: "The first seed.")
+    var seedFrom: UInt64 = 0
+
+    @Flag(help: "Print the story of a single seed, line by line.")
+    var story = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard seeds > 0, UInt64(seeds) <= .max - seedFrom else {
+            throw ValidationError("Say how many seeds: at least 1.")
+        }
+        guard !story || seeds == 1 else {
+            throw ValidationError("A story is that of one seed: add --seeds 1.")
+        }
+    }
+
+    func run() async throws {
+        if story { return try await tell() }
+        let began = SystemClock().uptime()
+        let lives = Lives(seedFrom..<seedFrom + UInt64(seeds), atOnce: ServerConfiguration.cores)
+        let report = try await whileWatched(lives)
+        let answer = SelftestReport(
+            report, from: seedFrom, count: seeds,
+            seconds: Int((SystemClock().uptime() - began).components.seconds))
+        if json {
+            ThisProcess.print(json: answer.json.text)
+        } else {
+            for line in answer.lines { ThisProcess.print(line) }
+        }
+        if !report.failures.isEmpty { throw ExitStatus.error }
+    }
+
+    /// Lives through them with a progress bar. A signal lets those under way end, since their files may be
+    /// in memory; a second one ends the process at once.
+    private func whileWatched(_ lives: Lives) async throws -> Lives.Report {
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        return try await withThrowingTaskGroup(of: Lives.Report?.self) { tasks in
+            tasks.addTask {
+                var first: UnixSignal?
+                for await signal in signals {
+                    if first != nil { break }
+                    first = signal
+                    lives.stop()
+                }
+                if let first { ThisProcess.end(first == .sigint ? 130 : 143) }
+                return nil
+            }
+            tasks.addTask {
+                var bar = ProgressBar()
+                let report = try await lives.live { bar.draw("selftest", done: $0, total: seeds) }
+                bar.end()
+                return report
+            }
+            var lived: Lives.Report?
+            for try await report in tasks {
+                guard let report else { continue }
+                lived = report
+                tasks.cancelAll()
+            }
+            guard let lived else { throw CancellationError() }
+            return lived
+        }
+    }
+
+    private func tell() async throws {
+        let life = try Simulation(Plan(seedFrom))
+        let outcome = try await life.live(steps: Lives.steps)
+        for line in life.trace.lines { ThisProcess.print(line) }
+        for fault in outcome.faults { ThisProcess.print(fault) }
+        if !outcome.faults.isEmpty { throw ExitStatus.error }
+    }
+}

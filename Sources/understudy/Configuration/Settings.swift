@@ -1,0 +1,141 @@
+import HTTPServer
+import Logging
+import Proxy
+import ReferenceBackend
+import SyncCore
+import TablesProtocol
+
+/// Every setting of `serve`, `demo` and `backend`, in one place.
+enum Settings {
+    static let backend = Setting<BackendAddress>(
+        name: "backend",
+        allowed: "an http or https address such as https://example.azurewebsites.net"
+    ) { BackendAddress($0) }
+
+    static let listen = Setting<ListenAddress>(
+        name: "listen", allowed: "a loopback address with a port, such as 127.0.0.1:8080"
+    ) { loopback($0) }
+
+    static let backendListen = Setting<ListenAddress>(
+        name: "backend-listen", allowed: "a loopback address with a port, such as 127.0.0.1:8081"
+    ) { loopback($0) }
+
+    static let data = Setting<DataFolder>(
+        name: "data", allowed: "the path of a folder"
+    ) { $0.isEmpty ? nil : DataFolder(path: absolute($0)) }
+
+    static let sync = Setting<SyncChoice>(
+        name: "sync", allowed: SyncChoice.allCases.map(\.rawValue).joined(separator: " or ")
+    ) { SyncChoice(rawValue: $0) }
+
+    static let table = tableList("table")
+
+    static let backendTable = Setting<BackendTable>(
+        name: "table", allowed: BackendTable.allowed
+    ) { BackendTable($0) }
+
+    static let integerIDs = tableList("integer-ids")
+    static let hardDelete = tableList("hard-delete")
+
+    static let policy = Setting<PolicySetting>(
+        name: "policy",
+        allowed: "a table with words joined by +, such as todoitem=revalidate+write-through; the "
+            + "words are local, revalidate, remote-first, write-through, ask, merge, client, server, "
+            + "unconditional-ask, unconditional-client, integer-ids, public, preserve-history and "
+            + "parent:TABLE.COLUMN"
+    ) { PolicySetting($0) }
+
+    static let signIn = Setting<TableName>(
+        name: "sign-in", allowed: "the name of a table: letters, digits and _, not a digit first"
+    ) { TableName($0) }
+
+    static let allowHost = Setting<String>(
+        name: "allow-host", allowed: "a host with its port, such as 10.0.2.2:8080"
+    ) { isHostWithPort($0) ? $0 : nil }
+
+    static let allowOrigin = Setting<String>(
+        name: "allow-origin",
+        allowed: "an origin as browsers send it, such as http://localhost:3000, file:// or null"
+    ) { isOrigin($0) ? $0 : nil }
+
+    static let defaultGeneration = Setting<Generation>(
+        name: "default-generation", allowed: "1, 2 or 3"
+    ) { Int($0).flatMap(Generation.init(rawValue:)) }
+
+    static let applicationKeyFile = Setting<String>(
+        name: "application-key-file",
+        allowed: "the path of a file with the application key in its first line"
+    ) { $0.isEmpty ? nil : absolute($0) }
+
+    static let parallelism = Setting<Int>(
+        name: "parallelism", allowed: "a whole number from 1 to \(SyncLimits.parallelPushes)"
+    ) { text in
+        Int(text).flatMap { (1...SyncLimits.parallelPushes).contains($0) ? $0 : nil }
+    }
+
+    static let pageSize = Setting<Int>(
+        name: "page-size", allowed: "a whole number from 1 to \(SyncLimits.pullPageRows)"
+    ) { text in
+        Int(text).flatMap { (1...SyncLimits.pullPageRows).contains($0) ? $0 : nil }
+    }
+
+    static let strictSDK = Setting<Bool>(
+        name: "strict-sdk", allowed: "true or false"
+    ) { Bool($0) }
+
+    static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
+        name: "backend-generation", allowed: "auto, 1, 2 or 3"
+    ) { text in
+        text == "auto"
+            ? .auto : Int(text).flatMap(Generation.init(rawValue:)).map { .fixed($0) }
+    }
+
+    static let flavour = Setting<BackendFlavour>(
+        name: "flavour",
+        allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))"
+    ) { BackendFlavour(rawValue: $0) }
+
+    static let config = Setting<String>(
+        name: "config", allowed: "the path of a configuration file"
+    ) { $0.isEmpty ? nil : absolute($0) }
+
+    static let logLevel = Setting<Logger.Level>(
+        name: "log-level",
+        allowed: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))"
+    ) { Logger.Level(rawValue: $0) }
+
+    static let logFormat = Setting<LogFormat>(
+        name: "log-format", allowed: "auto, text or json"
+    ) { LogFormat(rawValue: $0) }
+
+    private static func tableList(_ name: String) -> Setting<TableName> {
+        Setting<TableName>(
+            name: name, allowed: "the name of a table: letters, digits and _, not a digit first"
+        ) { TableName($0) }
+    }
+
+    static func loopback(_ text: String) -> ListenAddress? {
+        guard let address = try? ListenAddress(text) else { return nil }
+        return address.isLoopback ? address : nil
+    }
+
+    static func absolute(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let folder = ThisProcess.folder else { return path }
+        return folder == "/" ? "/\(path)" : "\(folder)/\(path)"
+    }
+
+    private static func isHostWithPort(_ text: String) -> Bool {
+        guard let colon = text.lastIndex(of: ":"), colon != text.startIndex else { return false }
+        return UInt16(text[text.index(after: colon)...]) != nil
+            && !text.contains { $0 == "/" || $0 == "*" || $0 == " " || $0 == "," }
+    }
+
+    private static func isOrigin(_ text: String) -> Bool {
+        if text == "null" { return true }
+        guard let mark = text.firstRange(of: "://"), mark.lowerBound != text.startIndex else {
+            return false
+        }
+        return !text[mark.upperBound...].contains { $0 == "/" || $0 == "*" || $0 == " " }
+    }
+}

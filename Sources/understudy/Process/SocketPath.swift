@@ -1,0 +1,35 @@
+import Glibc
+import Proxy
+
+/// Where a Unix socket of a folder is bound and connected to.
+///
+/// The kernel takes at most ``maxBytes`` of path. A longer one is reached through the folder's open
+/// descriptor, as `/proc/self/fd/N/NAME`: the same file under a short name of this process.
+///
+/// `unsafe`: the path is lent to `open` as a C string for the call alone, which does not keep it.
+struct SocketPath: Sendable {
+    /// The path to bind or connect to.
+    let path: String
+    /// The folder, open as long as ``path`` leads through it; nil where the path is short.
+    private let folder: CInt?
+
+    /// The longest path of a Unix socket: `sun_path` has 108 bytes, the last of which is a NUL.
+    static let maxBytes = 107
+
+    /// Finds the place of the socket `name` in a folder that is there.
+    init(_ folder: String, name: String) throws(FileFailure) {
+        let whole = "\(folder)/\(name)"
+        guard whole.utf8.count > Self.maxBytes else {
+            (path, self.folder) = (whole, nil)
+            return
+        }
+        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFailure("open the folder \(folder)") }
+        (path, self.folder) = ("/proc/self/fd/\(descriptor)/\(name)", descriptor)
+    }
+
+    /// Lets go of the folder. The path must not be used any more.
+    func close() {
+        if let folder { _ = Glibc.close(folder) }
+    }
+}
