@@ -30,7 +30,7 @@ package struct AppGraph: Sendable {
     /// Counts a request that the server refused by itself.
     package func count(_ reason: RefusalReason) { routes.rejections.count(reason) }
 
-    /// Takes in where clients and the dashboard find the program, as host and port.
+    /// Records where clients and the dashboard find the program, as host and port.
     package func listens(clients: String, dashboard: String) {
         routes.gate.currentRules.listens(
             at: ListeningAddresses(clients: clients, dashboard: dashboard))
@@ -78,7 +78,7 @@ extension AppGraph {
         package let engines: [EngineStatus]
         /// The open operations of the closed stores.
         package let closedQueue: QueueCounts
-        /// Every engine goes round.
+        /// Every engine runs.
         package let areAllAlive: Bool
     }
 

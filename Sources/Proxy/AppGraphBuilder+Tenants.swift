@@ -3,7 +3,7 @@ import Logging
 import SyncCore
 import TablesProtocol
 
-// Each identity's tenant: a store, an engine over it, and who hears of its events.
+// Each identity's tenant: a store, an engine over it, and where its events go.
 extension AppGraphBuilder {
     /// Opens the tenant of requests without a credential, and the index of the others.
     func makeTenants(

@@ -10,8 +10,8 @@ package enum Limits {
     package static let passedBodyBytes = 100 << 20
     // What follows counts the connections of clients that may wait for the backend. With
     // ``eventStreams`` they are fewer than the server's connections, so that a backend which does not
-    // answer, and clients which do not read, leave room for those who need neither. Those that wait for
-    // a place do not count: they give up after ``placeWaitSeconds``.
+    // answer, and clients which do not read, leave connections for the others. Those that wait for a
+    // place do not count: they give up after ``placeWaitSeconds``.
 
     /// Requests to the backend that are passed through at once; syncing has its own.
     package static let passedConnections = 16
@@ -100,7 +100,7 @@ package enum Limits {
     static let tokenRetrySeconds: Int64 = 60
     /// How long a token is taken that the backend does not confirm, unless `--offline-grace` says.
     package static let offlineGraceSeconds: Int64 = 30 * 24 * 3600
-    /// Tokens of one identity that its queue may speak with; of more, the oldest goes first.
+    /// Tokens of one identity that its engine may send; of more, the oldest goes first.
     static let tokensPerIdentity = 8
     /// Tokens whose owners are known without hashing them.
     static let recentTokens = 64

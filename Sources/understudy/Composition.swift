@@ -46,7 +46,7 @@ struct Composition {
             handler: graph.handler, observer: RequestLog(log: log),
             onRefusal: { graph.count($0) })
         let bound = try await listen(server)
-        // The links of an earlier process are good no more.
+        // The links of an earlier process are no longer good.
         SignInPage.removeAll(folder)
         do {
             try folder.writeAddress("http://\(bound)")

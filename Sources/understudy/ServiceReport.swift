@@ -3,8 +3,8 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// Tells the service manager and the log how things stand: a status line when it changes, and a sign
-/// of life as long as every engine goes round.
+/// Tells the service manager and the log how things stand: a status line when it changes, and
+/// `WATCHDOG=1` as long as every engine runs.
 struct ServiceReport {
     let graph: AppGraph
     let manager: ServiceManager
@@ -13,10 +13,10 @@ struct ServiceReport {
     /// Reports until cancelled:
     ///
     /// 1. Every engine is asked how it stands. One that does not answer keeps the report waiting, and
-    ///    with it the sign of life.
+    ///    with it the watchdog's message.
     /// 2. A backend that is in another state than before is logged, for each identity.
     /// 3. A status line that says something new goes to the manager.
-    /// 4. When all engines go round, the manager gets its sign of life.
+    /// 4. When all engines run, the manager gets `WATCHDOG=1`.
     func run() async {
         var states: [String: BackendStatus.State] = [:]
         var lastLine = ""
@@ -45,7 +45,7 @@ struct ServiceReport {
             ])
     }
 
-    /// Three signs of life fit into the time that the manager waits for one.
+    /// Three of the watchdog's messages fit into the time that the manager waits for one.
     private var interval: Duration {
         let longest = Duration.seconds(Limits.serviceReportSeconds)
         guard let watchdog = manager.watchdogMicroseconds else { return longest }

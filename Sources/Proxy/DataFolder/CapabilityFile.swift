@@ -5,7 +5,8 @@ struct CapabilityFile: Sendable {
     /// The file, 0600.
     let file: String
 
-    /// Those of the last run; none when the file cannot be understood, which lets nobody in.
+    /// Those of the last run; none when the file cannot be understood, which lets no client use
+    /// `/tables` at such an address.
     func load() -> [Capability] {
         guard let bytes = try? Files.read(file), let list = try? JSONValue(parsing: bytes) else {
             return []

@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// The dashboard's sessions on disk, so that a restart does not sign anybody out.
+/// The dashboard's sessions on disk, so that a restart signs no browser out.
 struct SessionFile: Sendable {
     /// The file, 0600.
     let file: String

@@ -1,8 +1,8 @@
 import HTTPMessage
 import TablesProtocol
 
-/// An address with a secret in it, `http://127.0.0.1:8080/c/SECRET`: whoever knows it may call
-/// `/tables` there. Its name says in history which client wrote; it is nobody's identity.
+/// An address with a secret in it, `http://127.0.0.1:8080/c/SECRET`: a client that knows it may call
+/// `/tables` there. Its name says in history which client wrote; it is no identity.
 struct Capability: Sendable, Hashable {
     /// What the operator calls the client.
     let name: String

@@ -21,7 +21,7 @@ final class CurrentRules: Sendable {
     /// Where this program is found; nil while it does not listen.
     var addresses: ListeningAddresses? { listening.withLock { $0 } }
 
-    /// Takes in where this program is found.
+    /// Records where this program is found.
     func listens(at addresses: ListeningAddresses) { listening.withLock { $0 = addresses } }
 
     /// Lets others hold from the next request on.

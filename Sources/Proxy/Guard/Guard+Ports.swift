@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPTypes
 
 extension Guard {
-    /// What a connection came in at.
+    /// Where a connection was accepted.
     enum PortRole: Sendable, Hashable {
         /// The one port for clients and dashboard, or the Unix socket, which no browser opens.
         case shared
@@ -12,7 +12,7 @@ extension Guard {
         case dashboard
     }
 
-    /// What a connection came in at.
+    /// Where a connection was accepted.
     func portRole(_ connection: Connection) -> PortRole {
         guard let port = currentRules.dashboardPort, connection.localAddress != Connection.unixSocket else {
             return .shared

@@ -123,8 +123,8 @@ struct Guard: Sendable {
         return Refusal(.tooLarge, "A body here has at most \(bodyLimitBytes(space)) bytes.")
     }
 
-    /// Whether a caller may use `/tables`: anyone where it is open, else one that has an address of its
-    /// own, comes by the Unix socket, or is signed in.
+    /// Whether a caller may use `/tables`: every one where it is open, else one that has an address of
+    /// its own, comes by the Unix socket, or is signed in.
     func mayUseTables(_ asked: AddressedRequest) -> Bool {
         if let secret = asked.secret { return capabilities.name(of: secret) != nil }
         return rules.tablesAccess == .open

@@ -4,7 +4,7 @@ package struct GuardRules: Sendable, Hashable {
     package var allowedHosts: Set<String>
     /// Origins of other pages that may call `/tables` and what is passed through.
     package var allowedOrigins: Set<String>
-    /// Who may call `/tables` at its plain address.
+    /// Which clients may call `/tables` at its plain address.
     package var tablesAccess: TablesAccess
 
     /// Makes rules; without arguments only this machine's own pages and programs may call.

@@ -1,7 +1,7 @@
 import HTTPMessage
 import HTTPTypes
 
-/// Why a request was refused, by whoever refused it; counted and shown by its word.
+/// Why a request was refused, by the guard or the server; counted and shown by its word.
 enum RejectionReason: Sendable, Hashable {
     /// A step of the guard.
     case guarded(Refusal.Reason)
@@ -35,15 +35,15 @@ enum RejectionReason: Sendable, Hashable {
     var sentence: String {
         switch self {
         case .guarded(.address):
-            "Somebody reached this server at an address that is not this machine's own."
-        case .guarded(.method): "Somebody used a method that is not known here."
+            "A client reached this server at an address that is not this machine's own."
+        case .guarded(.method): "A client used a method that is not known here."
         case .guarded(.methodOverride): "A client wanted to override its method by a header."
         case .guarded(.serviceWorker):
             "A page at this address, one of the backend's, wanted a service worker of its own."
         case .guarded(.host):
-            "Somebody called this server by another name. A web page may have led that name here. "
+            "A client called this server by another name. A web page may have led that name here. "
                 + "If it is yours, start with --allow-host."
-        case .guarded(.target): "Somebody asked for a path that could be read in two ways."
+        case .guarded(.target): "A client asked for a path that could be read in two ways."
         case .guarded(.tooLarge): "A client announced a body that is too large."
         case .guarded(.origin):
             "A page of another origin tried to reach Understudy. If it is yours, start with "
@@ -53,9 +53,9 @@ enum RejectionReason: Sendable, Hashable {
         case .guarded(.capability):
             "A client came without an address of its own, or with one that was revoked. Make one "
                 + "with `understudy access add NAME`."
-        case .guarded(.signIn): "Somebody asked the operator API without being signed in."
+        case .guarded(.signIn): "A client asked the operator API without being signed in."
         case .guarded(.contentType): "A client sent a body that does not say it is JSON."
-        case .unread(.unreadable): "Somebody sent bytes that are not an HTTP request."
+        case .unread(.unreadable): "A client sent bytes that are not an HTTP request."
         case .unread(let reason): "A request was not read. \(reason.sentence)"
         }
     }

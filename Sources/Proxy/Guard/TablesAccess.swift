@@ -1,8 +1,9 @@
-/// Who may call `/tables` at its plain address.
+/// Which clients may call `/tables` at its plain address.
 package enum TablesAccess: String, Sendable, Hashable, CaseIterable {
     /// Every program of this machine.
     case open
-    /// Nobody: only capability addresses, the Unix socket and who is signed in as the operator.
+    /// No program: only capability addresses, the Unix socket and callers that are signed in as the
+    /// operator.
     case capability
 }
 

@@ -1,7 +1,7 @@
 import TablesProtocol
 
-/// The tokens of one identity that an engine may speak with, and which of them it is. A value: what
-/// comes in is taken in, and the choice follows from it and the time.
+/// The tokens of one identity that an engine may send, and which of them it sends. A value: the choice
+/// follows from the tokens and the time.
 struct EngineTokens: Sendable, Hashable {
     private struct Held: Sendable, Hashable {
         let token: Token
@@ -25,8 +25,8 @@ struct EngineTokens: Sendable, Hashable {
         held.last { !$0.isExpired(at: now) && !isSignedOut($0.token) }?.token
     }
 
-    /// The token to speak with: the latest good one, else the one that was refused last, in case the
-    /// backend was wrong, as long as it is not expired; nil for none.
+    /// The token to send: the latest good one, else the one that was refused last, in case the backend
+    /// was wrong, as long as it is not expired; nil for none.
     func token(at now: Instant, isSignedOut: (Token) -> Bool) -> Token? {
         if let good = good(at: now, isSignedOut: isSignedOut) { return good }
         guard let refused, !refused.isExpired(at: now), !isSignedOut(refused.token) else {
@@ -54,7 +54,7 @@ struct EngineTokens: Sendable, Hashable {
         return true
     }
 
-    /// Takes in that the backend refuses a token.
+    /// Records that the backend refuses a token.
     /// - Returns: false where it is not here, or was refused already.
     mutating func refuse(_ token: Token) -> Bool {
         guard let place = held.firstIndex(where: { $0.token == token }) else { return false }

@@ -1,7 +1,7 @@
 import Crypto
 import TablesProtocol
 
-/// Somebody whom the backend knows: whose rows and operations a store holds.
+/// A user whom the backend knows, whose rows and operations a store holds.
 package struct Identity: Sendable, Hashable {
     /// Its key: what `?identity=` says, and the name of its store's folder. Equal exactly for equal
     /// issuers and subjects, and safe as a name.

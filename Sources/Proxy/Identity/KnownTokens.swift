@@ -3,8 +3,8 @@ import Synchronization
 import TablesProtocol
 
 /// Which token is whose, by fingerprint: kept on disk, so that after a restart a token names its
-/// identity while the backend is away. A token gets in here only when the backend has vouched for it,
-/// and leaves when the backend refuses it. One that was signed out stays, marked.
+/// identity while the backend is away. A token is taken in only when the backend has confirmed it, and
+/// removed when the backend refuses it. One that was signed out stays, marked.
 final class KnownTokens: Sendable {
     private struct Kept {
         /// Fingerprints, the latest last.

@@ -7,9 +7,9 @@ package struct SealSecret: Sendable {
     let file: String
 
     /// Finds the secret.
-    /// 1. A credential that is there counts, and nothing else. Only its owner may write it and
-    ///    nobody else read it; its group may, since systemd lets a service's user read it by an
-    ///    access list, which shows as the group's right.
+    /// 1. A credential that is there counts, and nothing else. Only its owner may write it, and no other
+    ///    user may read it; its group may, since systemd lets a service's user read it by an access
+    ///    list, which shows as the group's right.
     /// 2. Otherwise the file counts, for its owner alone.
     /// 3. Where there is none, one is made, unless something is sealed already: then the right
     ///    secret is elsewhere, and a new one would only hide that.
@@ -50,7 +50,7 @@ package struct SealSecret: Sendable {
         } catch {
             throw SealProblem("\(error)")
         }
-        // Whoever writes a key with an editor or echo ends it with a line's end.
+        // A key that was written with an editor or echo ends with a line's end.
         while bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         guard bytes.count >= Limits.sealSecretBytes else {
             throw SealProblem(

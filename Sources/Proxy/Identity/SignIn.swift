@@ -3,11 +3,11 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// In whose name an identity's engine speaks. In memory only: after a restart there is no
-/// token, unless sign-ins are remembered.
+/// The token that an identity's engine sends. In memory only: after a restart there is no token, unless
+/// sign-ins are remembered.
 ///
-/// An identity has a token for each of its devices. The engine speaks with the latest that is neither
-/// expired, nor refused, nor signed out (``EngineTokens``).
+/// An identity has a token for each of its devices. The engine sends the latest that is neither expired,
+/// nor refused, nor signed out (``EngineTokens``).
 final class SignIn: Sendable {
     private let identity: String
     private let state: Mutex<EngineTokens>
@@ -64,7 +64,7 @@ final class SignIn: Sendable {
         }
     }
 
-    /// Takes in that the backend refuses a token, which ends: a request with it is asked about anew. The
+    /// Records that the backend refuses a token, which ends: a request with it is asked about anew. The
     /// engine goes on with the next; where there is none, with this one until another comes, since the
     /// backend may have been wrong.
     func refuse(_ token: Token) {

@@ -31,7 +31,7 @@ struct Token: Sendable, Hashable {
         field = HTTPField(name: .zumoAuth, value: text)
     }
 
-    /// The token of a field that an engine speaks with.
+    /// The token of a field that an engine sends.
     init(of field: HTTPField) {
         text = field.value.split(separator: " ").last.map(String.init) ?? ""
         self.field = field
@@ -40,8 +40,8 @@ struct Token: Sendable, Hashable {
     /// What may be kept on disk: SHA-256 of the token, in hexadecimal digits.
     var fingerprint: String { SHA256.hex(text) }
 
-    /// The claims, if the token is a JWT (RFC 7519). Nobody checks its signature here: whoever asks
-    /// must know that the backend took the token.
+    /// The claims, if the token is a JWT (RFC 7519). Its signature is not checked here: the caller must
+    /// know that the backend took the token.
     var claims: JSONValue? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = Self.decoded(parts[1]),

@@ -12,7 +12,7 @@ enum TokenStanding: Sendable, Hashable {
     case unconfirmed(until: Instant)
     /// The backend has to be asked before the request is answered.
     case doubtful
-    /// It is good no more: the answer is 401.
+    /// It is no longer good: the answer is 401.
     case ended
 
     /// Judges a token.

@@ -3,7 +3,7 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-/// Asks the backend whether a token is somebody's: a list of the table that the client wants must be
+/// Asks the backend whether a token belongs to a user: a list of the table that the client wants must be
 /// refused without it and given with it. Both requests only read.
 struct TokenVerifier: Sendable {
     let backend: BackendAddress
@@ -12,7 +12,7 @@ struct TokenVerifier: Sendable {
 
     /// What the backend says to a token.
     enum Verdict: Sendable {
-        /// It is somebody's.
+        /// It belongs to a user.
         case good
         /// 401 with it.
         case refused
@@ -22,7 +22,7 @@ struct TokenVerifier: Sendable {
         case unreachable
     }
 
-    /// Asks, in the backend's generation; as long as nobody knows it, in the client's own, and where
+    /// Asks, in the backend's generation; as long as it is not known, in the client's own, and where
     /// that is refused in the others.
     func verdict(
         _ token: Token, _ table: TableName, client: Generation, backend: Generation?

@@ -3,8 +3,8 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// Tells open pages what happened, as server-sent events. Every event is in the store already;
-/// whoever was away reads from there what it missed.
+/// Tells open pages what happened, as server-sent events. Every event is in the store already; a page
+/// that was not connected reads from there what it missed.
 final class EventFeed: Sendable {
     private struct State {
         var streams: [Int: Listener] = [:]
@@ -14,7 +14,7 @@ final class EventFeed: Sendable {
     private struct Listener {
         let identity: String
         let stream: ByteStream
-        /// Whether the listener may still hear; asked before each thing that is sent.
+        /// Whether the listener is still authorized; asked before each thing that is sent.
         let isAuthorized: @Sendable () -> Bool
         /// Events that were committed while those before them are still read from the store.
         var held: [Event]?
@@ -78,7 +78,7 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Sends a comment line to everyone, so that nothing between takes the connection for dead.
+    /// Sends a comment line to every page, so that nothing between takes the connection for dead.
     func beat() {
         endForbidden()
         let streams = state.withLock { $0.streams }
@@ -87,7 +87,7 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Ends the streams of those that are not let in any more.
+    /// Ends the streams of callers that are not authorized any more.
     func endForbidden() {
         let forbidden = state.withLock { state in
             let forbidden = state.streams.filter { !$0.value.isAuthorized() }

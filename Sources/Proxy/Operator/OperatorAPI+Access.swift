@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-// Who may come in: the addresses of clients and the sessions of browsers.
+// Access: the addresses of clients and the sessions of browsers.
 extension OperatorAPI {
     func accessList() -> Response {
         let all = capabilities.all
@@ -67,7 +67,7 @@ extension OperatorAPI {
 }
 
 extension JSONValue {
-    /// One capability address, without its secret, which nobody knows any more.
+    /// One capability address, without its secret, which is kept nowhere.
     static func access(_ entry: Capabilities.Entry) -> JSONValue {
         .members(
             ("name", .string(entry.capability.name)), ("madeAt", .time(entry.capability.madeAt)),

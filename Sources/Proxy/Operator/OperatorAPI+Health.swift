@@ -7,8 +7,8 @@ import TablesProtocol
 extension OperatorAPI {
     func livez() -> Response { Self.health([("process", nil)]) }
 
-    /// Ready is who can take a durable write; being offline is ready. With `verbose` it also tells
-    /// what does not decide.
+    /// Ready means that a durable write can be taken; being offline is ready. With `verbose` it also
+    /// tells what does not decide.
     func readyz(_ call: OperatorCall) async -> Response {
         let finding = await readiness.finding()
         let failure = finding.reason.map {

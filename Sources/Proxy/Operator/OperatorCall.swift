@@ -9,7 +9,7 @@ struct OperatorCall: Sendable {
     let parameters: [String: String]
     /// The query's first value for each name.
     let query: [String: String]
-    /// Whether the one who asked waits no longer; see ``Reply/isLeft``.
+    /// Whether the caller waits no longer; see ``Reply/isLeft``.
     var isLeft: @Sendable () -> Bool = { false }
 
     /// Reads the query.

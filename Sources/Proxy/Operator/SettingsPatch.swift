@@ -42,7 +42,7 @@ struct SettingsPatch {
             let all = Trigger.allCases.map(\.rawValue).joined(separator: ", ")
             throw .invalid("triggers must be a list of some of \(all).")
         }
-        // Somebody who asks for a sync gets one, whatever else is switched off.
+        // A person who asks for a sync gets one, whatever else is switched off.
         return Set(words.compactMap { $0 }).union([.manual])
     }
 

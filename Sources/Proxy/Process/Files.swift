@@ -152,7 +152,7 @@ package enum Files {
         return unsafe stat(path, &status) == 0 ? Int64(status.st_size) : nil
     }
 
-    /// The bytes that this user may still write to the disk of `path`; nil when nobody knows.
+    /// The bytes that this user may still write to the disk of `path`; nil when it is not known.
     package static func freeBytes(_ path: String) -> UInt64? {
         var status = statvfs()
         // statvfs fills the struct that it is given, which lives until the call returns.

@@ -9,7 +9,7 @@ package struct FolderLock: Sendable {
         case taken
     }
 
-    /// The open file; the kernel lets go of the lock when it closes, also after a crash.
+    /// The open file; the kernel releases the lock when it closes, also after a crash.
     private let descriptor: CInt
 
     /// Takes the lock in `file`, without waiting.
@@ -26,6 +26,6 @@ package struct FolderLock: Sendable {
         throw FileFailure("lock \(file)", code: code)
     }
 
-    /// Lets go.
+    /// Releases the lock.
     package func release() { close(descriptor) }
 }

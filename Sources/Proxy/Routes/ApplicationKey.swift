@@ -12,7 +12,7 @@ final class ApplicationKey: Sendable {
         self.configured = configured
     }
 
-    /// The key; nil as long as nobody has said one.
+    /// The key; nil as long as none is known.
     var text: String? { configured ?? learned.withLock { $0 } }
 
     /// Takes the key of a client's request.

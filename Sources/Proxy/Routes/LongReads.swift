@@ -8,7 +8,7 @@ import Synchronization
 /// A client has one list under way at most. Its next one comes after those of the other clients that wait.
 /// What waits for a client that has left is ended when the next list comes, or one that runs ends.
 final class LongReads: Sendable {
-    /// Whose turn it is. All programs of a machine share the loopback address, so what tells clients
+    /// What takes turns. All programs of a machine share the loopback address, so what tells clients
     /// apart is their identity, and the name of the address of their own where they have one.
     struct Client: Hashable, Sendable {
         let identity: String

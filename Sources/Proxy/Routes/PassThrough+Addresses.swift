@@ -9,8 +9,8 @@ extension PassThrough {
     /// The target that the backend has for a request.
     ///
     /// 1. Signing in: in the form that servers of the backend's generation have, once it is known.
-    /// 2. Push: registrations and installations are not the same thing; a device's installation
-    ///    stands for all of its registrations, and nobody here knows them all.
+    /// 2. Push: registrations and installations are not the same thing; a device's installation stands
+    ///    for all of its registrations, which are not all known here.
     /// 3. Anything else as it came.
     func target(of request: Request) throws(TablesError) -> String {
         let target = request.head.path ?? "/"
@@ -34,8 +34,8 @@ extension PassThrough {
         }
     }
 
-    /// Sends a request of signing in. As long as nobody knows the backend's generation, one that has
-    /// no such address is asked again in the other form: that the first changed nothing is certain.
+    /// Sends a request of signing in. As long as the backend's generation is not known, one that has no
+    /// such address is asked again in the other form: that the first changed nothing is certain.
     func loginResponse(
         to request: Request, _ target: String, _ forwarding: Forwarding
     ) async throws(TransportError) -> Response {

@@ -205,7 +205,7 @@ struct PassThrough: Sendable {
     }
 
     private func refused(_ request: Request, _ error: TablesError) -> Response {
-        // Nobody takes the rest of the body.
+        // The rest of the body is not read.
         request.bodyStream?.cancel()
         let client = ClientFamily.detect(request, default: defaultGeneration)
         return TablesAnswer(client: client).render(error: error)

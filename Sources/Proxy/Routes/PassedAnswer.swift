@@ -7,7 +7,7 @@ enum PassedAnswer {
     /// The fields of the backend's answer as they go to the client.
     ///
     /// 1. What would reach beyond the answer is taken off: `Service-Worker-Allowed` and
-    ///    `Clear-Site-Data`. They speak for the whole origin.
+    ///    `Clear-Site-Data`. They act on the whole origin.
     /// 2. A sandbox is added, which gives a page an origin of its own that equals no other. A policy of
     ///    the backend stays beside it; a browser obeys both.
     /// 3. No page is kept by the browser: it would come back without the sandbox that holds by then.

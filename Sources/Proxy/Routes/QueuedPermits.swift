@@ -45,7 +45,7 @@ final class QueuedPermits: Sendable {
                     return nil
                 }
                 if let isTaken { return continuation.resume(returning: isTaken) }
-                // Cancelled before it could wait: the handler has found no one to let go.
+                // Cancelled before it could wait: the handler has found no waiter.
                 if Task.isCancelled { return leave(number) }
                 begin(patience, of: number)
             }

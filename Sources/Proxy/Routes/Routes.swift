@@ -53,7 +53,7 @@ struct Routes: HTTPHandler {
             error: .bodyTooLarge(limitBytes: gate.bodyLimitBytes(.tables)))
     }
 
-    /// Leads a request that the guard let through to who answers it.
+    /// Leads a request that the guard let through to the handler that answers it.
     func handle(_ request: Request) -> Answer {
         let asked = AddressedRequest(request)
         var request = asked.request

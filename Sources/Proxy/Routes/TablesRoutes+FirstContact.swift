@@ -244,8 +244,8 @@ extension TablesRoutes {
             context.error(.offline(retryAfterSeconds: seconds ?? Limits.retryAfterSeconds)), context)
     }
 
-    /// Lets the pull of a table begin where reads start one. A sync that is asked for pulls it in any case,
-    /// also one that begins before the engine has heard of the read.
+    /// Lets the pull of a table begin where reads start one. A sync that is asked for pulls it in any
+    /// case, also one that begins before the engine was nudged.
     private func pullBehind(_ context: RequestContext) {
         context.tenant.store.want(context.call.table)
         if context.tenant.backendStatus.mayPullForRead {

@@ -3,16 +3,17 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-// Requests whose token names nobody yet.
+// Requests whose token names no identity yet.
 extension TablesRoutes {
     /// Asks the backend whose token it is, while the client waits suspended.
     ///
-    /// 1. It is somebody's: the request is answered in their tenant, which it may be the first to enter.
-    /// 2. It is refused, or the backend is away: 401. Nothing is kept under a name that nobody has
-    ///    vouched for.
-    /// 3. The backend gives the table to anybody: it is asked itself, with the request as it came.
-    ///    Nothing of it is kept here. Where it would not understand the request, a sign-in through
-    ///    this proxy has to say whose token it is.
+    /// 1. It belongs to a user: the request is answered in the user's tenant, which it may be the first
+    ///    to open.
+    /// 2. It is refused, or the backend is away: 401. Nothing is kept under a name that the backend has
+    ///    not confirmed.
+    /// 3. The backend gives the table without a token: it is asked itself, with the request as it came.
+    ///    Nothing of it is kept here. Where it would not understand the request, a sign-in through this
+    ///    proxy has to say whose token it is.
     func identifyCaller(
         _ token: Token, _ call: TableCall, _ request: Request, _ actor: Actor
     ) -> Answer {
@@ -41,7 +42,7 @@ extension TablesRoutes {
     }
 
     /// Asks the backend whether it still takes a token, while the client waits suspended: its time is
-    /// over, or the backend has not been heard of for long.
+    /// over, or the backend has not answered for long.
     ///
     /// 1. The backend is away: the token is good until the end of `--offline-grace`, and the answer
     ///    says so.
@@ -167,7 +168,7 @@ extension TablesRoutes {
     private func unidentified(_ call: TableCall) -> Response {
         TablesAnswer(to: call).render(
             error: .unauthorized(
-                "Nobody here knows whose token this is: sign in at this address first."))
+                "It is not known here whose token this is: sign in at this address first."))
     }
 
     func refused(_ call: TableCall) -> Response {

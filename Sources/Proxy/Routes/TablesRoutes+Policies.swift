@@ -34,8 +34,8 @@ extension TablesRoutes {
         }
     }
 
-    /// Pulls the context's table; then, or when that takes too long, goes on in the blocking executor. The pull
-    /// goes on by itself.
+    /// Pulls the request's table; then, or when that takes too long, goes on in the blocking executor.
+    /// The pull goes on by itself.
     func pull(_ context: RequestContext, then: @escaping @Sendable (Run?) -> Void) {
         let once = Once()
         work.start {
@@ -72,7 +72,7 @@ extension TablesRoutes {
     func writeThrough(
         _ context: RequestContext, _ outcome: WriteOutcome, _ item: Item, _ reply: Reply
     ) {
-        // Whoever is first answers: what was acknowledged is not given up any more.
+        // The first of them answers: what was acknowledged is not given up any more.
         let once = Once()
         work.start {
             await withDiscardingTaskGroup { group in

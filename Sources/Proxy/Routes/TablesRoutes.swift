@@ -115,12 +115,12 @@ struct TablesRoutes: Sendable {
         }
     }
 
-    /// What a handler needs at every turn.
+    /// What the handlers of one request need.
     struct RequestContext: Sendable {
         let call: TableCall
         let answer: TablesAnswer
         let tenant: Tenant
-        /// Who asks, for the history.
+        /// The caller, for the history.
         let actor: Actor
         /// The header fields of the client's own that go to the backend with it.
         let headers: HTTPFields

@@ -20,14 +20,14 @@ final class BackendStatusCache: Sendable {
     enum Reach: Sendable, Hashable, CaseIterable {
         case reachable
         case away
-        /// It was not asked yet, or nothing was heard of it since.
+        /// It was not asked yet, or it has not answered since.
         case unasked
     }
 
     // Without a lock, since every answer of every worker asks.
     private let shown = Atomic<Shown>([.worthAsking, .readsThrough])
     private let refreshes = Atomic<Int>(0)
-    /// A refresh at the engine, and the generation that it found.
+    /// A refresh from the engine, and the generation that it found.
     private struct Refresh {
         var number = 0
         var generation: Generation?
@@ -36,8 +36,8 @@ final class BackendStatusCache: Sendable {
     private let latest = Mutex(Refresh())
     private let wanting = Mutex<[TableName: Bool]>([:])
 
-    /// Begins a refresh at the engine, which takes turns with others. Whoever looks because something
-    /// changed begins behind the change, so that the refresh that began last has seen it.
+    /// Begins a refresh from the engine, which takes turns with others. One that follows a change begins
+    /// after the change, so that the refresh that began last has seen it.
     /// - Returns: its number.
     func beginRefresh() -> Int { refreshes.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
 
@@ -50,8 +50,8 @@ final class BackendStatusCache: Sendable {
         generation: Generation?, refresh: Int
     ) {
         let isReachable: Bool
-        // Without a next try it has not been asked yet, so nothing speaks against asking. One that
-        // asks for a sign-in answers, for other tables perhaps with rows.
+        // Without a next try it has not been asked yet, so it may be asked. One that asks for a sign-in
+        // answers, for other tables perhaps with rows.
         let isWorthIt: Bool
         switch backend.state {
         case .online, .degraded: (isReachable, isWorthIt) = (true, true)
@@ -100,7 +100,7 @@ final class BackendStatusCache: Sendable {
     /// Whether a person has switched the backend off.
     var isSwitchedOff: Bool { shows(.switchedOff) }
 
-    /// Whether the backend waits for somebody to sign in.
+    /// Whether the backend waits for a sign-in.
     var isSignedOut: Bool { shows(.signedOut) }
 
     /// Whether a table wants a sign-in, as the backend last said; nil when it was not asked.

@@ -1,7 +1,7 @@
 import SyncCore
 import Synchronization
 
-/// The task in which an engine goes round, from when the services run until its store is closed.
+/// The task in which an engine runs, from when the services run until its store is closed.
 final class EngineLoop: Sendable {
     private let task = Mutex<Task<Void, Never>?>(nil)
 
@@ -20,7 +20,7 @@ final class EngineLoop: Sendable {
         task.withLock { $0 = Task { await engine.run() } }
     }
 
-    /// Ends it: what is being booked is finished first.
+    /// Ends it: a commit under way is finished first.
     func end() async {
         let task = task.withLock { $0 }
         task?.cancel()

@@ -36,7 +36,7 @@ struct OpenStores: Sendable {
     var forAll = SettingsForAll()
     private var uses = 0
 
-    /// What whoever comes to a store has to do.
+    /// What a caller that wants a store has to do.
     enum Claim: Sendable {
         /// It is open, and counted as in use.
         case open(Tenant)
@@ -85,7 +85,7 @@ struct OpenStores: Sendable {
         open[identity]?.usedAt = uses
     }
 
-    /// A store is open, and in use by who opened it.
+    /// A store is open, and in use by the caller that opened it.
     /// - Parameter heard: the number of what its engine took in of ``forAll``.
     /// - Returns: false where there is more to be taken in first.
     mutating func opened(_ tenant: Tenant, loop: EngineLoop, heard: Int) -> Bool {

@@ -3,20 +3,20 @@ import SyncCore
 /// What belongs to one identity while its store is open: the store, its engine, and what its requests
 /// need to know of both without waiting.
 struct Tenant: Sendable {
-    /// Whose it is: `anonymous`, or the key of somebody who signed in.
+    /// Whose it is: `anonymous`, or the key of a user who signed in.
     let identity: String
     let store: Store
     let engine: SyncEngine
     /// How the backend stands, as last told by the engine.
     let backendStatus: BackendStatusCache
-    /// The token that the engine speaks with; nil for `anonymous`, which never has one.
+    /// The token that the engine sends; nil for `anonymous`, which never has one.
     let signIn: SignIn?
     /// Keeps the store open while a copy of this value exists; nil for `anonymous`, whose store is open
     /// all the time.
     var lease: StoreLease?
 }
 
-/// The right to use an open store: it is not closed before this is let go.
+/// The right to use an open store: it is not closed while this exists.
 final class StoreLease: Sendable {
     private let end: @Sendable () -> Void
 

@@ -2,8 +2,8 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-// What happens to stores unasked: engines go round, work of closed stores that is due is sent, and stores
-// that the index does not know are looked at.
+// What happens to stores without a request: engines run, work of closed stores that is due is sent, and
+// stores that the index does not know are read.
 extension TenantRegistry {
     /// Runs the engines of the open stores and looks after the closed ones, until cancelled.
     func run() async {
@@ -55,7 +55,7 @@ extension TenantRegistry {
         while !Task.isCancelled {
             if anonymous.backendStatus.mayAsk {
                 await withDiscardingTaskGroup { group in
-                    // A few at a time, so that users who come meanwhile find room.
+                    // A few at a time, so that there is room for users who come meanwhile.
                     for identity in due().prefix(Limits.dueStores) {
                         group.addTask { await self.serve(identity) }
                     }

@@ -4,9 +4,10 @@ import TablesProtocol
 
 // Opening and closing stores.
 //
-// A store that is in use is never closed: each ``Tenant`` that is handed out holds a ``StoreLease``, and an
-// engine that has a run under way or about to begin does not retire. So there may be more than
-// ``Limits/openStores`` for a while, at most ``Limits/openStoresInUse``; whoever comes then waits.
+// A store that is in use is never closed: each ``Tenant`` that is handed out holds a ``StoreLease``, and
+// an engine that has a run under way or about to begin does not retire. So there may be more than
+// ``Limits/openStores`` for a while, at most ``Limits/openStoresInUse``; a request that comes then
+// waits.
 extension TenantRegistry {
     /// What a store is opened for.
     enum Purpose: Sendable {

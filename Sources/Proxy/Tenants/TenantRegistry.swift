@@ -7,8 +7,9 @@ import TablesProtocol
 /// Every identity's tenant. A request is led to one of them and sees nothing of the others.
 ///
 /// A store opens when its user comes: with a request, with work that is due, or when the operator looks
-/// at it. ``Limits/openStores`` stay open; beyond that the one that was not used for longest is closed as
-/// soon as nothing uses it (`TenantRegistry+Opening.swift`). What must be known of the others is in the index.
+/// at it. ``Limits/openStores`` stay open; beyond that the one that was not used for longest is closed
+/// as soon as nothing uses it (`TenantRegistry+Opening.swift`). What must be known of the others is in
+/// the index.
 final class TenantRegistry: Sendable {
     /// How tenants are made.
     struct Factory: Sendable {
@@ -24,7 +25,7 @@ final class TenantRegistry: Sendable {
 
     let stores: Mutex<OpenStores>
     let tenantStates = Mutex<[String: TenantState]>([:])
-    /// Whether engines go round, which those of a command without a server do not.
+    /// Whether engines run, which those of a command without a server do not.
     let isRunning = Atomic(false)
     let isTrimming = Atomic(false)
     let tokens: KnownTokens
@@ -85,18 +86,18 @@ final class TenantRegistry: Sendable {
     /// Where a request belongs.
     enum Resolution {
         case tenant(Tenant, TokenConfirmation)
-        /// Into the tenant of an identity whose store is closed.
+        /// To the tenant of an identity whose store is closed.
         case closed(String, Token, TokenConfirmation)
-        /// Its token names nobody yet.
+        /// Its token names no identity yet.
         case unknown(Token)
         /// Its token named an identity; the backend has to be asked whether it still does. Where the
         /// backend is away, it does until then.
         case doubtful(Token, String, until: Instant)
-        /// Its token is good no more.
+        /// Its token is no longer good.
         case ended
     }
 
-    /// How a request with a good token comes in.
+    /// What the answer to a request with a good token adds.
     struct TokenConfirmation: Sendable, Hashable {
         /// The backend could not confirm the token; it is good until then.
         var unconfirmed: Instant?
@@ -105,8 +106,8 @@ final class TenantRegistry: Sendable {
     }
 
     /// Where a request for a table belongs:
-    /// 1. without a token, or for a public table, to nobody's tenant;
-    /// 2. with a token that the backend has vouched for and that is good, to its owner's
+    /// 1. without a token, or for a public table, to the anonymous tenant;
+    /// 2. with a token that the backend has confirmed and that is good, to its owner's
     ///    (``TokenStanding``);
     /// 3. otherwise nowhere: the backend has to be asked, unless the token's time is over.
     func resolve(_ token: Token?, _ table: TableName, worker: Int) -> Resolution {
@@ -174,15 +175,15 @@ final class TenantRegistry: Sendable {
         }
     }
 
-    /// Takes in that the backend takes a token which is known already.
+    /// Records that the backend takes a token which is known already.
     func confirmed(_ token: Token) async {
         guard let owner = tokens.owner(of: token) else { return }
         tokens.learn(token, of: owner)
         _ = await keepTokens()
     }
 
-    /// Takes in that the backend refuses a token, or that its time is over: it names nobody any more.
-    /// Where that cannot be kept, it holds until the process ends.
+    /// Records that the backend refuses a token, or that its time is over: it names no identity any
+    /// more. Where that cannot be kept, it holds until the process ends.
     func refused(_ token: Token) async {
         let owner = tokens.owner(of: token)
         tokens.end(token)
@@ -190,8 +191,8 @@ final class TenantRegistry: Sendable {
         _ = await keepTokens()
     }
 
-    /// Takes in that the backend has vouched for a token: its owner gets a tenant, and the tenant's
-    /// engine speaks with the token.
+    /// Records that the backend has confirmed a token: its owner gets a tenant, and the tenant's engine
+    /// sends the token.
     /// - Parameters:
     ///   - byLogin: it came with a login's answer.
     ///   - userID: what a login's answer calls the user.
@@ -208,13 +209,13 @@ final class TenantRegistry: Sendable {
         let tenant = try await open(identity.key)
         tokens.learn(token, of: identity, byLogin: byLogin)
         tenant.signedIn(token, isFresh: true)
-        // Where sign-ins are remembered, this one is as well before its client hears of it.
+        // Where sign-ins are remembered, this one is as well before its client gets the answer.
         if let failure = await keepTokens() { throw StartProblem("\(failure)") }
         return tenant
     }
 
-    /// Takes in that a user has signed out: all tokens of the user end, and what waits in the queue
-    /// waits for a sign-in. Where that cannot be kept, it holds until the process ends.
+    /// Records that a user has signed out: all tokens of the user end, and what waits in the queue waits
+    /// for a sign-in. Where that cannot be kept, it holds until the process ends.
     func signedOut(_ token: Token) async {
         guard let owner = tokens.owner(of: token) else { return }
         tokens.signOut(owner)

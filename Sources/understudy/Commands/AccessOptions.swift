@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The options that say who may come in, and how much room they may take.
+/// The options on access and on how much disk space the stores may take.
 struct AccessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -4,7 +4,7 @@ import ArgumentParser
 struct BackendConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "PEM file of the authorities that vouch for the backend. (default: the system's)",
+            "PEM file of the authorities to trust for the backend. (default: the system's)",
             valueName: "file"))
     var backendCa: String?
 

@@ -11,7 +11,7 @@ struct Confirmation: ParsableArguments {
     func confirm(_ question: String) throws {
         if yes { return }
         guard ThisProcess.canAsk else {
-            throw StartProblem("\(question): this needs --yes, since nobody is here to ask.")
+            throw StartProblem("\(question): this needs --yes, since there is no terminal to ask at.")
         }
         guard ThisProcess.ask("\(question). Go on? [y/N] ") == "y" else {
             ThisProcess.say("Nothing was done.")

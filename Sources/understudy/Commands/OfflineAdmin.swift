@@ -5,8 +5,8 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// The graph of a data folder on which no Understudy runs, opened for one command: the operator API
-/// answers from the store, nothing is sent to the backend, and no other process gets in.
+/// The operator API of a data folder on which no Understudy runs, for one command: it answers from the
+/// store, nothing is sent to the backend, and no other process opens the folder meanwhile.
 struct OfflineAdmin: HTTPTransport {
     private let graph: AppGraph
     private let lock: FolderLock
@@ -16,7 +16,7 @@ struct OfflineAdmin: HTTPTransport {
     /// The authority that requests to it name; the API compares it with nothing.
     static let authority = "store"
 
-    /// Opens the graph.
+    /// Opens the folder.
     /// - Throws: ``StartProblem`` when there is no store, or another process has the folder.
     static func open(_ folder: DataFolder, log: Logger) async throws(StartProblem) -> OfflineAdmin {
         guard folder.hasStore else {
@@ -44,7 +44,7 @@ struct OfflineAdmin: HTTPTransport {
         }
     }
 
-    /// Runs what the routes need to answer, for the time of `body`, and closes the graph.
+    /// Runs what the routes need to answer, for the time of `body`, and closes the stores.
     func whileOpen<Value: Sendable>(
         _ body: () async throws -> Value
     ) async throws -> Value {

@@ -3,7 +3,7 @@ import HTTPTypes
 import Proxy
 import TablesProtocol
 
-/// Asks the operator API: that of a running Understudy, or that of a graph opened for the command.
+/// Asks the operator API: that of a running Understudy, or that of ``OfflineAdmin``.
 struct OperatorClient: Sendable {
     private let transport: any HTTPTransport
     private let authority: String

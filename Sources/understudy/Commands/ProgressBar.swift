@@ -1,7 +1,7 @@
 import Proxy
 import TablesProtocol
 
-/// How far long work is, on one line of a terminal; nothing where nobody looks.
+/// How far long work is, on one line of a terminal; nothing where there is no terminal.
 struct ProgressBar {
     private let isShown: Bool
     private var isDrawn = false

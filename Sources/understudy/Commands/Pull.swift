@@ -21,7 +21,7 @@ struct Pull: AsyncParsableCommand {
     @Option(help: "Names the incremental token; without it everything is pulled.")
     var queryID: String?
 
-    @Flag(help: "Let go of rows that the backend no longer has.")
+    @Flag(help: "Remove rows that the backend no longer has.")
     var reconcile = false
 
     @OptionGroup var options: ClientOptions

@@ -4,10 +4,10 @@ import TablesProtocol
 /// `understudy rejections`.
 struct Rejections: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Requests that were refused at the door since the start, and why.",
+        abstract: "Requests that were refused before they were routed, since the start, and why.",
         discussion: """
-            A client that gets nothing but errors is often in this list, with the option that would \
-            let it in. JSON: {items: [rejection], next, total}.
+            A client that gets nothing but errors is often in this list, with the option that \
+            allows it. JSON: {items: [rejection], next, total}.
             """)
 
     @OptionGroup var options: ClientOptions

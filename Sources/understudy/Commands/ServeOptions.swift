@@ -10,7 +10,7 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "The data folder. (default: in ~/.local/share)")
     var data: String?
 
-    @Option(help: "auto, or manual: only when somebody says so. (default: auto)")
+    @Option(help: "auto, or manual: only when a sync is asked for. (default: auto)")
     var sync: String?
 
     @Option(help: ArgumentHelp("The only tables there are; repeat it.", valueName: "name"))

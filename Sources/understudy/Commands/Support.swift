@@ -5,7 +5,7 @@ import TablesProtocol
 /// `understudy support`.
 struct Support: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Gather what somebody who helps needs to know, without secrets.",
+        abstract: "Gather what is needed to help with a problem, without secrets.",
         discussion: """
             One JSON text: version, findings of the doctor, settings, status, metrics, runs and \
             the latest operations. No token, no contents of rows and no ids of items are in it, \

@@ -20,7 +20,7 @@ struct Understudy: AsyncParsableCommand {
                     Tables.self, RunsCommand.self, Rejections.self, DoctorCommand.self,
                     Selftest.self, Config.self, Paths.self,
                 ]),
-            CommandGroup(name: "Let in", subcommands: [Access.self, Sessions.self]),
+            CommandGroup(name: "Access", subcommands: [Access.self, Sessions.self]),
             CommandGroup(
                 name: "Act",
                 subcommands: [

@@ -8,7 +8,7 @@ extension BackendAddress {
         return host == "localhost" || numericHost?.hasPrefix("127.") == true
     }
 
-    /// Whether a server that listens there is this backend: whoever passed its clients' requests on
+    /// Whether a server that listens there is this backend: a proxy that passed its clients' requests on
     /// to itself would keep them for ever.
     func isServed(at address: ListenAddress) -> Bool {
         guard address.port != 0, address.port == port else { return false }

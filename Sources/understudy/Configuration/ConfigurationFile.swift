@@ -101,7 +101,7 @@ struct ConfigurationFile: Sendable, Hashable {
         return nil
     }
 
-    /// Where the file is looked for when nobody names one, by the XDG rules; nil without a home.
+    /// Where the file is looked for when none is named, by the XDG rules; nil without a home folder.
     static func standardPath(_ environment: (String) -> String?) -> String? {
         if let base = environment("XDG_CONFIG_HOME"), base.hasPrefix("/") {
             return "\(base)/understudy/understudy.conf"

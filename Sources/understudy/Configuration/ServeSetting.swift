@@ -50,7 +50,7 @@ struct ServeSetting: Sendable {
             "A file with the application key of a generation 1 backend.",
             standard: "the key that its clients send", example: "/etc/understudy/application.key"),
         ServeSetting(
-            Settings.backendCA, "The authorities that vouch for the backend, a PEM file.",
+            Settings.backendCA, "The authorities to trust for the backend, a PEM file.",
             standard: "the system's", example: "/etc/understudy/authorities.pem"),
         ServeSetting(
             Settings.backendCertificate, "The certificate to show the backend, a PEM file.",
@@ -96,7 +96,7 @@ struct ServeSetting: Sendable {
             Settings.diskBudget, "How large the store of each identity may grow.",
             standard: "as large as the disk", example: "4G"),
         ServeSetting(
-            Settings.sync, "Whether changes travel by themselves or only when somebody says so.",
+            Settings.sync, "Whether changes travel by themselves or only when a sync is asked for.",
             standard: "auto", example: "auto"),
         ServeSetting(
             Settings.table, "The only tables there are.", standard: "any", example: "todoitem",

@@ -3,7 +3,7 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-// Who may come in, and how the backend is reached.
+// Access, and how the backend is reached.
 extension Settings {
     static let socket = path("socket")
 

@@ -4,7 +4,7 @@ import SyncCore
 enum SyncChoice: String, Sendable, Hashable, CaseIterable {
     /// By themselves: after writes, every minute, when the backend is back.
     case auto
-    /// Only when somebody says so.
+    /// Only when a sync is asked for.
     case manual
 
     /// What makes changes travel.

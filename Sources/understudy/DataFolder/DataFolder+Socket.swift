@@ -22,8 +22,8 @@ extension DataFolder {
         }
     }
 
-    /// Why a folder's socket cannot be trusted; nil when it can. Root may talk to everybody's, since
-    /// the token that it reads there is its owner's as well.
+    /// Why a folder's socket cannot be trusted; nil when it can. Root may use the socket of every user,
+    /// since the token that it reads there is its owner's as well.
     static func fault(_ status: Files.Status, user: UInt32, path: String) -> String? {
         if status.owner != user && user != 0 {
             return

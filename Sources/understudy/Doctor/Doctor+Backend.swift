@@ -11,7 +11,7 @@ extension Doctor {
         guard let address = backend(stores) else {
             return [
                 .warning(
-                    check, "Nobody said which backend to stand in for.",
+                    check, "No backend is configured.",
                     "Say it with --backend, UNDERSTUDY_BACKEND or in the configuration file.")
             ]
         }
@@ -173,7 +173,7 @@ extension Doctor {
             findings.append(
                 .warning(
                     "soft delete", "The backend's rows have no deleted mark.",
-                    "Switch soft delete on for its tables, or let go of rows that it deleted with: "
+                    "Switch soft delete on for its tables, or remove rows that it deleted with: "
                         + "understudy pull TABLE --reconcile"))
         }
         if !properties.contains(.version) {

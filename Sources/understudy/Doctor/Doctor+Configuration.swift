@@ -35,7 +35,7 @@ extension Doctor {
             findings.append(
                 .warning(
                     "weak settings",
-                    "allow-plain-http is on: everybody on the way to the backend can read it.",
+                    "allow-plain-http is on: every machine on the way to the backend can read it.",
                     "Use the backend's https address."))
         }
         if LoginUsers.count > 1, value(Settings.tablesAccess) ?? .open == .open {

@@ -6,7 +6,7 @@ struct Finding: Sendable, Hashable {
     /// How it is.
     enum State: String, Sendable, Hashable, CaseIterable {
         case ok
-        /// It works, but somebody should know.
+        /// It works, but the operator should know.
         case warning
         /// It does not work, or not as promised.
         case problem
@@ -25,7 +25,7 @@ struct Finding: Sendable, Hashable {
         Finding(check: check, state: .ok, finding: finding)
     }
 
-    /// Somebody should know.
+    /// The operator should know.
     static func warning(_ check: String, _ finding: String, _ advice: String) -> Finding {
         Finding(check: check, state: .warning, finding: finding, advice: advice)
     }

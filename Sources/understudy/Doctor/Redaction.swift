@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// Takes out of a support bundle what is nobody else's business.
+/// Takes out of a support bundle what is private.
 struct Redaction: Sendable {
     /// The keys of users, which become numbers.
     let identities: [String]

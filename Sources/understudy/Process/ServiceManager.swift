@@ -4,8 +4,8 @@ import Glibc
 /// it is told how the service stands, and hands over sockets that listen already.
 struct ServiceManager: Sendable {
     private let socketName: String?
-    /// How long the manager waits for a sign of life before it starts the service anew, in
-    /// microseconds; nil when it does not watch.
+    /// How long the manager waits for `WATCHDOG=1` before it restarts the service, in microseconds; nil
+    /// when it does not watch.
     let watchdogMicroseconds: UInt64?
     /// Sockets that listen already, in the order of the socket unit.
     let sockets: [CInt]
@@ -25,11 +25,11 @@ struct ServiceManager: Sendable {
             isMeant && count > 0 ? Array(Self.firstSocket..<(Self.firstSocket + count)) : []
     }
 
-    /// Whether somebody listens to ``notify(_:)``.
+    /// Whether there is a manager to notify.
     var isThere: Bool { socketName != nil }
 
-    /// Tells the manager some assignments, such as `READY=1`. Nobody there, or a full socket, is no
-    /// reason to stop.
+    /// Tells the manager some assignments, such as `READY=1`. A manager that is not there, or a full
+    /// socket, is no reason to stop.
     func notify(_ assignments: String...) {
         guard let socketName, socketName.hasPrefix("/") || socketName.hasPrefix("@") else { return }
         var address = sockaddr_un()

@@ -28,7 +28,7 @@ struct SocketPath: Sendable {
         (path, self.folder) = ("/proc/self/fd/\(descriptor)/\(name)", descriptor)
     }
 
-    /// Lets go of the folder. The path must not be used any more.
+    /// Closes the folder. The path must not be used any more.
     func close() {
         if let folder { _ = Glibc.close(folder) }
     }

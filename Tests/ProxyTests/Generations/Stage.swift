@@ -17,7 +17,8 @@ struct Stage: Sendable {
     let askBackend: @Sendable (Call) async throws -> ClientResponse
     let tenant: Tenant
 
-    /// In process, the proxy told of more tables where wanted: real routes, store and engine; the backend behind its wire format.
+    /// In process, the proxy told of more tables where wanted: real routes, store and engine; the
+    /// backend behind its wire format.
     static func inProcess(
         _ family: ClientFamily, _ flavour: BackendFlavour, and more: [String] = [],
         _ body: (Stage) async throws -> Void

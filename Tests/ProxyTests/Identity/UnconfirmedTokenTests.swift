@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct UnconfirmedTokenTests {
     private static let token = Token(login: "t")
 
-    /// A house whose anonymous engine and whose user's know that the backend is there.
+    /// A proxy whose anonymous engine and whose user's know that the backend is there.
     private func withUser(_ body: (TestApp, Tenant) async throws -> Void) async throws {
         try await TestApp.run(triggers: Set(Trigger.allCases)) { test in
             let tenant = try await test.graph.tenants.verified(Self.token)

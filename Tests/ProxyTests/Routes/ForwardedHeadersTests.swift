@@ -63,7 +63,7 @@ import Testing
                 .string
             let shown = try await test.ask("GET", "/operations/\(try #require(id))").body
             #expect(shown["headers"]?.text == #"["X-Tenant: north","X-App-Version: 7"]"#)
-            // Nobody can tell whether the first attempt arrived: the row is read back, then sent again.
+            // It is not known whether the first attempt arrived: the row is read back, then sent again.
             test.transport.once(.vanished) { $0.head.method == .post }
             _ = await engine.sync()
             test.transport.forget()

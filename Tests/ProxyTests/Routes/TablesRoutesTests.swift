@@ -215,7 +215,7 @@ struct TablesRoutesTests {
         }
     }
 
-    @Test func `a browser at the front door is led to the dashboard`() async throws {
+    @Test func `a browser at the root is led to the dashboard`() async throws {
         try await TestApp.run { test in
             let page = await test.send(.make("GET", "/", ["Accept": "text/html,*/*"]))
             #expect(page.head.status == .found)
