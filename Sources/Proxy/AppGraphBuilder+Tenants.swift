@@ -35,7 +35,8 @@ extension AppGraphBuilder {
             prepare: { tenant throws(StartProblem) in try await prepare(tenant) })
         let tenants = TenantRegistry(
             anonymous: anonymous, others: try known(to: index), index: index, tokens: tokens,
-            tokenExecutor: tokenExecutor, work: work, graceSeconds: configuration.offlineGraceSeconds,
+            tokenExecutor: tokenExecutor, work: work,
+            graceSeconds: configuration.offlineGraceSeconds,
             clock: clock, factory: factory)
         if configuration.rebind { try await rebindAll(tenants) }
         return tenants
@@ -90,7 +91,8 @@ extension AppGraphBuilder {
     }
 
     private func makeTenant(
-        _ identity: String, _ backendStatus: BackendStatusCache, _ signIn: SignIn?, _ memory: EngineMemory?,
+        _ identity: String, _ backendStatus: BackendStatusCache, _ signIn: SignIn?,
+        _ memory: EngineMemory?,
         _ transport: any HTTPTransport, _ key: ApplicationKey, workers: Int
     ) throws(StartProblem) -> Tenant {
         let store: Store
@@ -119,7 +121,8 @@ extension AppGraphBuilder {
             },
             applicationKey: { key.text })
         return Tenant(
-            identity: identity, store: store, engine: engine, backendStatus: backendStatus, signIn: signIn)
+            identity: identity, store: store, engine: engine, backendStatus: backendStatus,
+            signIn: signIn)
     }
 
     private func set(_ said: PolicySetting, in tenant: Tenant) async throws(StartProblem) {

@@ -63,7 +63,8 @@ struct Composition {
 
     private func makeTransport(connections: Int = 8) throws(StartProblem) -> CurlTransport {
         do {
-            return try CurlTransport(configuration.backendConnection.client(connections: connections))
+            return try CurlTransport(
+                configuration.backendConnection.client(connections: connections))
         } catch {
             throw StartProblem(error.message, .error)
         }

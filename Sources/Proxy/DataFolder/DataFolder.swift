@@ -81,7 +81,9 @@ package struct DataFolder: Sendable, Hashable {
     }
 
     /// Whether there is a store to look into.
-    package var hasStore: Bool { Files.exists("\(path)/stores/\(Identity.anonymousKey)/store.sqlite") }
+    package var hasStore: Bool {
+        Files.exists("\(path)/stores/\(Identity.anonymousKey)/store.sqlite")
+    }
 
     /// What an identity's store holds, without opening it for work.
     package func contents(_ identity: String) throws(StartProblem) -> StoreContents {
@@ -153,4 +155,29 @@ package struct DataFolder: Sendable, Hashable {
 
     /// Takes the address back when stopping.
     package func removeAddress() { Files.remove("\(path)/address") }
+}
+
+// The folder and all in it are for this user alone.
+extension DataFolder {
+    /// Refuses what others may read, or what is another user's: a token or a row may have been read
+    /// or planted already, so that a person has to look.
+    package func refuseForeign() throws(StartProblem) {
+        try refuseForeign(path)
+    }
+
+    private func refuseForeign(_ entry: String) throws(StartProblem) {
+        guard let status = Files.status(entry) else { return }
+        if status.owner != ThisProcess.user {
+            throw StartProblem(
+                "\(entry) belongs to another user. Choose a folder with --data, or take it over: "
+                    + "sudo chown -R $(id -u) '\(path)'")
+        }
+        if status.permissions & 0o077 != 0 {
+            throw StartProblem(
+                "\(entry) is open to other users. Close everything in it with: chmod -R go= "
+                    + "'\(path)'")
+        }
+        guard Files.isFolder(entry) else { return }
+        for name in Files.names(in: entry) { try refuseForeign("\(entry)/\(name)") }
+    }
 }

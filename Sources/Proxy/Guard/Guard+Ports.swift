@@ -14,7 +14,9 @@ extension Guard {
 
     /// Where a connection was accepted.
     func portRole(_ connection: Connection) -> PortRole {
-        guard let port = currentRules.dashboardPort, connection.localAddress != Connection.unixSocket else {
+        guard let port = currentRules.dashboardPort,
+            connection.localAddress != Connection.unixSocket
+        else {
             return .shared
         }
         return connection.localPort == port ? .dashboard : .clients

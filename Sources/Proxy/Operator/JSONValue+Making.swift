@@ -24,7 +24,9 @@ extension JSONValue {
     package static func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
 
     /// A time or null.
-    package static func time(_ value: Instant?) -> JSONValue { value.map { .string($0.text) } ?? .null }
+    package static func time(_ value: Instant?) -> JSONValue {
+        value.map { .string($0.text) } ?? .null
+    }
 
     /// A row or value as it is kept, or null.
     package static func row(_ value: JSONText?) -> JSONValue { value?.value ?? .null }

@@ -1,4 +1,5 @@
 import Glibc
+import SyncCore
 package import TablesProtocol
 
 /// What the operating system says about this process.
@@ -25,4 +26,48 @@ package enum ThisProcess {
         }
         return text
     }
+}
+
+/// The clocks of this machine, for the stores and the engines.
+package struct SystemClock: StoreClock, EngineClock {
+    private static let start = ContinuousClock.now
+
+    /// Makes a clock; all tell the same time.
+    package init() {}
+
+    /// The wall clock.
+    package func now() -> Instant { ThisProcess.now }
+
+    /// Time since the start of the process; it goes on while the machine sleeps.
+    package func uptime() -> Duration { Self.start.duration(to: .now) }
+
+    /// Returns when `uptime()` has come to `deadline`, or early when the task is cancelled.
+    package func sleep(until deadline: Duration) async {
+        try? await ContinuousClock().sleep(until: Self.start.advanced(by: deadline))
+    }
+}
+
+/// The people who can log in to this machine, by its list of users.
+package enum LoginUsers {
+    /// How many there are; 0 where the list cannot be read.
+    package static var count: Int {
+        let bytes = (try? Files.read("/etc/passwd")) ?? nil
+        return count(String(decoding: bytes ?? [], as: UTF8.self))
+    }
+
+    /// Counts the lines of people: a user number from 1000 up (65534 is nobody) and a shell.
+    static func count(_ passwd: String) -> Int {
+        passwd.split(separator: "\n").count { line in
+            let fields = line.split(separator: ":", omittingEmptySubsequences: false)
+            guard fields.count == 7, let number = Int(fields[2]), number >= 1000, number < 65534
+            else { return false }
+            return !fields[6].hasSuffix("/nologin") && !fields[6].hasSuffix("/false")
+        }
+    }
+}
+
+/// The version of this program.
+package enum Version {
+    /// As `understudy --version` prints it.
+    package static let text = "0.1.0"
 }

@@ -38,7 +38,9 @@ struct PassThrough: Sendable {
 
     /// Answers a request that the guard let through.
     func handle(_ request: Request, _ forwarding: Forwarding) -> Answer {
-        if LoginAnswer.isExpected(of: request) { return handle(request, forwarding, at: signInPermits) }
+        if LoginAnswer.isExpected(of: request) {
+            return handle(request, forwarding, at: signInPermits)
+        }
         if request.bodyStream != nil { return handle(request, forwarding, at: uploadPermits) }
         return .later { reply in
             guard permits.take() else { return reply(unreachable(request, Self.overloaded)) }
@@ -186,7 +188,8 @@ struct PassThrough: Sendable {
             isSandboxed: forwarding.isSandboxed)
         response.head.headerFields[.contentLength] = length
         if let location = response.head.headerFields[.location] {
-            response.head.headerFields[.location] = own(location, request, forwarding.base) ?? location
+            response.head.headerFields[.location] =
+                own(location, request, forwarding.base) ?? location
         }
         if TablePath.isTables(request.path), let link = response.head.headerFields[.link] {
             response.head.headerFields[.link] = nextLink(link, request, forwarding.base)

@@ -14,7 +14,8 @@ extension TablesRoutes {
     ///    backend's: the store has only a part of the rows.
     /// 4. Any other is what the backend answers, while the pull runs behind.
     func listPartialTable(
-        _ context: RequestContext, _ query: TableQuery, here: @escaping @Sendable (RequestContext) -> Response
+        _ context: RequestContext, _ query: TableQuery,
+        here: @escaping @Sendable (RequestContext) -> Response
     ) -> Answer {
         let backendStatus = context.tenant.backendStatus
         guard backendStatus.mayAsk else {
@@ -164,7 +165,8 @@ extension TablesRoutes {
 
     /// Such a list; nil where its page is not full, or empty.
     private func pageSoFar(
-        _ outcome: ListOutcome, _ context: RequestContext, _ query: TableQuery, count: Int?, orShort: Bool
+        _ outcome: ListOutcome, _ context: RequestContext, _ query: TableQuery, count: Int?,
+        orShort: Bool
     ) -> Response? {
         guard case .partial(var page) = outcome else { return nil }
         let isFull = page.hasMore || page.items.count == query.top
@@ -187,7 +189,9 @@ extension TablesRoutes {
         here: @escaping @Sendable (RequestContext) -> Response
     ) -> Answer {
         later(context) { context, reply in
-            if await hasOpenChanges(context) { return blockingExecutor.run { reply(here(context)) } }
+            if await hasOpenChanges(context) {
+                return blockingExecutor.run { reply(here(context)) }
+            }
             switch await askBackend(context, target) {
             case .page(let page): reply(annotated(context.answer.render(page: page), context))
             case .item(let item): reply(annotated(context.answer.render(item: item), context))
@@ -199,7 +203,9 @@ extension TablesRoutes {
     }
 
     /// Asks the backend in the client's stead.
-    func askBackend(_ context: RequestContext, _ target: ForwardedRead.Target) async -> ForwardedAnswer {
+    func askBackend(_ context: RequestContext, _ target: ForwardedRead.Target) async
+        -> ForwardedAnswer
+    {
         let answer = await context.tenant.engine.forward(
             ForwardedRead(
                 table: context.call.table, target: target,
@@ -220,7 +226,8 @@ extension TablesRoutes {
     ) -> Response {
         guard spoken == context.call.generation else {
             return annotated(
-                context.error(.refusedByBackend(status: response.head.status.code, reason)), context)
+                context.error(.refusedByBackend(status: response.head.status.code, reason)), context
+            )
         }
         var fields: HTTPFields = [
             .contentSecurityPolicy: "sandbox", .xContentTypeOptions: "nosniff",
@@ -241,7 +248,8 @@ extension TablesRoutes {
     func offlineAnswer(_ context: RequestContext, _ wait: Duration?) -> Response {
         let seconds = wait.map { max(1, Int($0.components.seconds)) }
         return annotated(
-            context.error(.offline(retryAfterSeconds: seconds ?? Limits.retryAfterSeconds)), context)
+            context.error(.offline(retryAfterSeconds: seconds ?? Limits.retryAfterSeconds)), context
+        )
     }
 
     /// Lets the pull of a table begin where reads start one. A sync that is asked for pulls it in any
@@ -259,7 +267,8 @@ extension TablesRoutes {
 
     /// Answers later, in a task, if there is a place for a client that waits for the backend.
     private func later(
-        _ context: RequestContext, _ respond: @escaping @Sendable (RequestContext, Reply) async -> Void
+        _ context: RequestContext,
+        _ respond: @escaping @Sendable (RequestContext, Reply) async -> Void
     ) -> Answer {
         .later { reply in
             guard passThrough.permits.take() else { return reply(overloaded(context.call)) }

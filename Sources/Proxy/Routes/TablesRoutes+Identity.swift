@@ -65,9 +65,13 @@ extension TablesRoutes {
                 case .unreachable: reply(refused(call))
                 case .good where !isExpired:
                     await tenants.confirmed(token)
-                    await serve(identity, token, TenantRegistry.TokenConfirmation(), call, request, actor, reply)
+                    await serve(
+                        identity, token, TenantRegistry.TokenConfirmation(), call, request, actor,
+                        reply)
                 case .unproven where !isExpired:
-                    await serve(identity, token, TenantRegistry.TokenConfirmation(), call, request, actor, reply)
+                    await serve(
+                        identity, token, TenantRegistry.TokenConfirmation(), call, request, actor,
+                        reply)
                 case .refused, .good, .unproven:
                     await tenants.refused(token)
                     reply(refused(call))
@@ -79,7 +83,8 @@ extension TablesRoutes {
     /// Opens the store of an identity for a request, while the client waits suspended. Where it cannot be
     /// opened now, since too many are in use or the system gives no more files, the answer is 503.
     func open(
-        _ identity: String, _ token: Token, _ confirmation: TenantRegistry.TokenConfirmation, _ call: TableCall,
+        _ identity: String, _ token: Token, _ confirmation: TenantRegistry.TokenConfirmation,
+        _ call: TableCall,
         _ request: Request, _ actor: Actor
     ) -> Answer {
         .later { reply in
@@ -88,7 +93,8 @@ extension TablesRoutes {
     }
 
     private func serve(
-        _ identity: String, _ token: Token, _ confirmation: TenantRegistry.TokenConfirmation, _ call: TableCall,
+        _ identity: String, _ token: Token, _ confirmation: TenantRegistry.TokenConfirmation,
+        _ call: TableCall,
         _ request: Request, _ actor: Actor, _ reply: Reply
     ) async {
         do throws(StartProblem) {
@@ -129,8 +135,12 @@ extension TablesRoutes {
 
     /// An answer to a client with a good token, which says so where the backend could not confirm it, or
     /// cannot now.
-    func withConfirmation(_ response: Response, _ token: Token, _ confirmation: TenantRegistry.TokenConfirmation) -> Response {
-        guard let until = confirmation.unconfirmed ?? tenants.unconfirmed(token) else { return response }
+    func withConfirmation(
+        _ response: Response, _ token: Token, _ confirmation: TenantRegistry.TokenConfirmation
+    ) -> Response {
+        guard let until = confirmation.unconfirmed ?? tenants.unconfirmed(token) else {
+            return response
+        }
         return response.adding([.understudyToken: "unconfirmed; until=\(until.text)"])
     }
 

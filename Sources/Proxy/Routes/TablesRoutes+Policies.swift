@@ -15,7 +15,8 @@ extension TablesRoutes {
         _ context: RequestContext, _ local: @escaping @Sendable (RequestContext) -> Answer
     ) -> Answer {
         let table = context.tenant.store.table(context.call.table, worker: context.worker)
-        guard let table, table.readPolicy != .local, context.tenant.backendStatus.mayPullForRead else {
+        guard let table, table.readPolicy != .local, context.tenant.backendStatus.mayPullForRead
+        else {
             return local(context)
         }
         switch table.readPolicy {
@@ -83,7 +84,8 @@ extension TablesRoutes {
                 }
                 for _ in 0..<3 {
                     let run = await context.tenant.engine.push(isAsked: false)
-                    let standing = try? await context.tenant.store.standing(context.call.table, item.id)
+                    let standing = try? await context.tenant.store.standing(
+                        context.call.table, item.id)
                     guard let standing else { break }
                     if let response = verdict(standing, outcome, context) {
                         if once.isFirst {
@@ -102,7 +104,8 @@ extension TablesRoutes {
     /// Answers with a verdict. What the backend refuses is given up before the client is told so; where
     /// it is more than the client's write, all of it is kept, and the client's write is pending.
     private func withdraw(
-        _ standing: ItemStanding, _ response: Response, _ outcome: WriteOutcome, _ context: RequestContext,
+        _ standing: ItemStanding, _ response: Response, _ outcome: WriteOutcome,
+        _ context: RequestContext,
         _ reply: Reply
     ) async {
         guard let operation = standing.operation else { return reply(response) }
@@ -120,7 +123,8 @@ extension TablesRoutes {
         _ standing: ItemStanding, _ outcome: WriteOutcome, _ context: RequestContext
     ) -> Response? {
         guard let operation = standing.operation else {
-            return annotated(finished(outcome.with(standing.item), context), context, state: .synced)
+            return annotated(
+                finished(outcome.with(standing.item), context), context, state: .synced)
         }
         switch operation.state {
         case .conflict:

@@ -91,7 +91,8 @@ extension TablesRoutes {
     ) -> Response {
         switch outcome {
         case .page(let page): return listed(render(page), context, isComplete: true)
-        case .partial(let page) where page.isEmpty && !mayGoOn(context): return offlineAnswer(context, nil)
+        case .partial(let page) where page.isEmpty && !mayGoOn(context):
+            return offlineAnswer(context, nil)
         case .partial(let page): return listed(render(page), context, isComplete: false)
         // An empty list would be an answer that only the backend can give.
         case .unknownTable: return offlineAnswer(context, nil)
@@ -140,16 +141,20 @@ extension TablesRoutes {
 
     private func found(_ context: RequestContext, _ id: ItemID) -> GetOutcome {
         context.tenant.store.get(
-            context.call.table, id, includeDeleted: context.call.includeDeleted, worker: context.worker)
+            context.call.table, id, includeDeleted: context.call.includeDeleted,
+            worker: context.worker)
     }
 
-    private func finished(_ outcome: GetOutcome, _ context: RequestContext, _ id: ItemID) -> Response {
+    private func finished(_ outcome: GetOutcome, _ context: RequestContext, _ id: ItemID)
+        -> Response
+    {
         switch outcome {
         case .item(let item, let state):
             let other =
                 context.call.conditions.isEmpty
                 ? nil
-                : context.tenant.store.backendVersion(context.call.table, id, worker: context.worker)
+                : context.tenant.store.backendVersion(
+                    context.call.table, id, worker: context.worker)
             return annotated(
                 context.answer.render(item: item, backendVersion: other), context, hasAge: true,
                 state: state)

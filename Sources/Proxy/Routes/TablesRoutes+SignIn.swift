@@ -56,7 +56,8 @@ extension TablesRoutes {
             if status == 401 {
                 backendStatus.note(context.call.table, needsSignIn: true)
                 let isUnderstood = spoken == context.call.generation
-                return isUnderstood && backendStatus.mayPullForRead ? .unreadable : .refused(refusal)
+                return isUnderstood && backendStatus.mayPullForRead
+                    ? .unreadable : .refused(refusal)
             }
             // A 404 of an address that never gave a list may be that of a wrong address.
             return status == 404 && tenants.backendGeneration != nil ? .refused(refusal) : .taken
@@ -99,7 +100,8 @@ extension TablesRoutes {
             group.addTask {
                 let answer = await askBackend(context, .list(TableQuery(top: 1), rows: 1))
                 if case .page(let page) = answer, page.items.isEmpty,
-                    context.call.generation == .mobileServices, context.tenant.backendStatus.mayPullForRead,
+                    context.call.generation == .mobileServices,
+                    context.tenant.backendStatus.mayPullForRead,
                     tenants.backendGeneration ?? .mobileServices == .mobileServices
                 {
                     _ = await context.tenant.engine.pull(context.call.table, isAsked: false)

@@ -7,7 +7,8 @@ import TablesProtocol
 // for the network. A stop lets a commit end and answers it truly; 503 says that nothing was written.
 extension TablesRoutes {
     func write(
-        _ context: RequestContext, _ action: LocalWrite.Action, stated: ItemBody.Stated = ItemBody.Stated(),
+        _ context: RequestContext, _ action: LocalWrite.Action,
+        stated: ItemBody.Stated = ItemBody.Stated(),
         _ request: Request
     ) -> Answer {
         let write = LocalWrite(
@@ -22,7 +23,8 @@ extension TablesRoutes {
             guard asksFirst else { return commit(context, write, waits: waits, reply) }
             work.start {
                 switch await permission(context) {
-                case .taken: commit(context.moved(to: blockingExecutor.worker), write, waits: waits, reply)
+                case .taken:
+                    commit(context.moved(to: blockingExecutor.worker), write, waits: waits, reply)
                 case .refused(let refusal): reply(refusal)
                 case .unreadable: insertThrough(context, request, reply)
                 }
@@ -30,10 +32,13 @@ extension TablesRoutes {
         }
     }
 
-    private func commit(_ context: RequestContext, _ write: LocalWrite, waits: Bool, _ reply: Reply) {
+    private func commit(_ context: RequestContext, _ write: LocalWrite, waits: Bool, _ reply: Reply)
+    {
         guard reply.beginsChange() else { return }
         context.tenant.store.submit(write) { outcome in
-            if case .unknownWhilePartial = outcome, let id = context.target, context.tenant.backendStatus.mayAsk {
+            if case .unknownWhilePartial = outcome, let id = context.target,
+                context.tenant.backendStatus.mayAsk
+            {
                 // Nothing was written.
                 reply.changed(finished(outcome, context))
                 afterFetch(of: id, context, write, reply)
@@ -64,7 +69,8 @@ extension TablesRoutes {
             case nil:
                 guard reply.beginsChange() else { return }
                 let outcome = await context.tenant.store.submit(write)
-                guard let item = outcome.item, writesThrough(context.moved(to: blockingExecutor.worker))
+                guard let item = outcome.item,
+                    writesThrough(context.moved(to: blockingExecutor.worker))
                 else { return reply(finished(outcome, context)) }
                 reply.changed(finished(outcome, context))
                 writeThrough(context, outcome, item, reply)
@@ -78,7 +84,8 @@ extension TablesRoutes {
         case .updated(let item): pending(context.answer.render(item: item), context)
         case .deleted: pending(context.answer.renderDeleted(), context)
         case .undeleted(let item): pending(context.answer.render(undeleted: item), context)
-        case .missing: context.error(context.target.map { .notFound($0) } ?? .failed("No such item."))
+        case .missing:
+            context.error(context.target.map { .notFound($0) } ?? .failed("No such item."))
         case .gone(let item): context.error(.gone(item.id))
         case .preconditionFailed(let item): context.error(.preconditionFailed(item))
         case .alreadyExists(let item): context.error(.conflict(item))

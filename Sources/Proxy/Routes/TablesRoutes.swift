@@ -88,7 +88,8 @@ struct TablesRoutes: Sendable {
     /// Answers a request in the tenant that it belongs to.
     func answer(_ context: RequestContext, _ request: Request) -> Answer {
         if context.call.generation == .datasync,
-            context.tenant.store.table(context.call.table, worker: context.worker)?.idKind == .integer
+            context.tenant.store.table(context.call.table, worker: context.worker)?.idKind
+                == .integer
         {
             return .now(
                 context.error(
@@ -108,7 +109,8 @@ struct TablesRoutes: Sendable {
             return write(context, action, stated: body.stated, request)
         case .replace(let id, let body):
             let action: LocalWrite.Action =
-                context.call.includeDeleted ? .restore(id, body.columns) : .replace(id, body.columns)
+                context.call.includeDeleted
+                ? .restore(id, body.columns) : .replace(id, body.columns)
             return write(context, action, request)
         case .delete(let id): return write(context, .delete(id), request)
         case .undelete(let id): return write(context, .undelete(id), request)
@@ -152,9 +154,11 @@ struct TablesRoutes: Sendable {
     /// Adds what every answer says: whether the backend can be reached, the item's state, and how
     /// old the table's last pull is.
     func annotated(
-        _ response: Response, _ context: RequestContext, hasAge: Bool = false, state: ItemState? = nil
+        _ response: Response, _ context: RequestContext, hasAge: Bool = false,
+        state: ItemState? = nil
     ) -> Response {
-        let table = hasAge ? context.tenant.store.table(context.call.table, worker: context.worker) : nil
+        let table =
+            hasAge ? context.tenant.store.table(context.call.table, worker: context.worker) : nil
         var response = response
         // What the backend was asked about is signed once more when it has answered.
         func set(_ name: HTTPField.Name, _ value: String) {
@@ -176,5 +180,26 @@ struct TablesRoutes: Sendable {
             set(.age, String(max(0, age)))
         }
         return response
+    }
+}
+
+// What a path can be asked. A preflight of another origin's page was answered by the guard before.
+extension TablesRoutes {
+    /// Answers OPTIONS: 200 with `Allow`, from the path alone. Neither store nor backend is asked.
+    func options(_ request: Request) -> Response {
+        let client = ClientFamily.detect(request, default: defaultGeneration)
+        let answer = TablesAnswer(client: client)
+        do {
+            let path = try TablePath(request.path)
+            guard tables?.contains(path.table) ?? true else {
+                return answer.render(error: .unknownTable(path.table.text))
+            }
+            let methods = try TableCall.allowedMethods(
+                request, defaultGeneration: defaultGeneration)
+            return Response(
+                status: .ok, headerFields: [.allow: methods.joined(separator: ", ")])
+        } catch {
+            return answer.render(error: error)
+        }
     }
 }

@@ -39,7 +39,9 @@ final class BackendStatusCache: Sendable {
     /// Begins a refresh from the engine, which takes turns with others. One that follows a change begins
     /// after the change, so that the refresh that began last has seen it.
     /// - Returns: its number.
-    func beginRefresh() -> Int { refreshes.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
+    func beginRefresh() -> Int {
+        refreshes.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
+    }
 
     /// Shows what the engine says, unless a refresh that began later is shown already.
     /// - Parameters:

@@ -1,4 +1,5 @@
 import SyncCore
+import Synchronization
 
 /// What belongs to one identity while its store is open: the store, its engine, and what its requests
 /// need to know of both without waiting.
@@ -55,5 +56,32 @@ extension Tenant {
     ///   used where the later ones are refused or expired.
     func signedIn(_ token: Token, isFresh: Bool) {
         if signIn?.take(token, isVerified: isFresh) == true { engine.nudge(.signedIn) }
+    }
+}
+
+/// The task in which an engine runs, from when the services run until its store is closed.
+final class EngineLoop: Sendable {
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    /// Whether it was started.
+    var isRunning: Bool { task.withLock { $0 != nil } }
+
+    /// Starts it, once.
+    func start(_ engine: SyncEngine) {
+        task.withLock { task in
+            if task == nil { task = Task { await engine.run() } }
+        }
+    }
+
+    /// Starts it anew after ``end()``.
+    func restart(_ engine: SyncEngine) {
+        task.withLock { $0 = Task { await engine.run() } }
+    }
+
+    /// Ends it: a commit under way is finished first.
+    func end() async {
+        let task = task.withLock { $0 }
+        task?.cancel()
+        await task?.value
     }
 }

@@ -21,7 +21,9 @@ extension TenantRegistry {
     /// Nudges the engines of all open stores.
     func nudge(_ cause: WakeCause) {
         anonymous.engine.nudge(cause)
-        for engine in stores.withLock({ $0.open.values.map(\.tenant.engine) }) { engine.nudge(cause) }
+        for engine in stores.withLock({ $0.open.values.map(\.tenant.engine) }) {
+            engine.nudge(cause)
+        }
     }
 
     /// Changes the settings of every identity, each its own.

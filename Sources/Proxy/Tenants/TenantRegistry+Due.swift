@@ -9,7 +9,9 @@ extension TenantRegistry {
     func run() async {
         isRunning.store(true, ordering: .releasing)
         anonymousLoop.start(anonymous.engine)
-        for slot in stores.withLock({ Array($0.open.values) }) { slot.loop.start(slot.tenant.engine) }
+        for slot in stores.withLock({ Array($0.open.values) }) {
+            slot.loop.start(slot.tenant.engine)
+        }
         await withDiscardingTaskGroup { group in
             group.addTask { await self.examineAll() }
             group.addTask { await self.serveDue() }
@@ -43,7 +45,9 @@ extension TenantRegistry {
             let tenantState = tenantState(identity)
             let beginning = await anonymous.engine.beginning
             let entry = await executor.value { [self] () -> StoreIndex.Entry? in
-                guard let tenant = try? factory.tenant(identity, tenantState, beginning) else { return nil }
+                guard let tenant = try? factory.tenant(identity, tenantState, beginning) else {
+                    return nil
+                }
                 return indexAndClose(tenant.store, nil)
             }
             stores.withLock { $0.endExamination(identity, entry) }

@@ -70,7 +70,8 @@ extension TenantRegistry {
         let beginning = await anonymous.engine.beginning
         let opened = await executor.value { [factory] () -> Result<Tenant, StartProblem> in
             do throws(StartProblem) {
-                return .success(try factory.tenant(identity, tenantState, tenantState.memory ?? beginning))
+                return .success(
+                    try factory.tenant(identity, tenantState, tenantState.memory ?? beginning))
             } catch {
                 return .failure(error)
             }

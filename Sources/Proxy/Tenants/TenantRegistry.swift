@@ -50,8 +50,10 @@ final class TenantRegistry: Sendable {
     ///   - anonymous: the tenant of requests without a credential.
     ///   - others: the identities that have a store, with what the index says of them.
     init(
-        anonymous: Tenant, others: [String: OpenStores.Closed], index: StoreIndex, tokens: KnownTokens,
-        tokenExecutor: BlockingExecutor, work: BackgroundWork, graceSeconds: Int64, clock: SystemClock,
+        anonymous: Tenant, others: [String: OpenStores.Closed], index: StoreIndex,
+        tokens: KnownTokens,
+        tokenExecutor: BlockingExecutor, work: BackgroundWork, graceSeconds: Int64,
+        clock: SystemClock,
         factory: Factory
     ) {
         self.anonymous = anonymous
@@ -128,7 +130,8 @@ final class TenantRegistry: Sendable {
         case .doubtful:
             return .doubtful(
                 token, identity, until: known.confirmedAt.adding(seconds: graceSeconds))
-        case .good(let isDue): return resolved(identity, token, TokenConfirmation(check: isDue ? token : nil))
+        case .good(let isDue):
+            return resolved(identity, token, TokenConfirmation(check: isDue ? token : nil))
         case .unconfirmed(let until):
             return resolved(identity, token, TokenConfirmation(unconfirmed: until))
         }
@@ -147,7 +150,9 @@ final class TenantRegistry: Sendable {
         return isAway ? known.confirmedAt.adding(seconds: graceSeconds) : nil
     }
 
-    private func resolved(_ identity: String, _ token: Token, _ confirmation: TokenConfirmation) -> Resolution {
+    private func resolved(_ identity: String, _ token: Token, _ confirmation: TokenConfirmation)
+        -> Resolution
+    {
         guard let tenant = tenant(identity) else { return .closed(identity, token, confirmation) }
         tenant.signedIn(token, isFresh: false)
         return .tenant(tenant, confirmation)

@@ -150,3 +150,35 @@ struct ClientOptions: ParsableArguments {
         }
     }
 }
+
+/// The option of commands that give something up for good.
+struct Confirmation: ParsableArguments {
+    @Flag(name: .shortAndLong, help: "Do it without asking.")
+    var yes = false
+
+    /// Asks whether to go on. Without a person at the terminal the answer must have been given.
+    /// - Parameter question: what is about to happen, without a question mark.
+    func confirm(_ question: String) throws {
+        if yes { return }
+        guard ThisProcess.canAsk else {
+            throw StartProblem(
+                "\(question): this needs --yes, since there is no terminal to ask at.")
+        }
+        guard ThisProcess.ask("\(question). Go on? [y/N] ") == "y" else {
+            ThisProcess.say("Nothing was done.")
+            throw ExitStatus.error
+        }
+    }
+}
+
+/// The options of commands that list.
+struct PageOptions: ParsableArguments {
+    @Option(help: "How many to show, at most \(Proxy.Limits.pageElementsMax).")
+    var limit = 50
+
+    @Option(help: "Where the list before ended.")
+    var after: String?
+
+    /// As the operator API takes them.
+    var query: [(String, String?)] { [("limit", String(limit)), ("after", after)] }
+}

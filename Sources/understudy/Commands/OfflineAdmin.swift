@@ -26,7 +26,9 @@ struct OfflineAdmin: HTTPTransport {
         }
         let lock = try folder.open()
         do {
-            let known = try folder.contents(Identity.anonymousKey).backend.flatMap { BackendAddress($0) }
+            let known = try folder.contents(Identity.anonymousKey).backend.flatMap {
+                BackendAddress($0)
+            }
             guard let address = known ?? BackendAddress("http://backend.invalid") else {
                 throw StartProblem("The store's backend has no valid address.", .error)
             }

@@ -46,7 +46,9 @@ actor Reload {
             let changed = ServeSetting.all.filter { setting in
                 holding.texts(setting) != sources.texts(setting)
             }.map(\.name)
-            if changed.contains(Settings.policy.name) { try await change(configuration.proxy.policies) }
+            if changed.contains(Settings.policy.name) {
+                try await change(configuration.proxy.policies)
+            }
             if changed.contains(Settings.sync.name) {
                 try await graph.changeSettings { $0.triggers = configuration.proxy.triggers }
             }

@@ -139,3 +139,29 @@ enum Settings {
         return !text[mark.upperBound...].contains { $0 == "/" || $0 == "*" || $0 == " " }
     }
 }
+
+/// When changes travel.
+enum SyncChoice: String, Sendable, Hashable, CaseIterable {
+    /// By themselves: after writes, every minute, when the backend is back.
+    case auto
+    /// Only when a sync is asked for.
+    case manual
+
+    /// What makes changes travel.
+    var triggers: Set<Trigger> {
+        switch self {
+        case .auto: Set(Trigger.allCases)
+        case .manual: [.manual]
+        }
+    }
+}
+
+/// How the log is written.
+enum LogFormat: String, Sendable, Hashable, CaseIterable {
+    /// Text when a person reads it on a terminal, JSON otherwise.
+    case auto
+    /// A line for a person.
+    case text
+    /// A JSON object on each line.
+    case json
+}

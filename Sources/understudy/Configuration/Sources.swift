@@ -1,3 +1,5 @@
+import Proxy
+
 /// Where settings come from: flags first, then the environment, then the configuration file.
 struct Sources: Sendable {
     /// What flags said, by name; a flag that may be repeated has several values.
@@ -67,4 +69,35 @@ struct Sources: Sendable {
             return value
         }
     }
+}
+
+/// One thing that can be configured: its name, what it may say, and how the text is read.
+struct Setting<Value: Sendable>: Sendable {
+    /// The flag without dashes, such as `allow-host`; the variable is `UNDERSTUDY_ALLOW_HOST`.
+    let name: String
+    /// What it may say, for the sentence when it does not.
+    let allowed: String
+    /// Reads the text; nil when it is not allowed.
+    let read: @Sendable (String) -> Value?
+
+    /// The variable of the environment.
+    var variable: String {
+        "UNDERSTUDY_" + name.uppercased().split(separator: "-").joined(separator: "_")
+    }
+}
+
+/// A setting that cannot be used: where it stands, what it says, what is allowed.
+struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The flag or variable.
+    let place: String
+    /// What it says.
+    let value: String
+    /// What it may say.
+    let allowed: String
+
+    /// One sentence.
+    var description: String { "\(place) is \"\(value)\", but must be \(allowed)." }
+
+    /// As a reason not to start.
+    var startProblem: StartProblem { StartProblem(description, .usage) }
 }

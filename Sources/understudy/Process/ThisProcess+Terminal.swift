@@ -1,5 +1,6 @@
 import Glibc
 import Proxy
+import TablesProtocol
 
 // The environment, the limits and the terminal of this process.
 extension ThisProcess {
@@ -85,5 +86,41 @@ extension ThisProcess {
         guard unsafe getcwd(&buffer, buffer.count) != nil else { return nil }
         return String(
             decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// How far long work is, on one line of a terminal; nothing where there is no terminal.
+struct ProgressBar {
+    private let isShown: Bool
+    private var isDrawn = false
+    /// Columns of the bar.
+    private static let width = 30
+
+    /// Makes a bar.
+    init(isShown: Bool = ThisProcess.isInteractive) {
+        self.isShown = isShown
+    }
+
+    /// Draws how far it is.
+    mutating func draw(_ what: String, done: Int, total: Int?) {
+        guard isShown else { return }
+        isDrawn = true
+        ThisProcess.showProgress(Self.line(what, done: done, total: total))
+    }
+
+    /// Takes the line away.
+    mutating func end() {
+        if isDrawn { ThisProcess.showProgress("") }
+        isDrawn = false
+    }
+
+    /// One line, such as `push  [##########··········] 12 of 24`.
+    static func line(_ what: String, done: Int, total: Int?) -> String {
+        guard let total, total > 0 else { return "\(what)  \(done)" }
+        let filled = min(Self.width, Self.width * done / total)
+        let bar =
+            String(repeating: "#", count: filled)
+            + String(repeating: "·", count: Self.width - filled)
+        return "\(what)  [\(bar)] \(done) of \(total)"
     }
 }

@@ -66,7 +66,8 @@ extension Stage {
 
     /// A write against another version: 412 with the item as it is.
     func expectStale(
-        _ told: ClientResponse, _ columns: [String: String], _ place: SourceLocation = #_sourceLocation
+        _ told: ClientResponse, _ columns: [String: String],
+        _ place: SourceLocation = #_sourceLocation
     ) throws {
         try expectItem(told, 412, columns, place)
     }

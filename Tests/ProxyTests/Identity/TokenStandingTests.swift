@@ -33,7 +33,9 @@ struct TokenStandingTests {
     }
 
     @Test(arguments: [BackendStatusCache.Reach.reachable, .unasked])
-    func `an expired token is asked about, but for the skew of clocks`(reach: BackendStatusCache.Reach) {
+    func `an expired token is asked about, but for the skew of clocks`(
+        reach: BackendStatusCache.Reach
+    ) {
         let skew = Limits.tokenClockSkewSeconds
         #expect(standing(reach, confirmed: 60, expires: -skew - 1) == .doubtful)
         #expect(standing(reach, confirmed: 60, expires: -skew) != .doubtful)

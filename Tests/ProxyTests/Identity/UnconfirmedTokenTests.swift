@@ -15,7 +15,9 @@ import Testing
         try await TestApp.run(triggers: Set(Trigger.allCases)) { test in
             let tenant = try await test.graph.tenants.verified(Self.token)
             for one in [tenant, test.graph.tenants.anonymous] {
-                try await wait { one.backendStatus.reach == .reachable && one.backendStatus.isOnline }
+                try await wait {
+                    one.backendStatus.reach == .reachable && one.backendStatus.isOnline
+                }
             }
             try await body(test, tenant)
         }

@@ -51,7 +51,9 @@ import Testing
     }
 
     @Test func `a write keeps the listed fields, and every attempt has them`() async throws {
-        try await TestApp.run(backend: BackendOptions(flavour: .mobileApps), configure: Self.configure) {
+        try await TestApp.run(
+            backend: BackendOptions(flavour: .mobileApps), configure: Self.configure
+        ) {
             test in
             test.unplug()
             _ = await test.table(

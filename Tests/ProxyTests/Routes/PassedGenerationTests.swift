@@ -48,7 +48,8 @@ import Testing
             let field = sdk.isThird ? ("Authorization", "Bearer \(token)") : ("X-ZUMO-AUTH", token)
             var insert = sdk.insert(#"{"id":"a","text":"x"}"#)
             insert.fields.append(field)
-            let made = ClientResponse(response: await test.send(insert.request(to: "127.0.0.1:8080")))
+            let made = ClientResponse(
+                response: await test.send(insert.request(to: "127.0.0.1:8080")))
             #expect(made.status == 201, "\(made.text)")
             let tenant = try #require(test.graph.tenants.all.first { $0.identity.contains("ana") })
             #expect(await tenant.engine.sync().state == .complete)
@@ -121,7 +122,8 @@ import Testing
             let fields = [("X-Own", "1"), ("Authorization", "Bearer mine")]
             for method in ["GET", "PUT", "POST"] {
                 let call = Call(method: method, target: "/api/echo?x=1&&y", fields: fields)
-                let told = ClientResponse(response: await test.send(call.request(to: "127.0.0.1:8080")))
+                let told = ClientResponse(
+                    response: await test.send(call.request(to: "127.0.0.1:8080")))
                 let seen = try JSONValue(parsing: told.field("X-Echo") ?? "null")
                 let names = (seen["fields"]?.array ?? []).compactMap { $0.array?[0].string }
                 #expect(Set(names) == ["X-Own", "Authorization"], "\(method) \(names)")
@@ -146,9 +148,11 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `the application key of a first generation backend comes from its clients or the configuration`(
-        isConfigured: Bool
-    ) async throws {
+    func
+        `the application key of a first generation backend comes from its clients or the configuration`(
+            isConfigured: Bool
+        ) async throws
+    {
         let options = try Self.options(.mobileServices, key: "key")
         try await TestApp.run(
             tables: ["open"], backend: options,
@@ -181,7 +185,8 @@ import Testing
         family: ClientFamily
     ) async throws {
         let sdk = SDK(family: family)
-        try await TestApp.run(triggers: Set(Trigger.allCases), backend: Self.options(.node)) { test in
+        try await TestApp.run(triggers: Set(Trigger.allCases), backend: Self.options(.node)) {
+            test in
             func insert(_ table: String) async -> ClientResponse {
                 await ask(test, sdk, "POST", "/tables/\(table)", #"{"text":"x"}"#)
             }

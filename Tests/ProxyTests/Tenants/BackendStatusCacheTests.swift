@@ -6,7 +6,8 @@ import Testing
 
 struct BackendStatusCacheTests {
     private func show(
-        _ backendStatus: BackendStatusCache, _ state: BackendStatus.State, _ generation: Generation, refresh: Int
+        _ backendStatus: BackendStatusCache, _ state: BackendStatus.State, _ generation: Generation,
+        refresh: Int
     ) {
         backendStatus.show(
             BackendStatus(

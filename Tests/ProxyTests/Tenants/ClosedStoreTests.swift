@@ -95,7 +95,9 @@ struct ClosedStoreTests {
         }
     }
 
-    private func policy(_ tenants: TenantRegistry, _ identity: String) async throws -> ConflictPolicy? {
+    private func policy(_ tenants: TenantRegistry, _ identity: String) async throws
+        -> ConflictPolicy?
+    {
         let tables = try await tenants.open(identity).store.tables()
         return tables.first { $0.name == "todoitem" }?.conflictPolicy
     }

@@ -92,3 +92,106 @@ final class InputFile {
         _ = unsafe poll(&member, 1, milliseconds)
     }
 }
+
+/// A new file for its owner alone, written line by line.
+final class OutputFile {
+    private let path: String
+    private let descriptor: CInt
+    private var waiting: [UInt8] = []
+    /// Bytes that are gathered before they are written.
+    private static let gatheredBytes = 1 << 16
+
+    /// Makes the file; one that is there already is not touched.
+    init(_ path: String) throws(FileFailure) {
+        self.path = path
+        // open keeps nothing of the path, which is lent for the call.
+        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileFailure("make the file \(path)") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Adds a line.
+    func print(_ line: String) throws(FileFailure) {
+        waiting += line.utf8
+        waiting.append(UInt8(ascii: "\n"))
+        if waiting.count >= Self.gatheredBytes { try flush() }
+    }
+
+    /// Writes what is left; then everything is on disk.
+    func finish() throws(FileFailure) {
+        try flush()
+        guard fsync(descriptor) == 0 else { throw FileFailure("write \(path)") }
+    }
+
+    private func flush() throws(FileFailure) {
+        var rest = waiting[...]
+        while !rest.isEmpty {
+            // write reads at most as many bytes as the slice has.
+            let count = unsafe rest.withUnsafeBufferPointer { bytes in
+                unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+            }
+            if count <= 0 { throw FileFailure("write \(path)") }
+            rest = rest.dropFirst(count)
+        }
+        waiting.removeAll(keepingCapacity: true)
+    }
+}
+
+/// Puts the lines of a file together from the pieces in which it is read, as far as a bound: a device
+/// may have no end, and a line of it neither.
+struct BoundedLines {
+    /// A line without its end.
+    struct Line: Sendable, Hashable {
+        /// Its number in the file, from 1.
+        let number: Int
+        let bytes: [UInt8]
+    }
+
+    /// What there is too much of.
+    enum Excess: Error, Sendable, Hashable {
+        case line(number: Int)
+        case total
+    }
+
+    /// The most bytes of a line.
+    let lineBytes: Int
+    /// The most bytes of all.
+    let totalBytes: Int
+    private var rest: [UInt8] = []
+    private var number = 1
+    private var count = 0
+
+    /// Begins with the first line.
+    init(lineBytes: Int, totalBytes: Int) {
+        self.lineBytes = lineBytes
+        self.totalBytes = totalBytes
+    }
+
+    /// Takes the next piece.
+    /// - Returns: the lines that end in it, without the empty ones.
+    mutating func take(_ piece: [UInt8]) throws(Excess) -> [Line] {
+        count += piece.count
+        if count > totalBytes { throw .total }
+        var lines: [Line] = []
+        var begin = piece.startIndex
+        while let end = piece[begin...].firstIndex(of: UInt8(ascii: "\n")) {
+            rest += piece[begin..<end]
+            try refuseLong()
+            if !rest.isEmpty { lines.append(Line(number: number, bytes: rest)) }
+            rest.removeAll()
+            number += 1
+            begin = end + 1
+        }
+        rest += piece[begin...]
+        try refuseLong()
+        return lines
+    }
+
+    /// The last line, where the file does not end with a line's end.
+    func end() -> Line? { rest.isEmpty ? nil : Line(number: number, bytes: rest) }
+
+    private func refuseLong() throws(Excess) {
+        if rest.count > lineBytes { throw .line(number: number) }
+    }
+}
