@@ -122,16 +122,18 @@ function conflictField({ name, base, mine, server, overlaps }, conflict, typed) 
 
   const useThis = (value, label) =>
     button({ class: "small", "aria-label": label, onclick: () => set(value) }, words.useThis);
-  const sideCell = (value, isDeleted, label) => h("td", {},
+  // On a narrow page the name of the side stands in the cell (views.css).
+  const cell = (side, ...children) => h("td", { "data-side": side }, children);
+  const sideCell = (side, value, isDeleted, label) => cell(side,
     isDeleted ? h("em", {}, words.deletedSide) : valueOf(value, base),
     !isDeleted && useThis(value, label));
   const element = h("tr", { class: overlaps ? "overlaps" : "" },
     h("th", { scope: "row" },
       name, h("span", { class: "quiet-text" }, overlaps ? words.bothChanged : words.oneChanged)),
-    h("td", {}, valueOf(base, undefined)),
-    sideCell(mine, conflict.mineDeleted, words.useMine(name)),
-    sideCell(server, conflict.serverDeleted, words.useServer(name)),
-    h("td", {}, input));
+    cell(words.base, valueOf(base, undefined)),
+    sideCell(words.mine, mine, conflict.mineDeleted, words.useMine(name)),
+    sideCell(words.server, server, conflict.serverDeleted, words.useServer(name)),
+    cell(words.result, input));
   const isText = [base, mine, server].every((value) => typeof (value ?? "") === "string");
   return { name, element, input, isText, isAbsent: () => isAbsent, isTyped: () => isTyped };
 }
