@@ -5,7 +5,7 @@ import { operatorPath, sessionHeader } from "./api.js";
 
 const retryMilliseconds = { first: 500, most: 5000 };
 
-/** Follows the event stream for as long as the page lives. */
+/** Follows the event stream for as long as the page is open. */
 export function followEvents({ onEvent, onReset, onConnected, onDisconnected }) {
   let lastId = "";
   let wait = retryMilliseconds.first;
