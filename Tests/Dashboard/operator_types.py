@@ -71,10 +71,11 @@ def main():
         if not path.startswith(ROOT_PATH):
             continue
         for method, operation in operations.items():
+            short = path.removeprefix(ROOT_PATH)
             if method in calls:
-                calls[method].append((path.removeprefix(ROOT_PATH), answer_of(operation)))
+                calls[method].append((short, answer_of(operation)))
             if method in bodies:
-                bodies[method].append((path.removeprefix(ROOT_PATH), content_type(operation.get("requestBody", {}))))
+                bodies[method].append((short, content_type(operation.get("requestBody", {}))))
     for method in calls:
         print(chain(f"AnswerOf{method.capitalize()}", calls[method]))
     for method in bodies:

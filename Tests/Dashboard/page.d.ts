@@ -1,5 +1,5 @@
-// Types that the JSDoc of Public names, and what the browser has that this compiler does not know. The types of
-// requests and answers are made from openapi.json by operator_types.py.
+// Types that the JSDoc of Public names, and what the browser has that this compiler does not know. The types
+// of requests and answers are made from openapi.json by operator_types.py.
 
 /** Calls of the operator API; the path decides the type of the body and of the answer. */
 interface OperatorAPI {
