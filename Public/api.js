@@ -96,13 +96,12 @@ export function operatorPath(path) {
 
 const callOperator = (method, path, body) => request(method, operatorPath(path), sessionHeader(), body);
 
-/** @type {OperatorAPI} */
-export const operator = {
+export const operator = /** @type {OperatorAPI} */ (/** @type {any} */ ({
   get: (path) => callOperator("GET", path),
   post: (path, body) => callOperator("POST", path, body ?? {}),
   patch: (path, body) => callOperator("PATCH", path, body),
   remove: (path) => callOperator("DELETE", path),
-};
+}));
 
 // With the session, which opens /tables where only addresses of clients may call it.
 const zumo = () => ({ "ZUMO-API-VERSION": "2.0.0", ...sessionHeader() });

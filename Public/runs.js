@@ -8,7 +8,7 @@ const pollMilliseconds = 150;
 /** Starts what `path` names and calls `onProgress` while it runs. Gives the run as it ended. */
 export async function follow(path, body, onProgress) {
   const separator = path.includes("?") ? "&" : "?";
-  return watch(await operator.post(`${path}${separator}wait=0`, body), onProgress);
+  return watch(await operator.post(path + separator + "wait=0", body), onProgress);
 }
 
 /**

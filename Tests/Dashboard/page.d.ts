@@ -1,12 +1,24 @@
 // Types that the JSDoc of Public names, and what the browser has that this compiler does not know. The types
 // of requests and answers are made from openapi.json by operator_types.py.
 
+/** What follows the path of a call. A path that openapi.json does not have, asks for what cannot be given. */
+type Rest<Answer, Arguments extends any[]> = [Answer] extends [never] ? [noSuchPath: never] : Arguments;
+
 /** Calls of the operator API; the path decides the type of the body and of the answer. */
 interface OperatorAPI {
-  get<Path extends string>(path: Path): Promise<AnswerOfGet<Path>>;
-  post<Path extends string>(path: Path, body?: BodyOfPost<Path>): Promise<AnswerOfPost<Path>>;
-  patch<Path extends string>(path: Path, body: BodyOfPatch<Path>): Promise<AnswerOfPatch<Path>>;
-  remove<Path extends string>(path: Path): Promise<AnswerOfDelete<Path>>;
+  get<Path extends string>(path: Path, ...rest: Rest<AnswerOfGet<Path>, []>): Promise<AnswerOfGet<Path>>;
+  post<Path extends string>(
+    path: Path,
+    ...rest: Rest<AnswerOfPost<Path>, [body?: BodyOfPost<Path>]>
+  ): Promise<AnswerOfPost<Path>>;
+  patch<Path extends string>(
+    path: Path,
+    ...rest: Rest<AnswerOfPatch<Path>, [body: BodyOfPatch<Path>]>
+  ): Promise<AnswerOfPatch<Path>>;
+  remove<Path extends string>(
+    path: Path,
+    ...rest: Rest<AnswerOfDelete<Path>, []>
+  ): Promise<AnswerOfDelete<Path>>;
 }
 
 /** What an address asks for (app.js). */
