@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// An entry of history as it is kept.

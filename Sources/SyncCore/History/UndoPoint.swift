@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// An operation and its item as they were before a decision: what undoing the decision brings back.

@@ -1,4 +1,4 @@
-import GRDB
+import Storage
 import Synchronization
 
 /// Which index a person has made now, how far it is, and why others could not be made: in memory, for
@@ -57,8 +57,8 @@ final class IndexProgress: Sendable {
     func forget(_ index: Int64) { state.withLock { $0.problems[index] = nil } }
 
     /// Counts while an index is made.
-    func whileMaking<T>(_ db: Database, _ body: () throws -> T) throws -> T {
-        let rows = try Int.fetchOne(db, sql: "SELECT coalesce(max(rowid), 0) FROM items") ?? 0
+    func whileMaking<T>(_ db: Connection, _ body: () throws -> T) throws -> T {
+        let rows = Int(try db.integer("SELECT coalesce(max(rowid), 0) FROM items") ?? 0)
         goal.store(rows * Self.stepsPerRow, ordering: .relaxed)
         return try statement.counting(db, body)
     }

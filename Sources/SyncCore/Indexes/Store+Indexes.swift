@@ -1,5 +1,4 @@
-import GRDB
-import Synchronization
+import Storage
 public import TablesProtocol
 
 extension Store {
@@ -23,11 +22,10 @@ extension Store {
         let start = try await write { try TableIndexes($0).start(name, choice) }
         guard case .started(let id) = start else { return start }
         guard indexProgress.reserve(id) else { return .busy }
-        underWay.add(1, ordering: .relaxed)
-        writer.asyncWriteWithoutTransaction { db in
-            self.indexProgress.end(id, problem: self.problem(self.build(id, db)))
-            self.keepLogShort(db)
-            self.underWay.subtract(1, ordering: .releasing)
+        writer.write(inBudget: true) {
+            try self.build(id, $0)
+        } completion: { result in
+            self.indexProgress.end(id, problem: self.problem(result))
         }
         return start
     }
@@ -43,31 +41,27 @@ extension Store {
     }
 
     /// Builds one index. It takes no room that the budget keeps for other things.
-    private func build(_ id: Int64, _ db: Database) -> Result<IndexMaking, StoreError> {
-        let result = commit(db, inBudget: true) { transaction in
-            let making = try indexProgress.whileMaking(db) {
-                try TableIndexes(transaction).build(id)
-            }
-            guard try budget?.hasRoomBesideIndexes(db) ?? true else {
-                throw StoreError.full("No room for an index.")
-            }
-            return making
+    private func build(_ id: Int64, _ transaction: Transaction) throws -> IndexMaking {
+        let making = try indexProgress.whileMaking(transaction.db) {
+            try TableIndexes(transaction).build(id)
         }
-        if case .failure(let error) = result, error.isFull { return .success(.noRoom) }
-        return result
+        let isRoomLeft = try writer.budget?.hasFreePart(
+            of: StoreLimits.budgetsFreeBesideIndexes, transaction.db)
+        guard isRoomLeft ?? true else { throw StorageError.full }
+        return making
     }
 
     /// Why an index was not built; nil when it is there or was dropped meanwhile.
-    private func problem(_ result: Result<IndexMaking, StoreError>) -> String? {
+    private func problem(_ result: Result<IndexMaking, StorageError>) -> String? {
         switch result {
         case .success(.made), .success(.unknown): nil
         case .success(.tooMany):
             "The table has \(StoreLimits.indexesPerTable) indexes already: drop one first."
-        case .success(.noRoom) where budget == nil:
-            "There is no room for it on the disk: make some, then build it again."
-        case .success(.noRoom):
-            "The store has no room for it: raise --disk-budget, then build it again."
-        case .failure(let error): error.description
+        case .failure(.full), .failure(.overBudget):
+            writer.budget == nil
+                ? "There is no room for it on the disk: make some, then build it again."
+                : "The store has no room for it: raise --disk-budget, then build it again."
+        case .failure(let error): StoreError(error).description
         }
     }
 }

@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// What became of an index that was to be made.
@@ -5,7 +6,6 @@ enum IndexMaking {
     case made
     /// The table has as many as it may have.
     case tooMany
-    case noRoom
     /// It is there already, or it was dropped meanwhile.
     case unknown
 }

@@ -1,3 +1,5 @@
+import Storage
+
 extension Transaction {
     /// Makes room for what the backend has not. Open operations and their rows stay.
     ///

@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// Whose backend's work a store holds.

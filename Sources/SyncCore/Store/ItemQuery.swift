@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// A list query compiled for one table.
@@ -99,7 +100,7 @@ struct ItemQuery {
         let after = query.after.map { SQLFragment(" AND stamp > ?", [.integer($0.milliseconds)]) }
         self.page = SQLFragment(
             """
-            SELECT id, columns, created_at, stamp, version, deleted \(page.text)\
+            SELECT \(StatementRow.itemColumns) \(page.text)\
             \(after?.text ?? "") ORDER BY \(order.text) LIMIT ? OFFSET \(offset.text)
             """,
             page.arguments + (after?.arguments ?? []) + order.arguments

@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// One row of the items table.

@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// A page that is filled with the rows of a query: as items, or as the text of an answer.
@@ -12,15 +13,15 @@ protocol PageOfRows: Sendable {
 }
 
 extension PageOfRows {
-    /// The page with the rows of a query on it, and how many these are. The query gives one row more
-    /// than there is room for.
+    /// The page with the rows of a query on it, how many these are, and the steps that SQLite's machine
+    /// took for them. The query gives one row more than there is room for.
     func filled(
-        from rows: StatementRows, _ query: ItemQuery, _ idKind: IDKind
-    ) throws -> (page: Self, rows: Int) {
+        from connection: Connection, _ query: ItemQuery, _ idKind: IDKind
+    ) throws -> (page: Self, rows: Int, steps: Int) {
         var page = self
         page.reserve(rows: min(query.rows, StoreLimits.operatorPage))
         var room = query.rows
-        try rows.forEach(query.page.arguments) { row in
+        let steps = try connection.query(query.page.text, query.page.arguments) { row in
             guard room > 0 else {
                 page.hasMore = true
                 return false
@@ -29,7 +30,7 @@ extension PageOfRows {
             page.add(row, idKind)
             return true
         }
-        return (page, query.rows - room)
+        return (page, query.rows - room, steps)
     }
 }
 

@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 // Bulk actions a part at a time, for somebody who watches, may stop, and may take it back.

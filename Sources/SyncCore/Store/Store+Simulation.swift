@@ -1,5 +1,4 @@
-import GRDB
-import Synchronization
+import Storage
 package import TablesProtocol
 
 /// What the simulator asks of a store beyond what the house asks: to see all that has to hold together
@@ -28,7 +27,7 @@ extension Store {
             }
             let items = try transaction.all(
                 """
-                SELECT id, columns, created_at, stamp, version, deleted FROM items
+                SELECT \(StatementRow.itemColumns) FROM items
                 WHERE table_id = ? AND deleted = 0
                 """, [record.id]
             ) { $0.item(record.idKind) }
@@ -44,19 +43,18 @@ extension Store {
     package func holdSize(_ isHeld: Bool) async throws(StoreError) {
         try await write { transaction in
             let pages = Int(try transaction.integer("PRAGMA page_count") ?? 0)
-            let most = isHeld ? pages : StoreLimits.filePages
+            let most = isHeld ? pages : StorageLimits.filePages
             try transaction.run("PRAGMA max_page_count = \(most)", keep: false)
         }
     }
 
     /// Whether something that was begun is not over.
-    package var isAtWork: Bool { underWay.load(ordering: .acquiring) > 0 }
+    package var isAtWork: Bool { underWay.count > 0 }
 
     /// Returns when nothing that was begun is under way on any connection.
     package func settle() {
         // A committer that has answered its group queues up once more: hence twice.
-        for connection in [writer, writer, operatorReader, searchReader] {
-            connection.unsafeRead { _ in }
-        }
+        for _ in 1...2 { writer.read { _ in } }
+        for reader in [operatorReader, searchReader] { reader.access { _ in } }
     }
 }

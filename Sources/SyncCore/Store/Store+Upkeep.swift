@@ -1,4 +1,4 @@
-import GRDB
+import Storage
 import TablesProtocol
 
 extension Store {
@@ -11,19 +11,11 @@ extension Store {
     }
 
     /// The version of the SQLite library in use, such as `3.40.1`.
-    public static let sqliteVersion: String = {
-        let version = try? DatabaseQueue().read { db in
-            try String.fetchOne(db, sql: "SELECT sqlite_version()")
-        }
-        return (version ?? nil) ?? "unknown"
-    }()
+    public static let sqliteVersion = SQLiteLibrary.version
 
     /// Whether that SQLite may damage a file where one connection copies the log while another begins it
     /// anew (before 3.51.3; sqlite.org/wal.html). Here one connection does both.
-    public static var hasLogResetFault: Bool {
-        sqliteVersion.split(separator: ".").compactMap { Int($0) }
-            .lexicographicallyPrecedes([3, 51, 3])
-    }
+    public static var hasLogResetFault: Bool { SQLiteLibrary.hasLogResetFault }
 
     /// SQLite's check of the file, the references between rows, and the ledger.
     /// - Returns: what is wrong, in sentences; empty when all is well.
@@ -36,18 +28,19 @@ extension Store {
     @available(*, noasync)
     public static func verify(at path: String) throws(StoreError) -> StoreContents {
         do {
-            let file = try Connection.reader(path, budget: nil)
+            let file = try ConnectionQueue.storeReader(path)
             let contents = try contents(of: file, at: path)
             try file.close()
             return contents
         } catch {
-            throw Connection.opening(error, path)
+            throw StoreError(opening: path, error)
         }
     }
 
     /// What a store holds that is open already.
-    static func contents(of store: DatabaseQueue, at path: String) throws -> StoreContents {
-        try store.read { db in
+    @available(*, noasync)
+    static func contents(of store: ConnectionQueue, at path: String) throws -> StoreContents {
+        try store.transaction(.deferred) { db in
             guard let version = try Migrations.present.version(of: db) else {
                 throw StoreError.damaged("The file \(path) is no store of Understudy.")
             }
@@ -58,8 +51,8 @@ extension Store {
 }
 
 extension Transaction {
-    /// A transaction of nobody's, that only looks.
-    init(lookingInto db: Database) {
+    /// A transaction that only looks.
+    init(lookingInto db: Connection) {
         self.init(
             db: db, identity: "", now: .earliest, ids: SystemIDSource(),
             effects: TransactionEffects())

@@ -1,3 +1,4 @@
+import Storage
 import TablesProtocol
 
 /// A table's settings, and the spelling of its columns.

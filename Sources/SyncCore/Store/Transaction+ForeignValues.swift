@@ -1,4 +1,5 @@
 import HTTPTypes
+import Storage
 import TablesProtocol
 
 // What a backup may hold that another hand has changed. The rows are in the present version by now.

@@ -1,4 +1,4 @@
-import GRDB
+import Storage
 import TablesProtocol
 
 /// An open transaction on the store: what every step of the queue, of push and of pull is written
@@ -7,7 +7,7 @@ import TablesProtocol
 /// A statement stays prepared on its connection, by its text, unless `keep` is false: for a text that
 /// differs from call to call.
 struct Transaction {
-    let db: Database
+    let db: Connection
     /// Whose store it is.
     let identity: String
     /// The time of the transaction: the same for everything in it, but for what joined it later.
@@ -37,19 +37,14 @@ struct Transaction {
 
     /// Runs one statement.
     func run(_ sql: String, _ values: StatementValues = [], keep: Bool = true) throws {
-        try statement(sql, keep).run(values)
+        try db.run(sql, values, keep: keep)
     }
 
     /// What `read` makes of the first row of an answer; nil where there is none.
     func first<T>(
         _ sql: String, _ values: StatementValues = [], _ read: (StatementRow) throws -> T?
     ) throws -> T? {
-        var found: T?
-        try db.cachedStatement(sql: sql).run(values) { row in
-            found = try read(row)
-            return false
-        }
-        return found
+        try db.first(sql, values, read)
     }
 
     /// What `read` makes of the rows of an answer, without those of which it makes nothing.
@@ -57,27 +52,18 @@ struct Transaction {
         _ sql: String, _ values: StatementValues = [], keep: Bool = true,
         _ read: (StatementRow) throws -> T?
     ) throws -> [T] {
-        var found: [T] = []
-        try statement(sql, keep).run(values) { row in
-            if let value = try read(row) { found.append(value) }
-            return true
-        }
-        return found
+        try db.all(sql, values, keep: keep, read)
     }
 
     /// The first column of every row of an answer, where it is not null.
     func column<Value: StatementValue>(
         _ sql: String, _ values: StatementValues = [], keep: Bool = true
     ) throws -> [Value] {
-        try all(sql, values, keep: keep) { $0[0] }
-    }
-
-    private func statement(_ sql: String, _ keep: Bool) throws -> Statement {
-        try keep ? db.cachedStatement(sql: sql) : db.makeStatement(sql: sql)
+        try db.column(sql, values, keep: keep)
     }
 
     /// The first value of an answer; nil when there is none or it is null.
     func integer(_ sql: String, _ values: StatementValues = []) throws -> Int64? {
-        try first(sql, values) { $0[0] }
+        try db.integer(sql, values)
     }
 }

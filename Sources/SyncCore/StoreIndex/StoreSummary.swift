@@ -1,4 +1,4 @@
-import GRDB
+import Storage
 public import TablesProtocol
 
 /// What must be known of a store while it is closed.
@@ -54,9 +54,7 @@ extension Store {
     @available(*, noasync)
     public func summary() throws(StoreError) -> StoreSummary {
         do {
-            return try writer.writeWithoutTransaction { db in
-                try transaction(db).summary()
-            }
+            return try writer.read { try transaction($0).summary() }
         } catch {
             throw StoreError(error)
         }

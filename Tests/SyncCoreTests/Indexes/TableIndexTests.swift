@@ -3,6 +3,7 @@ import GRDBSQLite
 import TablesProtocol
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 /// Indexes that lists ask for and the operator builds.
@@ -136,7 +137,7 @@ import Testing
     @Test func `statements with bound values are not prepared anew for every value`() async throws {
         try await build(none)
         let counts = try await fixture.store.read { transaction in
-            let statement = try transaction.db.cachedStatement(
+            let statement = try transaction.db.database.cachedStatement(
                 sql: "SELECT rowid FROM items WHERE table_id = ? AND id > ? ORDER BY id")
             // The first one may meet a schema that is new to this connection.
             return try ["r001", "r002", "r003", "r004"].map { id in

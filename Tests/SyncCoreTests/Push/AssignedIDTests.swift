@@ -6,6 +6,7 @@ import TablesProtocol
 import TestSupport
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 /// Backends that give an insert another id than the one it came with.

@@ -4,6 +4,7 @@ import GRDB
 import TablesProtocol
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 @Suite struct CheckpointTests {
@@ -20,7 +21,7 @@ import Testing
         for number in 0..<200 { try await fixture.insert("i\(number)", "{\"text\":\"\(text)\"}") }
         // 20 MB were written; the log holds one stretch and what was added in one transaction.
         #expect(try size("") > 15_000_000)
-        #expect(try size("-wal") < 3 * StoreLimits.checkpointPages * 4096)
+        #expect(try size("-wal") < 3 * StorageLimits.checkpointPages * 4096)
         #expect(try await fixture.store.check().isEmpty)
     }
 
@@ -34,8 +35,8 @@ import Testing
         // On a thread of its own: a read that waits may not take one that tasks run on.
         Thread.detachNewThread {
             do {
-                let reader = try Connection.reader(path, budget: nil)
-                try reader.read { db in
+                let reader = try ConnectionQueue.reader(path)
+                try reader.queue.read { db in
                     let count = "SELECT count(*) FROM items"
                     found.yield(try Int.fetchOne(db, sql: count) ?? 0)
                     written.wait()
@@ -57,8 +58,8 @@ import Testing
     @Test func `no other connection copies the log, and all sync fully`() async throws {
         try await fixture.insert("a", #"{"text":"1"}"#)
         let before = try size("-wal")
-        let reader = try Connection.reader(fixture.path, budget: nil)
-        let (copies, synchronous, copied) = try await reader.unsafeRead { db in
+        let reader = try ConnectionQueue.reader(fixture.path)
+        let (copies, synchronous, copied) = try await reader.queue.unsafeRead { db in
             (
                 try Int.fetchOne(db, sql: "PRAGMA wal_autocheckpoint"),
                 try Int.fetchOne(db, sql: "PRAGMA synchronous"), try? db.checkpoint(.passive)
@@ -67,8 +68,8 @@ import Testing
         #expect(copies == 0 && synchronous == 2 && copied == nil)
         try reader.close()
         #expect(try size("-wal") == before)
-        let ofWriter = try await fixture.store.onWriter { db in
-            .success(try? Int.fetchOne(db, sql: "PRAGMA synchronous"))
+        let ofWriter = try await fixture.store.writer.connection.queue.unsafeRead { db in
+            try Int.fetchOne(db, sql: "PRAGMA synchronous")
         }
         #expect(ofWriter == 2)
     }

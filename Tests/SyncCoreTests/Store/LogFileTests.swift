@@ -3,6 +3,7 @@ import GRDB
 import TestSupport
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 /// A copy of the files taken when a commit has returned is the store as committed, as after the end of the
@@ -15,8 +16,8 @@ import Testing
     func `what is committed is in the files when the commit returns`(seed: UInt64) async throws {
         try await fixture.store.write { transaction in
             // Few pages, so that large transactions are written in pieces before their end.
-            try transaction.db.execute(sql: "PRAGMA cache_size = 20")
-            try transaction.db.execute(sql: "CREATE TABLE held (number INTEGER PRIMARY KEY, text)")
+            try transaction.db.database.execute(sql: "PRAGMA cache_size = 20")
+            try transaction.db.database.execute(sql: "CREATE TABLE held (number INTEGER PRIMARY KEY, text)")
         }
         var random = SeededRandom(seed)
         var expected: [Int: Int] = [:]
@@ -39,9 +40,8 @@ import Testing
             }
             if round % 17 == 16 {
                 // The next transaction begins the log anew.
-                try await fixture.store.onWriter { db in
-                    _ = try? db.checkpoint(.passive)
-                    return .success(())
+                _ = try await fixture.store.writer.connection.queue.writeWithoutTransaction {
+                    try $0.checkpoint(.passive)
                 }
             }
             let found = try copied()
@@ -51,16 +51,16 @@ import Testing
 
     @Test func `a part that changes more than is kept in memory can be taken back`() async throws {
         try await fixture.store.write { transaction in
-            try transaction.db.execute(sql: "CREATE TABLE held (number INTEGER PRIMARY KEY, text)")
+            try transaction.db.database.execute(sql: "CREATE TABLE held (number INTEGER PRIMARY KEY, text)")
             for number in 0..<200 {
                 try transaction.run("INSERT INTO held VALUES (?, zeroblob(3000))", [number])
             }
         }
         try await fixture.store.write { transaction in
-            try transaction.db.control("SAVEPOINT part")
-            try transaction.run("UPDATE held SET text = zeroblob(10)")
-            try transaction.db.control("ROLLBACK TO part")
-            try transaction.db.control("RELEASE part")
+            try transaction.db.savepoint {
+                try transaction.run("UPDATE held SET text = zeroblob(10)")
+                return false
+            }
             try transaction.run("UPDATE held SET text = zeroblob(7) WHERE number = 1")
         }
         var expected = Dictionary(uniqueKeysWithValues: (0..<200).map { ($0, 3000) })
@@ -72,10 +72,10 @@ import Testing
         async throws
     {
         try await fixture.store.write { transaction in
-            try transaction.db.execute(sql: "PRAGMA cache_size = 20")
-            try transaction.db.execute(sql: "CREATE TABLE held (number INTEGER PRIMARY KEY, text)")
+            try transaction.db.database.execute(sql: "PRAGMA cache_size = 20")
+            try transaction.db.database.execute(sql: "CREATE TABLE held (number INTEGER PRIMARY KEY, text)")
         }
-        let other = try Connection.writer(fixture.path)
+        let other = try ConnectionQueue.writer(fixture.path)
         for round in 0..<30 {
             await #expect(throws: StoreError.self) {
                 try await fixture.store.write { transaction in
@@ -83,7 +83,7 @@ import Testing
                     throw StoreError.failed("planned")
                 }
             }
-            try await other.write { db in
+            try await other.queue.write { db in
                 try db.execute(
                     sql: "INSERT INTO held VALUES (?, zeroblob(5000))", arguments: [round])
             }
@@ -104,14 +104,14 @@ import Testing
         let isUndone: Bool
 
         func run(on transaction: Transaction) throws {
-            try transaction.db.control("SAVEPOINT part")
-            try transaction.run(
-                """
-                INSERT INTO held(number, text) VALUES (?, zeroblob(?))
-                  ON CONFLICT DO UPDATE SET text = excluded.text
-                """, [number, bytes])
-            if isUndone { try transaction.db.control("ROLLBACK TO part") }
-            try transaction.db.control("RELEASE part")
+            try transaction.db.savepoint {
+                try transaction.run(
+                    """
+                    INSERT INTO held(number, text) VALUES (?, zeroblob(?))
+                      ON CONFLICT DO UPDATE SET text = excluded.text
+                    """, [number, bytes])
+                return !isUndone
+            }
         }
     }
 

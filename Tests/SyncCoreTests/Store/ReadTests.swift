@@ -3,6 +3,7 @@ import GRDBSQLite
 import TablesProtocol
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 @Suite struct ReadTests {
@@ -134,20 +135,22 @@ import Testing
 
     @Test(arguments: ["", "&$inlinecount=allpages"])
     func `no more queries stay prepared than a reader remembers`(counting: String) throws {
-        for number in 0..<StoreLimits.rememberedQueries + 50 {
+        for number in 0..<StorageLimits.keptQueries + 50 {
             _ = try page("$filter=c\(number) eq 1\(counting)")
         }
-        let prepared = try fixture.store.readers[0].read(steps: StoreLimits.readBudgetSteps) { db in
+        let prepared = try fixture.store.readers[0].read(steps: StoreLimits.readBudgetSteps) {
+            connection in
             var count = 0
-            var statement = unsafe sqlite3_next_stmt(db.sqliteConnection, nil)
+            var statement = unsafe sqlite3_next_stmt(connection.database.sqliteConnection, nil)
             while let next = unsafe statement {
                 count += 1
-                unsafe statement = sqlite3_next_stmt(db.sqliteConnection, next)
+                unsafe statement = sqlite3_next_stmt(
+                    connection.database.sqliteConnection, next)
             }
             return count
         }
         // A few are the reader's own.
-        #expect(prepared <= StoreLimits.rememberedQueries + 10)
+        #expect(prepared <= StorageLimits.keptQueries + 10)
     }
 
     @Test func `the SDKs' system tables list what is open`() async throws {

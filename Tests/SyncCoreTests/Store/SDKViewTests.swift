@@ -2,6 +2,7 @@ import GRDB
 import TablesProtocol
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 /// The SDKs' system tables as an app that reads the store's file finds them: the names, columns and
@@ -17,7 +18,8 @@ import Testing
 
     private func rows(_ view: String) async throws -> [Entry] {
         try await fixture.store.read { transaction in
-            try Row.fetchAll(transaction.db, sql: "SELECT * FROM \(view) ORDER BY id").map { row in
+            try Row.fetchAll(transaction.db.database, sql: "SELECT * FROM \(view) ORDER BY id").map
+            { row in
                 var columns: [String: String] = [:]
                 for (name, value) in row where !value.isNull {
                     columns[name] = String.fromDatabaseValue(value) ?? "\(value)"
@@ -33,7 +35,7 @@ import Testing
         try await fixture.store.read { transaction in
             Set(
                 try String.fetchAll(
-                    transaction.db, sql: "SELECT name FROM pragma_table_info('\(view)')"))
+                    transaction.db.database, sql: "SELECT name FROM pragma_table_info('\(view)')"))
         }
     }
 

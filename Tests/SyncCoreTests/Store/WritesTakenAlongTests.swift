@@ -3,6 +3,7 @@ import Synchronization
 import TablesProtocol
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 /// Writes that arrive while the rows of a pull are written.
@@ -63,8 +64,8 @@ import Testing
         async throws
     {
         try await fixture.store.write { transaction in
-            let pages = try Int.fetchOne(transaction.db, sql: "PRAGMA page_count") ?? 0
-            try transaction.db.execute(sql: "PRAGMA max_page_count = \(pages)")
+            let pages = try Int.fetchOne(transaction.db.database, sql: "PRAGMA page_count") ?? 0
+            try transaction.db.database.execute(sql: "PRAGMA max_page_count = \(pages)")
         }
         try await bringRow(beside: #"{"t":"\#(String(repeating: "x", count: 100_000))"}"#)
         #expect(rounds.withLock { $0 } == 2)

@@ -2,7 +2,7 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// How long a store's write-ahead log is.
+/// How long a file's write-ahead log is.
 ///
 /// A class, so that SQLite's callback has an address to write to.
 final class LogLength: Sendable {
@@ -11,8 +11,8 @@ final class LogLength: Sendable {
 
     /// Has SQLite note the length after each commit of a connection, which then copies nothing by itself.
     func follow(_ db: Database) {
-        // Safe: SQLite calls this inside of commits, which only the store's own methods make, and the
-        // store owns this object longer than any of them runs.
+        // Sound: SQLite calls this inside of commits of the connection, whose ``ConnectionQueue`` holds this
+        // object as long as the connection.
         unsafe sqlite3_wal_hook(
             db.sqliteConnection,
             { context, _, _, pages in

@@ -32,7 +32,7 @@ final class StatementBudget: Sendable {
             guard stepsLeft <= nextLook else { return true }
             nextLook = stepsLeft - StatementBudget.stepsPerTick
             let now = uptime()
-            let end = endsAt ?? now + .milliseconds(StoreLimits.readMilliseconds)
+            let end = endsAt ?? now + .milliseconds(StorageLimits.readMilliseconds)
             endsAt = end
             return now < end && !isLeft()
         }
@@ -46,8 +46,8 @@ final class StatementBudget: Sendable {
 
     /// Makes a connection ask this budget while it reads. Called once, when the connection opens.
     func install(on db: Database) {
-        // Sound: the pointer is only used while the connection lives, and whoever owns the
-        // connection owns this budget longer.
+        // Sound: the pointer is only used while the connection lives, and the owner of
+        // the connection holds this budget longer.
         unsafe sqlite3_progress_handler(
             db.sqliteConnection, CInt(Self.stepsPerTick),
             { context in
@@ -57,7 +57,7 @@ final class StatementBudget: Sendable {
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// Runs a read that may take about this many steps, and ``StoreLimits/readMilliseconds``.
+    /// Runs a read that may take about this many steps, and ``StorageLimits/readMilliseconds``.
     /// - Parameter isLeft: whether no one waits for it any more.
     func within<T>(
         steps: Int, isLeft: @escaping @Sendable () -> Bool = { false }, _ body: () throws -> T
