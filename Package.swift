@@ -92,7 +92,8 @@ let package = Package(
             dependencies: ["HTTPClient", "HTTPServer", "HTTPMessage", httpTypes],
             swiftSettings: settings),
         .testTarget(
-            name: "StorageTests", dependencies: ["Storage", grdb], swiftSettings: settings),
+            name: "StorageTests", dependencies: ["Storage", "TestSupport", grdb],
+            swiftSettings: settings),
         .testTarget(
             name: "SyncCoreTests",
             dependencies: [
