@@ -11,8 +11,11 @@ extension Statement {
     ///
     /// GRDB ends a text at U+0000 and takes a blob without bytes for null, so both are bound here.
     func bind(_ values: StatementValues) throws {
+        // As existentials, since GRDB takes an array of one type by a key path, which costs more than all
+        // else of binding.
         let stored = values.map { $0?.stored ?? .null }
-        try setArguments(StatementArguments(stored.map(\.databaseValue)))
+        let arguments = stored.map { $0.databaseValue as (any DatabaseValueConvertible)? }
+        try setArguments(StatementArguments(arguments))
         for (index, value) in stored.enumerated() {
             switch value {
             case .text(let text) where text.utf8.contains(0): try bind(text, at: CInt(index + 1))
