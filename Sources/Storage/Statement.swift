@@ -11,8 +11,7 @@ extension Statement {
     ///
     /// GRDB ends a text at U+0000 and takes a blob without bytes for null, so both are bound here.
     func bind(_ values: StatementValues) throws {
-        // As existentials, since GRDB takes an array of one type by a key path, which costs more than all
-        // else of binding.
+        // As existentials: GRDB takes an array of one type by a key path, and makes that anew each time.
         let stored = values.map { $0?.stored ?? .null }
         let arguments = stored.map { $0.databaseValue as (any DatabaseValueConvertible)? }
         try setArguments(StatementArguments(arguments))

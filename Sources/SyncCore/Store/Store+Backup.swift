@@ -93,7 +93,8 @@ extension Store {
     ) throws(StoreError) -> StoreContents {
         try refuseDamaged(backup)
         do {
-            let copy = try prepared(backup, in: .temporary(functions: ScalarFunction.ofQueries), clock)
+            let copy = try prepared(
+                backup, in: .temporary(functions: ScalarFunction.ofQueries), clock)
             let contents = try contents(of: copy, at: backup)
             try copy.close()
             return contents
