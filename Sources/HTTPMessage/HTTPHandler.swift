@@ -88,7 +88,7 @@ public struct Reply: Sendable {
     public func intercepted(
         _ complete: @escaping @Sendable (Response) -> Void
     ) -> Reply {
-        Reply(complete, beginsChange: begin, changed: note)
+        Reply(complete, beginsChange: begin, changed: note, isLeft: left)
     }
 
     /// Sends the response. A second call does nothing.

@@ -10,8 +10,8 @@ enum Limits {
     static let passedBodyBytes = 100 << 20
     // What follows counts the connections of clients that may wait for the backend. With
     // ``eventStreams`` they are fewer than the server's connections, so that a backend which does not
-    // answer, and clients which do not read, leave room for those who need neither. Those that wait for
-    // a place do not count: they give up after ``placeWaitSeconds``.
+    // answer, and clients which do not read, leave connections free for requests that need neither. Those
+    // that wait for a place do not count: they give up after ``placeWaitSeconds``.
 
     /// Requests to the backend that are passed through at once; syncing has its own.
     static let passedConnections = 16
@@ -27,7 +27,7 @@ enum Limits {
     static let uploadsWaiting = 16
     /// Sign-ins, and tokens that the backend is asked about, at once.
     static let signInsAtBackend = 16
-    /// Those of them that wait for a place: with those at the backend, a hundred people at once.
+    /// Those of them that wait for a place.
     static let signInsWaiting = 84
     /// Seconds that a request waits for such a place at most.
     static let placeWaitSeconds = 10

@@ -50,28 +50,13 @@ import Testing
     }
 
     @Test func `stopping waits for the answer to a change, and for nothing else`() async throws {
-        let (started, starts) = AsyncStream.makeStream(of: Void.self)
-        let replies = Mutex<[String: Reply]>([:])
-        var limits = Limits()
-        limits.changeGraceMilliseconds = 60_000
-        let server = try RunningServer(
-            limits: limits,
-            TestHandler { request in
-                .later { reply in
-                    let path = String(request.path)
-                    if path != "/network" { #expect(reply.beginsChange()) }
-                    if path == "/made" { reply.changed(.text("made, not sent on")) }
-                    replies.withLock { $0[path] = reply }
-                    starts.yield()
-                }
-            })
-        let clients = ["/change", "/made", "/later", "/network"].map { path in
-            let client = server.client()
-            client.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
-            return client
+        let held = try await HeldReplies(["/change", "/made", "/later", "/network"]) {
+            path, reply in
+            if path != "/network" { #expect(reply.beginsChange()) }
+            if path == "/made" { reply.changed(.text("made, not sent on")) }
         }
+        let (server, clients, replies) = (held.server, held.clients, held.replies)
         let idle = server.client()
-        for await _ in started.prefix(4) {}
         async let stopped: Void = server.server.stop()
         // The stop is under way when what waits for the network is answered.
         #expect(clients[3].answer()?.status == 503)
@@ -79,52 +64,35 @@ import Testing
         idle.send(Self.get)
         let late = idle.answer()
         if let late { #expect(late.status == 503) }
-        let held = replies.withLock { $0 }
-        #expect(held["/network"]?.beginsChange() == false)
-        held["/change"]?(.text("committed", status: .created))
-        held["/later"]?.changed(.text("kept"))
+        #expect(replies["/network"]?.beginsChange() == false)
+        replies["/change"]?(.text("committed", status: .created))
+        replies["/later"]?.changed(.text("kept"))
         await stopped
         let answer = clients[0].answer()
         #expect(answer?.status == 201)
         #expect(answer?.text == "committed")
         #expect(answer?.value("Connection") == "close")
         #expect(clients[2].answer()?.text == "kept")
-        #expect(held.count == 4)
+        // They are held up to here: the last copy of a reply answers when it goes.
+        #expect(replies.count == 4)
     }
 
     @Test func `the answer to a change that began is sent to its end, and no other stream is`()
         async throws
     {
-        let (started, starts) = AsyncStream.makeStream(of: Void.self)
-        let replies = Mutex<[String: Reply]>([:])
-        var limits = Limits()
-        limits.changeGraceMilliseconds = 60_000
-        let server = try RunningServer(
-            limits: limits,
-            TestHandler { request in
-                .later { reply in
-                    let path = String(request.path)
-                    if path != "/read" { #expect(reply.beginsChange()) }
-                    replies.withLock { $0[path] = reply }
-                    starts.yield()
-                }
-            })
-        let clients = ["/change", "/begun", "/read"].map { path in
-            let client = server.client()
-            client.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
-            return client
+        let held = try await HeldReplies(["/change", "/begun", "/read"]) { path, reply in
+            if path != "/read" { #expect(reply.beginsChange()) }
         }
-        for await _ in started.prefix(3) {}
-        let held = replies.withLock { $0 }
+        let (server, clients, replies) = (held.server, held.clients, held.replies)
         let streams = [ByteStream(), ByteStream(), ByteStream()]
         // Two answers have begun when the stop begins.
         for (path, stream) in zip(["/begun", "/read"], streams[1...]) {
-            held[path]?(Response(head: HTTPResponse(status: .ok), stream: stream))
+            replies[path]?(Response(head: HTTPResponse(status: .ok), stream: stream))
         }
         for client in clients[1...] { #expect(client.head()?.status == 200) }
         async let stopped: Void = server.server.stop()
         #expect(clients[2].chunk() == nil)
-        held["/change"]?(Response(head: HTTPResponse(status: .created), stream: streams[0]))
+        replies["/change"]?(Response(head: HTTPResponse(status: .created), stream: streams[0]))
         for stream in streams[..<2] {
             stream.write(Array("whole".utf8))
             stream.finish()
@@ -132,7 +100,7 @@ import Testing
         #expect(clients[0].head()?.status == 201)
         for client in clients[..<2] { #expect(client.chunk() == Array("whole".utf8)) }
         await stopped
-        #expect(held.count == 3)
+        #expect(replies.count == 3)
     }
 
     @Test func `a change that does not end holds a stop no longer than its limit`() async throws {
@@ -215,5 +183,40 @@ import Testing
         let next = Server(ServerConfiguration(addresses: [address]), handler: TestHandler.echo)
         #expect(try next.start() == [address])
         await next.stop()
+    }
+}
+
+/// A server that was asked for some paths, and whose replies wait until a test gives them.
+private struct HeldReplies {
+    let server: RunningServer
+    let clients: [RawClient]
+    let replies: [String: Reply]
+
+    /// - Parameter begin: what the handler does with each reply before it waits.
+    init(
+        _ paths: [String], _ begin: @escaping @Sendable (String, Reply) -> Void
+    ) async throws {
+        let (started, starts) = AsyncStream.makeStream(of: Void.self)
+        let held = Mutex<[String: Reply]>([:])
+        var limits = Limits()
+        limits.changeGraceMilliseconds = 60_000
+        let server = try RunningServer(
+            limits: limits,
+            TestHandler { request in
+                .later { reply in
+                    let path = String(request.path)
+                    begin(path, reply)
+                    held.withLock { $0[path] = reply }
+                    starts.yield()
+                }
+            })
+        self.server = server
+        clients = paths.map { path in
+            let client = server.client()
+            client.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+            return client
+        }
+        for await _ in started.prefix(paths.count) {}
+        replies = held.withLock { $0 }
     }
 }
