@@ -13,7 +13,7 @@ struct AddressedRequest: Sendable {
     /// backend's. What cannot be read has none either; ``TargetPath`` refuses it.
     init(_ request: Request) {
         let target = request.head.path ?? "/"
-        guard let mark = Self.mark(of: request.path) else {
+        guard let mark = Self.mark(of: target[...], path: request.path) else {
             self.request = request
             secret = nil
             return
@@ -37,23 +37,24 @@ struct AddressedRequest: Sendable {
     /// The segment before the secret.
     static let mark = "c"
 
-    /// Where the secret begins in a raw path; nil for a path without one.
-    private static func mark(of path: Substring) -> Substring.Index? {
+    /// Where the secret begins in a raw target; nil for a target without one.
+    private static func mark(of target: Substring, path: Substring) -> Substring.Index? {
         let slash = UInt8(ascii: "/")
         guard path.utf8.first == slash else { return nil }
         let first = path.utf8.dropFirst().prefix { $0 != slash }
         guard let segment = try? TargetPath.firstSegment(Substring(first)),
-            TargetPath.root(of: segment) == mark, isAddress(path)
+            TargetPath.root(of: segment) == mark,
+            Capability.mayHoldSecret(path) || leadsToOwnPath(target)
         else { return nil }
         return first.endIndex < path.endIndex
             ? path.utf8.index(after: first.endIndex) : path.endIndex
     }
 
-    /// Whether a path whose first segment is ``mark`` is a capability address, good or wrong: it may hold a
-    /// secret anywhere, or what follows its second segment is one of Understudy's own paths.
-    private static func isAddress(_ path: Substring) -> Bool {
-        if Capability.mayHoldSecret(path) { return true }
-        let segments = path.utf8.split(
+    /// Whether a target whose first segment is ``mark`` is a capability address, though a wrong one: what
+    /// follows its second segment is one of Understudy's own paths. A `?` in the second segment belongs to
+    /// the guess.
+    private static func leadsToOwnPath(_ target: Substring) -> Bool {
+        let segments = target.utf8.split(
             separator: UInt8(ascii: "/"), maxSplits: 4, omittingEmptySubsequences: false)
         guard segments.count > 3 else { return false }
         let third = String(decoding: PercentCoding.decodeLeniently(segments[3]), as: UTF8.self)
