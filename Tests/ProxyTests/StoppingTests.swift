@@ -8,7 +8,7 @@ import Testing
 @testable import Proxy
 
 /// What a server that has stopped does not begin any more.
-struct StoppingTests {
+@Suite(.timeLimit(.minutes(1))) struct StoppingTests {
     /// Hands a request over as a server does that stops, and waits until it is asked whether a change may
     /// begin; then nothing is answered.
     private func refuse(_ request: Request, _ test: TestHouse) async {
