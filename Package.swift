@@ -44,11 +44,10 @@ let package = Package(
         .target(
             name: "HTTPClient", dependencies: ["HTTPMessage", httpTypes, "CCurl"],
             swiftSettings: settings),
+        .target(name: "Storage", dependencies: [grdb, grdbSQLite], swiftSettings: settings),
         .target(
             name: "SyncCore",
-            dependencies: [
-                "HTTPMessage", "TablesProtocol", httpTypes, grdb, grdbSQLite, logging,
-            ],
+            dependencies: ["HTTPMessage", "TablesProtocol", "Storage", httpTypes, logging],
             resources: [.embedInCode("Schema/Schema.sql")], swiftSettings: settings),
         .target(
             name: "ReferenceBackend",
@@ -93,10 +92,13 @@ let package = Package(
             dependencies: ["HTTPClient", "HTTPServer", "HTTPMessage", httpTypes],
             swiftSettings: settings),
         .testTarget(
+            name: "StorageTests", dependencies: ["Storage", "TestSupport", grdb],
+            swiftSettings: settings),
+        .testTarget(
             name: "SyncCoreTests",
             dependencies: [
-                "SyncCore", "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage",
-                httpTypes, grdb, logging,
+                "SyncCore", "Storage", "ReferenceBackend", "TestSupport", "TablesProtocol",
+                "HTTPMessage", httpTypes, grdb, grdbSQLite, logging,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -115,8 +117,8 @@ let package = Package(
         .testTarget(
             name: "Simulation",
             dependencies: [
-                "Simulator", "SyncCore", "ReferenceBackend", "TablesProtocol", "HTTPMessage",
-                httpTypes, grdb,
+                "Simulator", "SyncCore", "Storage", "ReferenceBackend", "TablesProtocol",
+                "HTTPMessage", httpTypes, grdb,
             ],
             path: "Tests/Simulation", exclude: ["test_selftest.py"], swiftSettings: settings),
     ]

@@ -3,6 +3,7 @@ import GRDB
 import HTTPMessage
 
 @testable import Simulator
+@testable import Storage
 @testable import SyncCore
 
 /// A planted bug at work.
@@ -47,6 +48,6 @@ struct PlantedBug: Sabotage {
     }
 
     private func tamper(_ proxy: SimulatedProxy, _ sql: String) async throws {
-        try await proxy.store.writer.write { try $0.execute(sql: sql) }
+        try await proxy.store.writer.connection.queue.write { try $0.execute(sql: sql) }
     }
 }

@@ -86,7 +86,7 @@ extension Homes {
         guard let home = try? await open(identity, for: .due) else { return }
         guard await home.engine.settings.triggers.contains(.afterWrites) else { return }
         // Where the clock was set back, the times in the store are over first.
-        await home.engine.mindTheWall()
+        await home.engine.detectClockJump()
         _ = await home.engine.push(isAsked: false)
         await home.refreshBoard()
         // The anonymous engine looks for the backend in the place of those that are closed.

@@ -14,27 +14,29 @@ extension PullPass {
         let gone = plan.isUnpaged && removes && request.isWhole ? try await missing(state) : nil
         state.report.deleted += try await store.write { transaction in
             var record =
-                try transaction.table(request.table) ?? transaction.makeTable(request.table)
-            if hasIntegerIDs { try transaction.adoptIntegerIDs(&record) }
+                try transaction.tables.table(request.table)
+                ?? transaction.tables.make(request.table)
+            if hasIntegerIDs { try IDKinds(transaction: transaction).adoptIntegerIDs(&record) }
             var removed = 0
             if request.isWhole {
                 if removes {
-                    removed = try transaction.removeUnseen(
+                    removed = try UnseenItems(transaction: transaction).removeUnseen(
                         seen, from: record, asOf: begun, only: gone)
                 }
                 record.isComplete = true
                 if plan.start == nil {
-                    try transaction.takeBackUnseen(since: startedAt, of: record)
+                    try transaction.setAsideRows.releaseUnseen(since: startedAt, of: record)
                 }
             }
             if request.keepsToken {
-                var token = try token ?? transaction.token(record, of: request)
+                var token = try token ?? transaction.tokens.token(record, of: request)
                 if removes, !request.isWhole, !plan.isUnpaged {
-                    removed = try transaction.removeLeft(seen, token, from: record, asOf: begun)
+                    removed = try UnseenItems(transaction: transaction).removeLeft(
+                        seen, token, from: record, asOf: begun)
                 }
                 token.isComplete = true
                 token.lastRunAt = transaction.now
-                try transaction.save(token)
+                try transaction.tokens.save(token)
             }
             record.lastPullAt = transaction.now
             record.warning = plan.warning
@@ -44,7 +46,7 @@ extension PullPass {
                 record.largestPageRows = max(record.largestPageRows ?? 0, plan.largestRows)
             }
             (record.pullError, record.pullsFailSince) = (nil, nil)
-            try transaction.save(record)
+            try transaction.tables.save(record)
             return removed
         }
         return state
@@ -54,11 +56,11 @@ extension PullPass {
     func noteFailure(_ reason: String) async throws(StoreError) {
         let name = request.table
         try await store.write { transaction in
-            guard var record = try transaction.table(name) else { return }
+            guard var record = try transaction.tables.table(name) else { return }
             record.pullError = reason
             record.pullsFailSince = record.pullsFailSince ?? transaction.now
-            try transaction.save(record)
-            transaction.emit(.status)
+            try transaction.tables.save(record)
+            transaction.events.emit(.status)
         }
     }
 
@@ -67,8 +69,8 @@ extension PullPass {
     private func missing(_ state: PullState) async throws(StoreError) -> Set<ItemID> {
         let (name, seen, begun) = (request.table, state.plan.ids, state.begun)
         let unseen = try await store.read { transaction in
-            guard let table = try transaction.table(name) else { return [ItemID]() }
-            return try transaction.unseen(seen, in: table, asOf: begun)
+            guard let table = try transaction.tables.table(name) else { return [ItemID]() }
+            return try UnseenItems(transaction: transaction).list(seen, in: table, asOf: begun)
         }
         var missing: Set<ItemID> = []
         for id in unseen.prefix(SyncLimits.unseenAsked) {

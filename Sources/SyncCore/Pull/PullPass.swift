@@ -60,17 +60,17 @@ struct PullPass: Sendable {
     private func begin() async throws(StoreError) -> PullState {
         let request = request
         let (record, token, change, now) = try await store.write { transaction in
-            let record = try transaction.table(request.table)
+            let record = try transaction.tables.table(request.table)
             let token = try record.map {
-                try transaction.token($0, of: request)
+                try transaction.tokens.token($0, of: request)
             }
-            return (record, token, try transaction.changeCount(), transaction.now)
+            return (record, token, try transaction.counters.changeCount(), transaction.now)
         }
         // A complete table whose token was reset is pulled from the beginning, as after a change of
         // the backend: what is not there any more has to go.
         let isReset = record?.isComplete == true && token?.isComplete == false
         let reconciles = request.keepsToken && (request.reconcile || request.isWhole && isReset)
-        // What was refused once may have been chance: who compares everything asks anew.
+        // What was refused once may have been chance: a pull that compares everything asks anew.
         let paging = reconciles ? nil : record?.paging
         let plan = PullPlan(
             idKind: record?.idKind ?? .string, paging: paging ?? .keyset,
@@ -102,15 +102,15 @@ struct PullPass: Sendable {
         var failure: StoreError?
         state = await withTaskGroup(of: Event.self) { [state] group in
             var state = state
-            var ahead = PagesAhead()
+            var prefetcher = PagePrefetcher()
             var isAsking = false
             var isApplying = false
             while true {
                 // 1. Ask for the next page, unless enough rows wait to be applied; where clients are
                 //    at work, unless any do: what is done side by side they would wait for.
                 let isInUse = isInUse(&state)
-                let room = isInUse ? 1 : SyncLimits.rowsAhead
-                if !isAsking, failure == nil, ahead.rows < room, goesOn(&state) {
+                let room = isInUse ? 1 : SyncLimits.prefetchedRows
+                if !isAsking, failure == nil, prefetcher.rows < room, goesOn(&state) {
                     isAsking = true
                     let (query, isComparison) = (state.query, state.plan.collectsIDs)
                     group.addTask {
@@ -119,11 +119,11 @@ struct PullPass: Sendable {
                     }
                 }
                 // 2. Apply what waits, as much as one transaction may take; clients wait for less.
-                if !isApplying, failure == nil, !ahead.isEmpty {
+                if !isApplying, failure == nil, !prefetcher.isEmpty {
                     isApplying = true
                     let rows =
                         isInUse ? SyncLimits.applyRowsBesideClients : SyncLimits.applyRows
-                    let (part, token) = (ahead.first(rows), state.token)
+                    let (part, token) = (prefetcher.first(rows), state.token)
                     group.addTask { await applied(part, token) }
                 }
                 // 3. Take what ends first; with nothing under way the pages are through.
@@ -131,10 +131,12 @@ struct PullPass: Sendable {
                 switch event {
                 case .answered(let answer, let change):
                     isAsking = false
-                    if let page = await take(answer, &state, asOf: change) { ahead.append(page) }
+                    if let page = await take(answer, &state, asOf: change) {
+                        prefetcher.append(page)
+                    }
                 case .applied(let part):
                     isApplying = false
-                    ahead.drop(part.rows)
+                    prefetcher.drop(part.rows)
                     state.take(part)
                     await progress(state.report)
                 case .failed(let error):
@@ -169,14 +171,14 @@ struct PullPass: Sendable {
 
     private func ask(_ query: PageQuery) async -> Event {
         do throws(StoreError) {
-            let change = try await store.read { try $0.changeCount() }
+            let change = try await store.read { try $0.counters.changeCount() }
             return .answered(await remote.list(request.table, query), change: change)
         } catch {
             return .failed(error)
         }
     }
 
-    private func applied(_ part: [PagesAhead.Page], _ token: PullToken?) async -> Event {
+    private func applied(_ part: [PagePrefetcher.Page], _ token: PullToken?) async -> Event {
         do throws(StoreError) {
             return .applied(try await apply(part, token))
         } catch {
@@ -187,7 +189,7 @@ struct PullPass: Sendable {
     /// Takes an answer in; gives its rows where there are any to apply.
     private func take(
         _ answer: RemoteAnswer, _ state: inout PullState, asOf change: Int64
-    ) async -> PagesAhead.Page? {
+    ) async -> PagePrefetcher.Page? {
         state.report.requests += 1
         guard case .rows(let page) = answer else {
             await simplify(&state, answer)
@@ -201,7 +203,7 @@ struct PullPass: Sendable {
         state.report.total = page.total ?? state.report.total
         let rows = state.plan.take(page)
         state.report.received += rows.count
-        return PagesAhead.Page(rows: rows, change: change, paging: state.plan.paging)
+        return PagePrefetcher.Page(rows: rows, change: change, paging: state.plan.paging)
     }
 
     /// After a page that was refused: goes over to a simpler way of paging when the table can be

@@ -25,7 +25,7 @@ struct PullPlan: Sendable {
     private(set) var cutRows: Int?
     /// The largest page that came.
     private(set) var largestRows = 0
-    /// All ids are kept, for whoever wants to know what the backend has.
+    /// All ids are kept, for a caller that wants to know what the backend has.
     let collectsIDs: Bool
 
     /// Where an incremental pull begins; nil for the beginning.

@@ -14,7 +14,7 @@ extension PushPass {
         var refusedDialect: Bool
     }
 
-    /// Sends the request in the slot that was entered, and leaves it before anything is booked.
+    /// Sends the request in the slot that was entered, and leaves it before anything is committed.
     func ask(
         _ request: RemoteRequest, of operation: TableOperation, _ subject: PushSubject,
         _ record: TableRecord
@@ -26,13 +26,14 @@ extension PushPass {
         let exchange = await send(request, of: operation)
         if exchange.answer.isMissing {
             subject.tableWasThere =
-                try await store.read { try $0.wasThere(record) } && !store.has(.missingTableRefuses)
+                try await store.read { try $0.tables.wasThere(record) }
+                && !store.has(.missingTableRefuses)
         }
         var decision: PushDecision
         if operation.isAssigned, operation.maybeApplied {
             let highest = operation.highestID ?? 0
             let answer = await remote.rest(of: exchange.answer, of: table, after: highest)
-            let claimed = try await store.read { try $0.claimedIDs(of: record) }
+            let claimed = try await store.read { try $0.items.claimedIDs(of: record) }
             decision = IntegerInsert.judge(subject, answer, after: highest, claimed: claimed)
         } else if subject.isReadFirst {
             let answer =
@@ -49,7 +50,7 @@ extension PushPass {
             let cause: Verdict.ReadBackCause = exchange.answer.isMissing ? .missing : .conflict
             decision = Verdict.judge(subject, readBack: row, after: cause)
             // The id is taken, perhaps by this very insert when the network sent it twice: as long
-            // as nobody has seen the row, the insert may have been applied.
+            // as no one has seen the row, the insert may have been applied.
             if operation.kind == .insert, cause == .conflict, !row.isList {
                 subject.maybeApplied = true
             }
@@ -61,7 +62,7 @@ extension PushPass {
                     cause: .wantsSignIn, maybeApplied: false,
                     reason: "The backend asks to sign in for table \(table)."))
         }
-        let failure = await blame(&decision, table)
+        let failure = await attributeFailure(&decision, table)
         if failure != nil || decision.endsPush { slots.close() }
         var end = AttemptEnd(exchange)
         end.error = end.error ?? failure?.reason
@@ -94,7 +95,7 @@ extension PushPass {
         if let known = store.catalog.remembered(table) { return known }
         let store = store
         return try await store.read { transaction in
-            try store.catalog.table(table) { try transaction.table(table) }
+            try store.catalog.table(table) { try transaction.tables.table(table) }
         }
     }
 
@@ -134,7 +135,7 @@ extension PushPass {
 
     /// A failure that may be the operation's own is followed by a proof: if that fails too, it is
     /// the backend's. Returns the failure of the link, if it is one.
-    func blame(
+    func attributeFailure(
         _ decision: inout PushDecision, _ table: TableName
     ) async -> Prover.Failure? {
         guard case .later(var later) = decision else { return nil }

@@ -9,7 +9,7 @@ extension PushPass {
     /// 2. Otherwise transaction{sending, attempts + 1}, a slot on the wire, request, verdict,
     ///    transaction{outcome}.
     /// 3. A merge of disjoint changes sends what is left once more.
-    /// 4. A turn whose answer says that the next would fare no better closes the slots: who waits for
+    /// 4. A turn whose answer says that the next would fare no better closes the slots: what waits for
     ///    one has sent nothing, and gets another turn when the backend is proven again.
     func turn(_ operation: TableOperation) async -> PushTurn {
         var turn = PushTurn(id: operation.id, seq: operation.seq)
@@ -30,7 +30,7 @@ extension PushPass {
                 guard step.goesOn, !cancel.isSet else { break }
                 hasMerged = hasMerged || step.isMerge
                 let seq = operation.seq
-                guard let again = try await store.read({ try $0.operation(seq: seq) }) else {
+                guard let again = try await store.read({ try $0.queue.operation(seq: seq) }) else {
                     break
                 }
                 operation = again
@@ -71,7 +71,7 @@ extension PushPass {
         }
         let request = try request(operation, subject, record)
         let start = remote(for: operation).attempt(request)
-        let marked = try await store.book { try $0.markSending(operation, start) }
+        let marked = try await store.commitInGroup { try $0.attempts.markSending(operation, start) }
         guard let marked else { return nil }
 
         guard await enter() else { return try await hold(marked, subject) }
@@ -91,7 +91,7 @@ extension PushPass {
         return false
     }
 
-    /// Books that an operation was promised and not sent.
+    /// Notes that an operation was marked in flight and not sent.
     private func hold(
         _ marked: TableOperation, _ subject: PushSubject
     ) async throws(StoreError) -> Step {
@@ -121,7 +121,7 @@ extension PushPass {
                 later.maybeApplied = false
                 decision = .later(later)
             }
-            let failure = await blame(&decision, operation.table)
+            let failure = await attributeFailure(&decision, operation.table)
             if failure != nil || decision.endsPush { slots.close() }
             slots.leave()
             return try await settle(
@@ -130,7 +130,7 @@ extension PushPass {
         slots.leave()
         // A backend that gives more than the one row which was asked for may give them in any order.
         let highest = page.elements.compactMap { $0.itemID?.number }.max() ?? 0
-        try await store.book { try $0.setHighestID(highest, of: operation.seq) }
+        try await store.commitInGroup { try $0.attempts.setHighestID(highest, of: operation.seq) }
         return nil
     }
 
@@ -142,20 +142,21 @@ extension PushPass {
         let random = random
         let maxAttempts = settings.maxAttempts
         let isOwnFailure = decision.isOwnFailure
-        let state = try await store.book { transaction in
+        let state = try await store.commitInGroup { transaction in
             let settlement = Settlement(
                 subject: subject,
-                failures: isOwnFailure ? try transaction.ownFailures(of: operation) : 0,
+                failures: isOwnFailure ? try transaction.attempts.ownFailures(of: operation) : 0,
                 attempts: operation.attempts, maxAttempts: maxAttempts, now: transaction.now,
                 origin: origin, random: random)
             var outcome = settlement.outcome(decision)
             if case .applied(let row?) = decision, operation.itemID.kind == .integer,
-                operation.kind == .insert, try transaction.isClaimed(row.id, operation)
+                operation.kind == .insert, try transaction.items.isClaimed(row.id, operation)
             {
                 // Another operation took this row at the same moment: look again.
                 outcome = .unknown(reason: "The row is another change's.", until: transaction.now)
             }
-            return try transaction.settle(operation.seq, outcome, attempt: end)
+            return try Settling(transaction: transaction).settle(
+                operation.seq, outcome, attempt: end)
         }
         var step = Step(state: state, linkFailure: failure)
         switch decision {

@@ -6,12 +6,12 @@ import TablesProtocol
 /// 1. The bookend is the last operation that exists when the push starts, so that it ends.
 /// 2. Without a proof nothing is sent; a failure of the link asks for a new proof.
 /// 3. Operations take turns in their order, several items at once: as many requests as may be under way,
-///    and as many turns again that are promised and wait for a slot; more, up to a bound, where a request
-///    ends and none waits to follow it. An item's second operation is not due before its first has
+///    and as many turns again that are marked in flight and wait for a slot; more, up to a bound, where a
+///    request ends and none waits to follow it. An item's second operation is not due before its first has
 ///    closed, so that parallel turns never touch one item.
 /// 4. Each turn commits that it sends before it sends, and its outcome before the next (see
 ///    ``PushTurn``): the process may end anywhere.
-/// 5. An operation that another item's has to go before (see ``Transaction/holdBack(_:)``) is left out
+/// 5. An operation that another item's has to go before (see ``Dependencies``) is left out
 ///    until that one has closed.
 /// 6. The pass ends when nothing is due that has not had its turn, or at a stop.
 struct PushPass: Sendable {
@@ -32,14 +32,14 @@ struct PushPass: Sendable {
         do throws(StoreError) {
             try await recover()
             let (bookend, total, hasLinks) = try await store.read { transaction in
-                let bookend = try transaction.bookend()
-                let hasLinks = try transaction.tables().contains { !$0.parents.isEmpty }
-                return (bookend, try transaction.dueCount(upTo: bookend), hasLinks)
+                let bookend = try transaction.dueOperations.bookend()
+                let hasLinks = try transaction.tables.all().contains { !$0.parents.isEmpty }
+                return (bookend, try transaction.dueOperations.count(upTo: bookend), hasLinks)
             }
             (state.total, state.hasLinks) = (total, hasLinks)
             if total > 0 { await progress(state.report, state.progress) }
             try await takeTurns(&state, upTo: bookend)
-            let counts = try await store.read { try $0.queueCounts() }
+            let counts = try await store.read { try $0.ledger.queueCounts() }
             state.report.left = counts.open
         } catch {
             state.stop = .store(error.description)
@@ -51,8 +51,10 @@ struct PushPass: Sendable {
     /// Passes run one at a time: what is on its way before the first turn was left so by a pass that
     /// could not write the outcome.
     private func recover() async throws(StoreError) {
-        guard try await store.read({ try $0.hasSending() }) else { return }
-        try await store.write { try $0.recover(because: "The outcome could not be written") }
+        guard try await store.read({ try $0.attempts.hasSending() }) else { return }
+        try await store.write {
+            try $0.attempts.recover(because: "The outcome could not be written")
+        }
     }
 
     private func takeTurns(_ state: inout PushState, upTo bookend: Int64) async throws(StoreError) {
@@ -109,7 +111,7 @@ struct PushPass: Sendable {
         while true {
             let cursor = state.cursor
             let found = try await store.read {
-                try $0.due(after: cursor, upTo: bookend, limit: SyncLimits.lookAhead)
+                try $0.dueOperations.next(after: cursor, upTo: bookend, limit: SyncLimits.lookAhead)
             }
             if let last = found.last { state.cursor = last.seq }
             let fresh = found.filter { !state.tried.contains($0.seq) }
@@ -126,7 +128,9 @@ struct PushPass: Sendable {
     /// back, which waits for nothing.
     private func holdBack(_ operation: TableOperation) async throws(StoreError) -> Bool {
         if operation.maybeApplied { return false }
-        return try await store.book { try $0.holdBack(operation.seq) }
+        return try await store.commitInGroup {
+            try Dependencies(transaction: $0).holdBack(operation.seq)
+        }
     }
 
     private func proveIfNeeded(_ state: inout PushState, for table: TableName) async {
@@ -143,7 +147,7 @@ struct PushPass: Sendable {
     /// The tables that a proof may ask, the wanted one first.
     func tables(with wanted: TableName) async -> [TableName] {
         let known =
-            (try? await store.read { try $0.tables().filter(\.isComplete).map(\.name) }) ?? []
+            (try? await store.read { try $0.tables.all().filter(\.isComplete).map(\.name) }) ?? []
         return [wanted] + known.filter { $0 != wanted }
     }
 }

@@ -3,13 +3,13 @@ import Synchronization
 /// The places of a push's requests on the wire: so many at once, first come first served, and none
 /// while closed.
 ///
-/// More turns are under way than requests, so that the next operations are promised while the backend
-/// still answers the ones before. Whoever is refused has sent nothing.
+/// More turns are under way than requests, so that the next operations are marked in flight while the backend
+/// still answers the ones before. A turn that is refused has sent nothing.
 final class RequestSlots: Sendable {
     private struct State {
         var free: Int
         var isOpen = true
-        /// A slot was left for which nobody waited.
+        /// A slot was left for which no turn waited.
         var wasIdle = false
         /// In order of arrival; never more than there are turns.
         var waiting: [CheckedContinuation<Bool, Never>] = []
@@ -38,7 +38,7 @@ final class RequestSlots: Sendable {
         }
     }
 
-    /// Gives a slot to whoever waits longest.
+    /// Gives a slot to the turn that waits longest.
     func leave() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
@@ -49,7 +49,7 @@ final class RequestSlots: Sendable {
         next?.resume(returning: true)
     }
 
-    /// Whether a slot was left, since this was asked last, for which nobody waited.
+    /// Whether a slot was left, since this was asked last, for which no turn waited.
     func takeIdle() -> Bool {
         state.withLock { state in
             defer { state.wasIdle = false }
@@ -57,7 +57,7 @@ final class RequestSlots: Sendable {
         }
     }
 
-    /// Refuses all who wait and all who come, until ``open()``.
+    /// Refuses all that wait and all that come, until ``open()``.
     func close() {
         let refused = state.withLock { state in
             defer { state.waiting = [] }
@@ -69,4 +69,15 @@ final class RequestSlots: Sendable {
 
     /// Lets requests out again.
     func open() { state.withLock { $0.isOpen = true } }
+}
+
+/// Asks a pass to end after the request in flight; its answer is still booked.
+final class CancelFlag: Sendable {
+    private let flag = Mutex(false)
+
+    /// Whether the pass shall end.
+    var isSet: Bool { flag.withLock { $0 } }
+
+    /// Ends the pass at its next step.
+    func set() { flag.withLock { $0 = true } }
 }

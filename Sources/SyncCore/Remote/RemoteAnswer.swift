@@ -1,4 +1,5 @@
 import HTTPMessage
+import TablesProtocol
 
 /// What came of one request, with everything that the verdict needs and nothing decided yet.
 enum RemoteAnswer: Sendable, Hashable {
@@ -53,4 +54,45 @@ struct RemotePage: Sendable, Hashable {
 
     /// The elements that are rows.
     var rows: [RemoteRow] { elements.compactMap(\.row) }
+}
+
+/// One request and what came of it, as the record of an attempt needs it.
+struct Exchange: Sendable {
+    var answer: RemoteAnswer
+    /// What came, whole; nil when nothing did.
+    var response: Response?
+    /// The status, when a response came.
+    var status: Int?
+    /// The beginning of the response body, at most ``SyncLimits/excerptBytes``.
+    var excerpt: String?
+    /// The answer's header fields, see ``RecordedFields``.
+    var fields: [String]
+
+    init(
+        answer: RemoteAnswer, response: Response? = nil, status: Int? = nil,
+        excerpt: String? = nil, fields: [String] = []
+    ) {
+        self.answer = answer
+        self.response = response
+        self.status = status
+        self.excerpt = excerpt
+        self.fields = fields
+    }
+}
+
+/// Reads `Retry-After` in both its forms.
+enum RetryAfter {
+    /// How long to wait from `now`: whole seconds, or an HTTP date. Nil when the field is absent or
+    /// unreadable; never negative, at most ``SyncLimits/retryAfterSeconds``.
+    static func parse(_ field: String?, now: Instant) -> Duration? {
+        guard let field else { return nil }
+        let text = field.filter { $0 != " " }
+        if let seconds = Int64(text) { return bounded(.seconds(max(seconds, 0))) }
+        guard let instant = Instant(httpDate: field) else { return nil }
+        return bounded(.milliseconds(max(instant.milliseconds - now.milliseconds, 0)))
+    }
+
+    private static func bounded(_ duration: Duration) -> Duration {
+        min(duration, .seconds(SyncLimits.retryAfterSeconds))
+    }
 }

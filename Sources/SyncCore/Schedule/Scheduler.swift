@@ -135,7 +135,7 @@ struct Scheduler: Sendable {
 
     // MARK: Events
 
-    /// A local write or a person's action was committed, somebody read, or signed in.
+    /// A local write or a person's action was committed, a client read, or a user signed in.
     mutating func wake(_ cause: WakeCause, now: Duration) {
         switch cause {
         case .write:
@@ -176,7 +176,7 @@ struct Scheduler: Sendable {
         }
     }
 
-    /// Somebody asks for a run.
+    /// A caller asks for a run.
     mutating func wish(_ wish: Wish) {
         if !wishes.contains(wish) { wishes.append(wish) }
     }

@@ -6,7 +6,7 @@ public enum SyncLimits {
     static let changesForAll = 1000
     /// Turns of a push for each request that may be under way, where more than one may: as it begins.
     static let turnsForEachRequest = 2
-    /// The same at most, where the backend answers faster than turns are promised.
+    /// The same at most, where the backend answers faster than operations are marked in flight.
     static let mostTurnsForEachRequest = 8
     /// The most rows that are asked for in one page.
     public static let pullPageRows = 1000
@@ -16,12 +16,12 @@ public enum SyncLimits {
     static let wantedTables = 100
     /// The most rows that one transaction of a pull applies.
     static let applyRows = 500
-    /// The same while clients are at work, who wait for its commit.
+    /// The same while clients are at work, which wait for its commit.
     static let applyRowsBesideClients = 100
     /// The least that it applies before it ends for the sake of writes that wait.
     static let applyRowsBesideWrites = 25
     /// Rows that wait to be applied before no further page is asked for.
-    static let rowsAhead = 1_000
+    static let prefetchedRows = 1_000
     /// How long after clients read or wrote a pull does one thing at a time, in milliseconds.
     static let restBesideClientsMilliseconds = 1_000
     /// How far before its token a pull starts, in seconds: rows committed late are not missed.
@@ -59,8 +59,8 @@ public enum SyncLimits {
     /// Tables of which a read is remembered. While so many were read within ``readGapSeconds``, the read
     /// of a further one pulls nothing: any name can be asked for.
     static let readTables = 100
-    /// How often the engine keeps house and a sample, in seconds.
-    static let houseSeconds: Int64 = 60
+    /// How often the engine runs its maintenance and keeps a sample, in seconds.
+    static let maintenanceSeconds: Int64 = 60
     /// How often the watchdog looks, in seconds.
     static let watchSeconds: Int64 = 10
     /// How long a request may be under way before the watchdog calls the run stalled, in seconds.
@@ -75,7 +75,7 @@ public enum SyncLimits {
     static let recordedFields = 40
     /// The kept beginning of a header field's value, in characters.
     static let recordedFieldCharacters = 300
-    /// Runs that are remembered in memory for whoever waits for them.
+    /// Runs that are remembered in memory for callers that wait for them.
     static let rememberedRuns = 50
     /// Pages of one pull before it stops with an error, against a backend that pages in circles.
     static let pullPages = 100_000

@@ -34,13 +34,27 @@ public struct SyncSettings: Sendable, Hashable {
     }
 
     /// How many operations have their turn at once: with one request at a time an outcome is on disk
-    /// before the next is promised, with more the next are promised while requests are under way.
+    /// before the next is marked in flight, with more the next are marked while requests are under way.
     var turnsAtOnce: Int {
         parallelism == 1 ? 1 : parallelism * SyncLimits.turnsForEachRequest
     }
 
-    /// The same where requests have to wait for promises.
+    /// The same where requests have to wait for such marks.
     var mostTurnsAtOnce: Int {
         parallelism == 1 ? 1 : parallelism * SyncLimits.mostTurnsForEachRequest
     }
+}
+
+/// What may start a sync; each can be switched off.
+public enum Trigger: String, Sendable, Hashable, CaseIterable {
+    /// A person or client asks.
+    case manual
+    /// Local writes, after a moment of quiet.
+    case afterWrites
+    /// Time.
+    case interval
+    /// The backend can be reached again.
+    case reconnect
+    /// A client reads a table that is read through.
+    case read
 }

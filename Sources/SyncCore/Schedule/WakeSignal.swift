@@ -1,4 +1,21 @@
 import Synchronization
+public import TablesProtocol
+
+/// Why the engine is woken. Waking never waits and carries no work: the work is in the store.
+public enum WakeCause: Sendable, Hashable {
+    /// Local writes were committed.
+    case write
+    /// A person acted on an operation: retried, resolved, edited it.
+    case action
+    /// A client read this table, and wants it fresh.
+    case read(TableName)
+    /// Something suggests that the backend can be reached: a request was passed through.
+    case reachable
+    /// A request that was passed through got no answer: the backend may be out of reach.
+    case unreachable
+    /// A user signed in.
+    case signedIn
+}
 
 /// Wakes the one loop that waits on it. Sending never waits; what was sent is kept until taken, and
 /// the same cause twice is one.
@@ -40,7 +57,7 @@ final class WakeSignal: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    // Cancelled before it could wait: the handler has found nobody to wake.
+                    // Cancelled before it could wait: the handler has found no waiter to wake.
                     if state.isRung || Task.isCancelled { return true }
                     state.waiter = continuation
                     return false

@@ -46,10 +46,10 @@ package enum ProductBug: String, CaseIterable, Sendable {
 extension Store {
     #if DEBUG
         /// Gives the store and its engine a bug.
-        package func plant(_ bug: ProductBug?) { planted.withLock { $0 = bug } }
+        package func plant(_ bug: ProductBug?) { work.planted.withLock { $0 = bug } }
 
         /// Whether the bug was planted.
-        func has(_ bug: ProductBug) -> Bool { planted.withLock { $0 } == bug }
+        func has(_ bug: ProductBug) -> Bool { work.planted.withLock { $0 } == bug }
     #else
         /// Whether the bug was planted: never in a release build.
         func has(_ bug: ProductBug) -> Bool { false }

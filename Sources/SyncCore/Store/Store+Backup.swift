@@ -1,5 +1,5 @@
 import Foundation
-import GRDB
+import Storage
 import TablesProtocol
 
 extension Store {
@@ -14,12 +14,12 @@ extension Store {
     @discardableResult
     public func backup(to path: String) async throws(StoreError) -> StoreContents {
         try Self.refuseTaken(path)
-        let result: Result<StoreContents, StoreError> = await withCheckedContinuation { done in
-            operatorReader.asyncUnsafeRead { access in
-                done.resume(returning: Self.copy(access, to: path))
-            }
-        }
-        return try result.get()
+        return try Self.value(
+            await withCheckedContinuation { done in
+                operatorReader.schedule { connection in
+                    done.resume(returning: Result { try Self.copy(connection, to: path) })
+                }
+            })
     }
 
     /// Writes a copy of the store in a file, also while another process works on it.
@@ -30,14 +30,12 @@ extension Store {
     ) throws(StoreError) -> StoreContents {
         try refuseTaken(path)
         do {
-            let store = try Connection.reader(file, budget: nil)
-            let contents = try store.unsafeRead { db in
-                try copy(.success(db), to: path).get()
-            }
+            let store = try ConnectionQueue.storeReader(file)
+            let contents = try store.access { try copy($0, to: path) }
             try store.close()
             return contents
         } catch {
-            throw Connection.opening(error, file)
+            throw StoreError(opening: file, error)
         }
     }
 
@@ -48,28 +46,12 @@ extension Store {
         }
     }
 
-    private static func copy(
-        _ access: Result<Database, any Error>, to path: String
-    ) -> Result<StoreContents, StoreError> {
-        let folder = "\(path).part-\(UUID().uuidString)"
-        do {
-            // It fails where anything has that name.
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: false,
-                attributes: [.posixPermissions: 0o700])
-            defer { try? FileManager.default.removeItem(atPath: folder) }
-            let part = folder + "/store.sqlite"
-            try StoreFiles.make(part)
-            try access.get().execute(sql: "VACUUM INTO ?", arguments: [part])
+    @available(*, noasync)
+    private static func copy(_ connection: Connection, to path: String) throws -> StoreContents {
+        try Backup.write(connection, to: path) { part in
             let contents = try verify(at: part)
             if let fault = contents.faults.first { throw StoreError.damaged(fault) }
-            try StoreFiles.synchronise(part)
-            try FileManager.default.moveItem(atPath: part, toPath: path)
-            try StoreFiles.synchronise(
-                URL(fileURLWithPath: path).deletingLastPathComponent().path)
-            return .success(contents)
-        } catch {
-            return .failure(StoreError(error))
+            return contents
         }
     }
 
@@ -78,7 +60,7 @@ extension Store {
     /// 1. A backup that is damaged or of a newer version is refused, and nothing is changed.
     /// 2. Its rows go into a fresh file (see ``StoreRebuild``), which is migrated, gets its
     ///    indexes again, and is told what a restored store has to know (see
-    ///    ``Transaction/noteRestored()``).
+    ///    ``Restoration/noteRestored()``).
     /// 3. The store that was there is kept beside as `….before-restore`.
     /// 4. The copy takes its place in one transaction.
     ///
@@ -90,13 +72,13 @@ extension Store {
         try refuseDamaged(backup)
         let (part, kept) = (path + ".restoring", path + ".before-restore")
         do {
-            try StoreFiles.remove(part)
-            let copy = try prepared(backup, in: Connection.writer(part), clock)
+            try DatabaseFiles.remove(part)
+            let copy = try prepared(backup, in: .storeWriter(part), clock)
             let store = try vacated(path, keeping: kept)
-            try copy.backup(to: store)
+            try Backup.copy(copy, over: store)
             try copy.close()
             try store.close()
-            try StoreFiles.remove(part)
+            try DatabaseFiles.remove(part)
         } catch {
             throw StoreError(error)
         }
@@ -111,7 +93,8 @@ extension Store {
     ) throws(StoreError) -> StoreContents {
         try refuseDamaged(backup)
         do {
-            let copy = try prepared(backup, in: Connection.temporary(), clock)
+            let copy = try prepared(
+                backup, in: .temporary(functions: ScalarFunction.ofQueries), clock)
             let contents = try contents(of: copy, at: backup)
             try copy.close()
             return contents
@@ -129,22 +112,23 @@ extension Store {
 
     /// A copy of a backup in the present version that knows that it was restored, whole.
     private static func prepared(
-        _ backup: String, in copy: DatabaseQueue, _ clock: any StoreClock
-    ) throws -> DatabaseQueue {
-        let source = try Connection.reader(backup, budget: nil)
+        _ backup: String, in copy: ConnectionQueue, _ clock: any StoreClock
+    ) throws -> ConnectionQueue {
+        let source = try ConnectionQueue.storeReader(backup)
         try StoreRebuild.copy(source, to: copy)
         try source.close()
         try Migrations.present.run(on: copy)
-        try copy.write { db in
+        try copy.transaction(.immediate) { db in
             let transaction = Transaction(
                 db: db, identity: "", now: clock.now(), ids: SystemIDSource(),
                 effects: TransactionEffects())
-            try transaction.refuseForeignValues()
-            try transaction.keepForwardableHeaders()
+            let restoration = Restoration(transaction: transaction)
+            try restoration.refuseForeignValues()
+            try restoration.keepForwardableHeaders()
             try TableIndexes(transaction).buildAgain()
-            try transaction.recover()
-            try transaction.recoverRuns()
-            try transaction.noteRestored()
+            try transaction.attempts.recover()
+            try transaction.runs.recover()
+            try restoration.noteRestored()
             try transaction.flush()
         }
         if let fault = try contents(of: copy, at: backup).faults.first {
@@ -155,65 +139,22 @@ extension Store {
 
     /// The file whose contents are replaced; what it held is kept. One that cannot be read is put
     /// aside whole.
-    private static func vacated(_ path: String, keeping kept: String) throws -> DatabaseQueue {
+    private static func vacated(_ path: String, keeping kept: String) throws -> ConnectionQueue {
         guard FileManager.default.fileExists(atPath: path) else {
-            return try Connection.writer(path)
+            return try ConnectionQueue.storeWriter(path)
         }
-        try StoreFiles.remove(kept)
-        do throws(StoreError) {
-            let store = try Connection.writer(path)
-            do {
-                let old = try Connection.writer(kept)
-                try store.backup(to: old)
-                try old.close()
-            } catch {
-                throw StoreError(error)
-            }
+        try DatabaseFiles.remove(kept)
+        do {
+            let store = try ConnectionQueue.storeWriter(path)
+            let old = try ConnectionQueue.storeWriter(kept)
+            try Backup.copy(store, over: old)
+            try old.close()
             return store
         } catch {
-            guard case .damaged = error else { throw error }
-            try StoreFiles.move(path, to: kept)
-            return try Connection.writer(path)
+            let failure = StoreError(opening: path, error)
+            guard case .damaged = failure else { throw failure }
+            try DatabaseFiles.move(path, to: kept)
+            return try ConnectionQueue.storeWriter(path)
         }
-    }
-}
-
-/// The files of one store, taken as one: SQLite keeps two more beside it.
-enum StoreFiles {
-    private static let suffixes = ["-wal", "-shm", ""]
-
-    /// An empty file that only the owner may read.
-    static func make(_ path: String) throws {
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
-        if FileManager.default.fileExists(atPath: path) {
-            try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
-        } else if !FileManager.default.createFile(
-            atPath: path, contents: nil, attributes: attributes)
-        {
-            throw StoreError.cannotOpen("The file \(path) cannot be made.")
-        }
-        // The name is to be on disk too, which SQLite sees to for its own files alone.
-        try synchronise(URL(fileURLWithPath: path).deletingLastPathComponent().path)
-    }
-
-    /// Removes a store's files, as far as they exist.
-    static func remove(_ path: String) throws {
-        for suffix in suffixes where FileManager.default.fileExists(atPath: path + suffix) {
-            try FileManager.default.removeItem(atPath: path + suffix)
-        }
-    }
-
-    /// Gives a store's files another name.
-    static func move(_ path: String, to other: String) throws {
-        for suffix in suffixes where FileManager.default.fileExists(atPath: path + suffix) {
-            try FileManager.default.moveItem(atPath: path + suffix, toPath: other + suffix)
-        }
-    }
-
-    /// Waits until a file, or the names in a folder, are on disk.
-    static func synchronise(_ path: String) throws {
-        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-        try file.synchronize()
-        try file.close()
     }
 }

@@ -1,5 +1,34 @@
 public import TablesProtocol
 
+/// One page of a list.
+public struct Page<Element: Sendable>: Sendable {
+    /// The elements.
+    public var items: [Element]
+    /// What to pass as `after` for the next page; nil at the end. Opaque.
+    public var next: String?
+    /// How many match in all.
+    public var total: Int
+
+    /// Makes a page.
+    public init(items: [Element], next: String?, total: Int) {
+        self.items = items
+        self.next = next
+        self.total = total
+    }
+}
+
+/// The opaque text that names a place in a list: the number of its last element.
+enum Cursor {
+    /// The text for the elements after this one.
+    static func text(_ number: Int64) -> String { "c" + String(number, radix: 36) }
+
+    /// The number in a text; nil for anything that ``text(_:)`` did not make.
+    static func number(_ text: String) -> Int64? {
+        guard text.first == "c" else { return nil }
+        return Int64(text.dropFirst(), radix: 36)
+    }
+}
+
 // The operator's lists. `after` is the `next` of the page before; one that is none begins anew.
 extension Store {
     /// A page of operations in the order in which they are sent: after a cursor, after the first
@@ -8,7 +37,7 @@ extension Store {
         _ filter: OperationFilter, after: String? = nil, skip: Int = 0, limit: Int
     ) async throws(StoreError) -> Page<OperationSummary> {
         try await search { transaction in
-            let page = try transaction.operations(
+            let page = try OperationLists(transaction: transaction).page(
                 filter, after: after.flatMap(Cursor.number) ?? 0, skip: skip,
                 limit: Self.bounded(limit))
             return Page(
@@ -21,13 +50,17 @@ extension Store {
     public func operationGroups(
         _ filter: OperationFilter, limit: Int
     ) async throws(StoreError) -> [OperationGroup] {
-        try await search { try $0.operationGroups(filter, limit: Self.bounded(limit)) }
+        try await search {
+            try OperationLists(transaction: $0).groups(filter, limit: Self.bounded(limit))
+        }
     }
 
     /// One operation with all its attempts.
     public func operation(_ id: OperationID) async throws(StoreError) -> OperationDetail? {
         try await read { transaction in
-            try transaction.operation(id: id).map { try transaction.detail($0) }
+            try transaction.queue.operation(id: id).map {
+                try OperationLists(transaction: transaction).detail($0)
+            }
         }
     }
 
@@ -36,7 +69,7 @@ extension Store {
         after: String?, limit: Int
     ) async throws(StoreError) -> Page<ConflictDetail> {
         try await read {
-            try $0.conflicts(
+            try ConflictList(transaction: $0).page(
                 after: after.flatMap(Cursor.number) ?? 0, limit: Self.bounded(limit))
         }
     }
@@ -44,7 +77,9 @@ extension Store {
     /// One conflict; nil when the operation is in none.
     public func conflict(_ id: OperationID) async throws(StoreError) -> ConflictDetail? {
         try await read { transaction in
-            try transaction.operation(id: id).flatMap { try transaction.conflict($0) }
+            try transaction.queue.operation(id: id).flatMap {
+                try ConflictList(transaction: transaction).detail($0)
+            }
         }
     }
 
@@ -54,12 +89,13 @@ extension Store {
         of name: TableName, after: String?, limit: Int
     ) async throws(StoreError) -> Page<SetAsideRow>? {
         try await read { transaction in
-            guard let table = try transaction.table(name) else { return nil }
+            guard let table = try transaction.tables.table(name) else { return nil }
             let limit = Self.bounded(limit)
-            let rows = try transaction.setAsideRows(of: table, after: after ?? "", limit: limit)
+            let rows = try transaction.setAsideRows.page(
+                of: table, after: after ?? "", limit: limit)
             return Page(
                 items: rows.map(\.row), next: rows.count == limit ? rows.last?.name : nil,
-                total: try transaction.setAsideCount(of: table.id))
+                total: try transaction.setAsideRows.count(of: table.id))
         }
     }
 
@@ -68,7 +104,7 @@ extension Store {
         after: String?, limit: Int
     ) async throws(StoreError) -> Page<HistoryEntry> {
         try await read {
-            try $0.history(
+            try $0.history.page(
                 before: after.flatMap(Cursor.number) ?? .max, limit: Self.bounded(limit))
         }
     }
@@ -77,7 +113,7 @@ extension Store {
     public func runs(after: String?, limit: Int) async throws(StoreError) -> Page<Run> {
         try await read { transaction in
             let limit = Self.bounded(limit)
-            let found = try transaction.runs(
+            let found = try transaction.runs.page(
                 before: after.flatMap(Cursor.number) ?? .max, limit: limit + 1)
             let page = found.prefix(limit)
             let total = try transaction.integer("SELECT count(*) FROM runs") ?? 0
@@ -90,31 +126,31 @@ extension Store {
 
     /// One run.
     public func run(_ id: String) async throws(StoreError) -> Run? {
-        try await read { try $0.run(id: id) }
+        try await read { try $0.runs.run(id: id) }
     }
 
     /// The samples since some time, oldest first.
     public func samples(since: Instant) async throws(StoreError) -> [Sample] {
-        try await read { try $0.samples(since: since) }
+        try await read { try $0.samples.since(since: since) }
     }
 
     /// The account of every accepted write.
     public func ledger() async throws(StoreError) -> Ledger {
-        try await read { try $0.ledger() }
+        try await read { try $0.ledger.read() }
     }
 
     /// Every table, by name.
     public func tables() async throws(StoreError) -> [TableStatus] {
         // Looked at before the rows: what ends in between is seen as made.
         let progress = indexProgress.present
-        var tables = try await read { try $0.tableStatuses() }
+        var tables = try await read { try TableStatuses(transaction: $0).all() }
         for table in tables.indices { progress.tell(&tables[table].indexes) }
         return tables
     }
 
     /// The events after one, or the word that it is too old.
     public func events(after id: Int64, limit: Int) async throws(StoreError) -> EventBatch {
-        try await read { try $0.events(after: id, limit: Self.bounded(limit)) }
+        try await read { try $0.events.after(after: id, limit: Self.bounded(limit)) }
     }
 
     private static func bounded(_ limit: Int) -> Int {

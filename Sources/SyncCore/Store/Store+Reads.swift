@@ -1,4 +1,4 @@
-import GRDB
+import Storage
 import Synchronization
 public import TablesProtocol
 
@@ -44,8 +44,8 @@ extension Store {
 
     @available(*, noasync)
     private func list<Page: PageOfRows>(
-        _ name: TableName, _ query: TableQuery, _ size: PageSize, on reader: Reader, steps: Int,
-        isLeft: @escaping @Sendable () -> Bool = { false }, into empty: Page
+        _ name: TableName, _ query: TableQuery, _ size: PageSize, on reader: ClientReader,
+        steps: Int, isLeft: @escaping @Sendable () -> Bool = { false }, into empty: Page
     ) -> ListAnswer<Page> {
         do {
             if let view = SDKView(name) {
@@ -58,9 +58,8 @@ extension Store {
                 query, table: table, pageRows: size.most(query, of: table), now: clock.now())
             let page = try page(compiled, table.idKind, reader, steps, isLeft, empty)
             return table.isComplete ? .page(page) : .partial(page)
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
-            return .overBudget
         } catch {
+            if case .interrupted = StorageError(error) { return .overBudget }
             return .failed(StoreError(error))
         }
     }
@@ -68,30 +67,31 @@ extension Store {
     /// Page and count see the same state.
     @available(*, noasync)
     private func page<Page: PageOfRows>(
-        _ query: ItemQuery, _ idKind: IDKind, _ reader: Reader, _ steps: Int,
+        _ query: ItemQuery, _ idKind: IDKind, _ reader: ClientReader, _ steps: Int,
         _ isLeft: @escaping @Sendable () -> Bool, _ empty: Page
     ) throws -> Page {
-        guard let counting = query.count else {
-            return try reader.read(steps: steps, isLeft: isLeft, query: query.page.text) {
-                try filled(empty, from: $0, query, idKind)
+        try reader.read(steps: steps, isLeft: isLeft) { connection in
+            guard let counting = query.count else {
+                return try filled(empty, connection, query, idKind)
             }
-        }
-        return try reader.read(
-            steps: steps, isLeft: isLeft, query: query.page.text, and: counting.text
-        ) {
-            var page = try filled(empty, from: $0, query, idKind)
-            page.count = try $1.number(counting.arguments)
-            return page
+            return try connection.transaction(.deferred) {
+                var page = try filled(empty, connection, query, idKind)
+                try connection.query(counting.text, counting.arguments) { row in
+                    page.count = row[0]
+                    return false
+                }
+                return page
+            }
         }
     }
 
     /// The page with its rows, whose cost the store remembers.
     private func filled<Page: PageOfRows>(
-        _ empty: Page, from rows: StatementRows, _ query: ItemQuery, _ idKind: IDKind
+        _ empty: Page, _ connection: Connection, _ query: ItemQuery, _ idKind: IDKind
     ) throws -> Page {
-        let (page, count) = try empty.filled(from: rows, query, idKind)
-        costlyLists.note(query, steps: rows.steps, rows: count)
-        return page
+        let filled = try empty.filled(from: connection, query, idKind)
+        costlyLists.note(query, steps: filled.steps, rows: filled.rows)
+        return filled.page
     }
 
     /// Looks an item up by its id on the calling server worker's own connection.
@@ -104,7 +104,7 @@ extension Store {
         do {
             if let view = SDKView(name) {
                 return try reader.read(steps: StoreLimits.readBudgetSteps) {
-                    try transaction($0).get(id, from: view)
+                    try transaction($0).items.get(id, from: view)
                 }
             }
             guard let table = try known(name, reader) else { return .unknownTable }
@@ -116,12 +116,13 @@ extension Store {
 
     @available(*, noasync)
     private func get(
-        _ id: ItemID, _ table: TableRecord, includeDeleted: Bool, _ reader: Reader
+        _ id: ItemID, _ table: TableRecord, includeDeleted: Bool, _ reader: ClientReader
     ) throws -> GetOutcome {
         var found = try item(table, id.text, reader)
         if found?.item.deleted ?? true,
             let other = try reader.read(
-                steps: StoreLimits.readBudgetSteps, { try transaction($0).row(table, id)?.id })
+                steps: StoreLimits.readBudgetSteps, { try transaction($0).items.row(table, id)?.id }
+            )
         {
             found = try item(table, other.text, reader)
         }
@@ -139,7 +140,7 @@ extension Store {
         let reader = reader(of: worker)
         let row = try? known(name, reader).flatMap { table in
             try reader.read(steps: StoreLimits.readBudgetSteps) {
-                try transaction($0).row(table, id)
+                try transaction($0).items.row(table, id)
             }
         }
         return row.flatMap { $0.pending == nil ? $0.serverVersion : nil }
@@ -148,12 +149,19 @@ extension Store {
     /// The item of exactly this id, and the state of its first open operation.
     @available(*, noasync)
     private func item(
-        _ table: TableRecord, _ id: String, _ reader: Reader
-    ) throws -> (item: Item, seventh: String?)? {
-        try reader.readItem(steps: StoreLimits.readBudgetSteps) {
-            try $0.item(table.id, id, idKind: table.idKind)
+        _ table: TableRecord, _ id: String, _ reader: ClientReader
+    ) throws -> (item: Item, pending: String?)? {
+        try reader.read(steps: StoreLimits.readBudgetSteps) { connection in
+            try connection.first(Self.itemQuery, [table.id, id]) { row in
+                (row.item(table.idKind), row[StatementRow.itemColumnCount] as String?)
+            }
         }
     }
+
+    private static let itemQuery = """
+        SELECT \(StatementRow.itemColumns), (SELECT state FROM operations WHERE seq = items.pending)
+        FROM items WHERE table_id = ? AND id = ?
+        """
 
     /// What is known of a table, for the routes: from memory after the first time.
     @available(*, noasync)
@@ -165,16 +173,18 @@ extension Store {
     }
 
     /// The connection of a server worker, which is used now.
-    private func reader(of worker: Int) -> Reader {
+    private func reader(of worker: Int) -> ClientReader {
         let reader = readers[worker % readers.count]
         reader.isUsed.store(true, ordering: .relaxed)
         return reader
     }
 
     @available(*, noasync)
-    private func known(_ name: TableName, _ reader: Reader) throws -> TableRecord? {
+    private func known(_ name: TableName, _ reader: ClientReader) throws -> TableRecord? {
         try reader.catalog.table(name) {
-            try reader.read(steps: StoreLimits.readBudgetSteps) { try transaction($0).table(name) }
+            try reader.read(steps: StoreLimits.readBudgetSteps) {
+                try transaction($0).tables.table(name)
+            }
         }
     }
 }
@@ -191,13 +201,12 @@ extension ItemState {
     }
 }
 
-extension Transaction {
+extension ItemTable {
     /// A row of one of the SDKs' system tables.
     fileprivate func get(_ id: ItemID, from view: SDKView) throws -> GetOutcome {
-        let item = try first(
+        let item = try transaction.first(
             """
-            SELECT id, columns, created_at, stamp, version, deleted
-            FROM \(view.itemsView) WHERE id = ?
+            SELECT \(StatementRow.itemColumns) FROM \(view.itemsView) WHERE id = ?
             """, [id.text]
         ) { $0.item(.string) }
         return item.map { .item($0, state: .synced) } ?? .missing

@@ -1,8 +1,7 @@
-import GRDB
-import Synchronization
+import Storage
 package import TablesProtocol
 
-/// What the simulator asks of a store beyond what the house asks: to see all that has to hold together
+/// What the simulator asks of a store beyond what the program asks: to see all that has to hold together
 /// at one moment, and to bring about by a call what otherwise comes with time or with a disk.
 extension Store {
     /// A store at one moment.
@@ -18,17 +17,17 @@ extension Store {
     /// The ledger, the open operations and the live rows of a table, in one transaction.
     package func sight(of table: TableName) async throws(StoreError) -> Sight {
         try await read { transaction in
-            let open = try transaction.operations(
+            let open = try OperationLists(transaction: transaction).page(
                 OperationFilter(states: OperationState.open), after: 0,
                 limit: StoreLimits.sightOperations
             ).items.map { $0.summary(identity: transaction.identity) }
-            let ledger = try transaction.ledger()
-            guard let record = try transaction.table(table) else {
+            let ledger = try transaction.ledger.read()
+            guard let record = try transaction.tables.table(table) else {
                 return Sight(ledger: ledger, open: open, rows: [:])
             }
             let items = try transaction.all(
                 """
-                SELECT id, columns, created_at, stamp, version, deleted FROM items
+                SELECT \(StatementRow.itemColumns) FROM items
                 WHERE table_id = ? AND deleted = 0
                 """, [record.id]
             ) { $0.item(record.idKind) }
@@ -38,25 +37,26 @@ extension Store {
     }
 
     /// Removes what is kept no longer, as the engine does each minute.
-    package func sweep() async throws(StoreError) { _ = try await write { try $0.sweep() } }
+    package func sweep() async throws(StoreError) {
+        _ = try await write { try Sweep(transaction: $0).run() }
+    }
 
     /// Lets the file grow no further, as on a full disk, or as far as it likes.
     package func holdSize(_ isHeld: Bool) async throws(StoreError) {
         try await write { transaction in
             let pages = Int(try transaction.integer("PRAGMA page_count") ?? 0)
-            let most = isHeld ? pages : StoreLimits.filePages
+            let most = isHeld ? pages : StorageLimits.filePages
             try transaction.run("PRAGMA max_page_count = \(most)", keep: false)
         }
     }
 
     /// Whether something that was begun is not over.
-    package var isAtWork: Bool { underWay.load(ordering: .acquiring) > 0 }
+    package var isAtWork: Bool { underWay.count > 0 }
 
     /// Returns when nothing that was begun is under way on any connection.
     package func settle() {
         // A committer that has answered its group queues up once more: hence twice.
-        for connection in [writer, writer, operatorReader, searchReader] {
-            connection.unsafeRead { _ in }
-        }
+        for _ in 1...2 { writer.read { _ in } }
+        for reader in [operatorReader, searchReader] { reader.access { _ in } }
     }
 }

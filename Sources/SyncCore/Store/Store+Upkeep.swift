@@ -1,4 +1,4 @@
-import GRDB
+import Storage
 import TablesProtocol
 
 extension Store {
@@ -11,24 +11,16 @@ extension Store {
     }
 
     /// The version of the SQLite library in use, such as `3.40.1`.
-    public static let sqliteVersion: String = {
-        let version = try? DatabaseQueue().read { db in
-            try String.fetchOne(db, sql: "SELECT sqlite_version()")
-        }
-        return (version ?? nil) ?? "unknown"
-    }()
+    public static let sqliteVersion = SQLiteLibrary.version
 
     /// Whether that SQLite may damage a file where one connection copies the log while another begins it
     /// anew (before 3.51.3; sqlite.org/wal.html). Here one connection does both.
-    public static var hasLogResetFault: Bool {
-        sqliteVersion.split(separator: ".").compactMap { Int($0) }
-            .lexicographicallyPrecedes([3, 51, 3])
-    }
+    public static var hasLogResetFault: Bool { SQLiteLibrary.hasLogResetFault }
 
     /// SQLite's check of the file, the references between rows, and the ledger.
     /// - Returns: what is wrong, in sentences; empty when all is well.
     public func check() async throws(StoreError) -> [String] {
-        try await read { try $0.faults() }
+        try await read { try StoreCheck(transaction: $0).faults() }
     }
 
     /// Looks into a store's file without changing it, also while the store is in use.
@@ -36,53 +28,25 @@ extension Store {
     @available(*, noasync)
     public static func verify(at path: String) throws(StoreError) -> StoreContents {
         do {
-            let file = try Connection.reader(path, budget: nil)
+            let file = try ConnectionQueue.storeReader(path)
             let contents = try contents(of: file, at: path)
             try file.close()
             return contents
         } catch {
-            throw Connection.opening(error, path)
+            throw StoreError(opening: path, error)
         }
     }
 
     /// What a store holds that is open already.
-    static func contents(of store: DatabaseQueue, at path: String) throws -> StoreContents {
-        try store.read { db in
+    @available(*, noasync)
+    static func contents(of store: ConnectionQueue, at path: String) throws -> StoreContents {
+        try store.transaction(.deferred) { db in
             guard let version = try Migrations.present.version(of: db) else {
                 throw StoreError.damaged("The file \(path) is no store of Understudy.")
             }
             try StoreRebuild.refuseFalseTables(db, version: version)
-            return try Transaction(lookingInto: db).contents(version: version)
+            return try StoreCheck(transaction: Transaction(lookingInto: db)).contents(
+                version: version)
         }
-    }
-}
-
-extension Transaction {
-    /// A transaction of nobody's, that only looks.
-    init(lookingInto db: Database) {
-        self.init(
-            db: db, identity: "", now: .earliest, ids: SystemIDSource(),
-            effects: TransactionEffects())
-    }
-
-    /// What is wrong with the file, in sentences.
-    func faults() throws -> [String] {
-        var faults: [String] = try column("PRAGMA integrity_check")
-        faults.removeAll { $0 == "ok" }
-        if try first("PRAGMA foreign_key_check", [], { _ in true }) != nil {
-            faults.append("Rows refer to rows that are not there.")
-        }
-        if try !ledger().balances {
-            faults.append("The ledger does not balance: a write is not accounted for.")
-        }
-        return faults
-    }
-
-    fileprivate func contents(version: Int) throws -> StoreContents {
-        StoreContents(
-            version: version, backend: try boundAddress(),
-            tables: try column("SELECT name FROM tables ORDER BY name_key"),
-            items: Int(try integer("SELECT coalesce(sum(live_items), 0) FROM table_counters") ?? 0),
-            ledger: try ledger(), faults: try faults())
     }
 }

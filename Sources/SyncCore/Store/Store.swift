@@ -1,5 +1,4 @@
-import Dispatch
-import GRDB
+import Storage
 import Synchronization
 public import TablesProtocol
 
@@ -13,46 +12,24 @@ public final class Store: Sendable {
     /// Where its file is.
     public let path: String
     let rules: WriteRules
-    let clock: any StoreClock
-    let ids: any IDSource
-    let writer: DatabaseQueue
-    /// How long the writer's log is.
-    let log = LogLength()
-    /// How long it was when it was last copied into the file.
-    let copiedPages = Atomic(0)
-    #if DEBUG
-        /// The bug that the simulator has given it.
-        let planted = Mutex<ProductBug?>(nil)
-    #endif
-    /// How large the file may grow; nil for as large as the disk.
-    let budget: DiskBudget?
+    /// What its transactions are.
+    let work: StoreWork
+    let writer: Writer<StoreWork>
     /// One for each thread that reads.
-    let readers: [Reader]
+    let readers: [ClientReader]
     /// For the operator's lists and the engine.
-    let operatorReader: DatabaseQueue
+    let operatorReader: ConnectionQueue
     /// For lists that may look through the whole queue.
-    let searchReader: DatabaseQueue
-    /// What is remembered of the tables, for each reader apart.
-    let catalog: TableCatalogs
+    let searchReader: ConnectionQueue
     /// Lists that an index would help.
     let costlyLists = CostlyLists()
     /// How far the index is that is being made.
     let indexProgress = IndexProgress()
-    let waiting = Mutex(WaitingWrites())
     let wanted = WantedTables()
-    /// Answers clients while the next group is committed.
-    let answering = DispatchQueue(label: "understudy.answering")
     /// Whether a client has written since ``takeUse()`` was asked last.
     let isWritten = Atomic(false)
-    /// Accesses that were begun and are not over, for whoever waits for rest.
-    let underWay = Atomic(0)
-    let listeners = Mutex(Listeners())
-
-    /// Who is told after a commit.
-    struct Listeners {
-        var onWrite: @Sendable () -> Void = {}
-        var onEvents: @Sendable ([Event]) -> Void = { _ in }
-    }
+    /// Accesses that were begun and are not over, for a caller that waits for rest.
+    let underWay = AccessCount()
 
     /// Opens or makes the store at a path. What was being sent when the last process ended becomes
     /// unknown.
@@ -67,43 +44,43 @@ public final class Store: Sendable {
     ) throws(StoreError) {
         self.path = path
         self.identity = identity
-        self.clock = clock
-        self.ids = ids
         rules = WriteRules(tables: tables, strictSDK: strictSDK)
-        let writer = try Connection.writer(path, log: log)
-        self.writer = writer
         readers = (0..<max(workers, 1)).map { _ in
-            Reader(path: path, uptime: { clock.uptime() })
+            ClientReader(path: path, uptime: { clock.uptime() })
         }
-        catalog = TableCatalogs(readers.map(\.catalog))
+        work = StoreWork(
+            identity: identity, clock: clock, ids: ids,
+            catalog: TableCatalogs(readers.map(\.catalog)))
         do {
-            try Migrations.present.run(on: writer)
-            operatorReader = try Connection.reader(path, budget: nil)
-            searchReader = try Connection.reader(path, budget: nil)
-            budget = try budgetBytes.map { bytes in
-                try writer.writeWithoutTransaction { try DiskBudget(bytes: bytes, $0) }
-            }
-            try writer.write { db in
-                let transaction = Transaction(
-                    db: db, identity: identity, now: clock.now(), ids: ids,
-                    effects: TransactionEffects())
-                try transaction.recover()
-                try transaction.recoverRuns()
-                try transaction.flush()
+            writer = try Writer(
+                path, functions: ScalarFunction.ofQueries, migrations: .present,
+                budgetBytes: budgetBytes, accesses: underWay, owner: work)
+            operatorReader = try ConnectionQueue.storeReader(path, accesses: underWay)
+            searchReader = try ConnectionQueue.storeReader(path, accesses: underWay)
+            try writer.writeNow { transaction in
+                try transaction.attempts.recover()
+                try transaction.runs.recover()
             }
         } catch {
-            throw StoreError(error)
+            throw StoreError(opening: path, error)
         }
     }
 
-    /// Sets who is called after every commit that may have made work for the engine.
+    var clock: any StoreClock { work.clock }
+    var ids: any IDSource { work.ids }
+    var catalog: TableCatalogs { work.catalog }
+
+    /// A transaction of this store on an open connection.
+    func transaction(_ connection: Connection) -> Transaction { work.transaction(connection) }
+
+    /// Sets what is called after every commit that may have made work for the engine.
     public func onWrite(_ action: @escaping @Sendable () -> Void) {
-        listeners.withLock { $0.onWrite = action }
+        work.listen { $0.onWrite = action }
     }
 
-    /// Sets who gets the events of every commit.
+    /// Sets what gets the events of every commit.
     public func onEvents(_ action: @escaping @Sendable ([Event]) -> Void) {
-        listeners.withLock { $0.onEvents = action }
+        work.listen { $0.onEvents = action }
     }
 
     /// Whether clients have read or written since this was asked last.

@@ -1,3 +1,5 @@
+import Storage
+
 /// Every limit of the store, with its unit.
 public enum StoreLimits {
     /// Steps of SQLite's machine that a read may take on a server's thread.
@@ -5,29 +7,15 @@ public enum StoreLimits {
     /// Steps that a read may take where it may take its time.
     public static let longReadBudgetSteps = 200_000_000
     /// Milliseconds that any read may take, whatever steps it has left.
-    public static let readMilliseconds = 5_000
+    public static let readMilliseconds = StorageLimits.readMilliseconds
     /// Writes that wait for the committer at most; more are answered `busy`.
-    public static let waitingWrites = 10_000
+    public static let waitingWrites = StorageLimits.waitingEntries
     /// Writes in one transaction.
-    public static let groupWrites = 500
-    /// Memory in which the writer keeps pages, in KiB.
-    static let writerCacheKiB = 32_768
-    /// The same for each thread that answers clients, whose cache is new after each commit.
-    static let readerCacheKiB = 16_384
-    /// Pages by which the write-ahead log grows before they are copied into the file.
-    static let checkpointPages = 250
-    /// Seconds that a connection waits for a lock that another process holds.
-    static let busySeconds = 5.0
-    /// Different queries whose compiled form one reader remembers.
-    static let rememberedQueries = 256
-    /// The reserve of a store that may not grow is the budget divided by this.
-    static let budgetsInReserve = 8
+    public static let groupWrites = StorageLimits.groupEntries
     /// Rows that make room for a group of writes when the store may not grow.
     static let forgottenRows = 1_000
     /// The kept beginning of an answer's body, in bytes.
     public static let responseExcerptBytes = 4096
-    /// Clients of a group from which on a thread of its own answers them.
-    static let answersApart = 4
     /// Events that one statement writes at most; a power of two.
     static let eventsInStatement = 16
     /// Events kept for readers that were away.
@@ -68,8 +56,6 @@ public enum StoreLimits {
     public static let operatorPage = 500
     /// Characters of an item's text shown to people.
     public static let titleCharacters = 80
-    /// The most pages that SQLite gives a file.
-    static let filePages = 1_073_741_823
     /// Open operations that the simulator looks at.
     static let sightOperations = 100_000
 }

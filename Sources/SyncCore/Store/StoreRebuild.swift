@@ -1,4 +1,4 @@
-import GRDB
+import Storage
 import TablesProtocol
 
 /// Makes a store anew from the rows of a file that may be another's work.
@@ -9,46 +9,40 @@ import TablesProtocol
 enum StoreRebuild {
     /// Fills an empty file with the rows of a store, in the version of that store.
     /// - Throws: ``StoreError`` where a table is missing, is no table, or holds a name that none can have.
-    static func copy(_ source: DatabaseQueue, to copy: DatabaseQueue) throws {
-        try source.read { old in
-            guard let version = try Migrations.present.version(of: old) else {
-                throw StoreError.damaged("The backup is no store of Understudy.")
-            }
-            try Migrations.present.run(on: copy, upTo: version)
-            try copy.write { new in
-                try new.execute(sql: "PRAGMA defer_foreign_keys = ON")
-                let triggers = try Row.fetchAll(
-                    new, sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
-                for trigger in triggers {
-                    try new.execute(
-                        sql: "DROP TRIGGER \((trigger[0] as String).quotedDatabaseIdentifier)")
+    static func copy(_ source: ConnectionQueue, to copy: ConnectionQueue) throws {
+        try source.access { old in
+            try old.transaction(.deferred) {
+                guard let version = try Migrations.present.version(of: old) else {
+                    throw StoreError.damaged("The backup is no store of Understudy.")
                 }
-                for table in try ownTables(new) { try copyRows(of: table, from: old, to: new) }
-                try copySequences(from: old, to: new)
-                for trigger in triggers { try new.execute(sql: trigger[1]) }
-                try refuseForeignNames(new)
+                try Migrations.present.run(on: copy, upTo: version)
+                try copy.access { new in
+                    try new.transaction(.immediate) { try copyRows(from: old, to: new) }
+                }
             }
         }
     }
 
-    /// The tables of a file that this program made, in the order of their making.
-    static func ownTables(_ db: Database) throws -> [String] {
-        try String.fetchAll(
-            db,
-            sql: """
-                SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-                  AND name <> 'grdb_migrations' ORDER BY rowid
-                """)
+    private static func copyRows(from old: Connection, to new: Connection) throws {
+        try new.run("PRAGMA defer_foreign_keys = ON")
+        let triggers = try new.all("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'") {
+            (name: $0[0] as String, sql: $0[1] as String)
+        }
+        for trigger in triggers { try new.run("DROP TRIGGER \(quoted(trigger.name))", keep: false) }
+        for table in try Migrations.ownTables(new) { try copyRows(of: table, from: old, to: new) }
+        try copySequences(from: old, to: new)
+        for trigger in triggers { try new.run(trigger.sql, keep: false) }
+        try refuseForeignNames(new)
     }
 
     /// Refuses a file that has a view, or a table of a module, under the name of a table: what is read
     /// there may have no end.
-    static func refuseFalseTables(_ db: Database, version: Int) throws {
-        let kinds = try Row.fetchAll(
-            db, sql: "SELECT name, type FROM pragma_table_list WHERE schema = 'main'")
-        var kindOf: [String: String] = [:]
-        for kind in kinds { kindOf[(kind[0] as String).lowercased()] = kind[1] }
-        for table in try Migrations.present.tables(of: version) + ["grdb_migrations"] {
+    static func refuseFalseTables(_ db: Connection, version: Int) throws {
+        let kinds = try db.all("SELECT name, type FROM pragma_table_list WHERE schema = 'main'") {
+            (name: ($0[0] as String).lowercased(), kind: $0[1] as String)
+        }
+        let kindOf = Dictionary(kinds.map { ($0.name, $0.kind) }, uniquingKeysWith: { $1 })
+        for table in try Migrations.present.tables(of: version) {
             switch kindOf[table.lowercased()] {
             case "table": continue
             case nil: throw StoreError.damaged("The table \(table) is missing.")
@@ -58,7 +52,7 @@ enum StoreRebuild {
     }
 
     private static func copyRows(
-        of table: String, from old: Database, to new: Database
+        of table: String, from old: Connection, to new: Connection
     ) throws {
         // Hidden and generated columns are not among them.
         let columns = try columns(of: table, new)
@@ -66,67 +60,74 @@ enum StoreRebuild {
         if let missing = columns.first(where: { !there.contains($0.lowercased()) }) {
             throw StoreError.damaged("The table \(table) has no column \(missing).")
         }
-        let name = table.quotedDatabaseIdentifier
-        let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        let name = quoted(table)
+        let list = columns.map(quoted).joined(separator: ", ")
         let places = columns.map { _ in "?" }.joined(separator: ", ")
-        try new.execute(sql: "DELETE FROM \(name)")
-        let insert = try new.makeStatement(sql: "INSERT INTO \(name)(\(list)) VALUES (\(places))")
-        let rows = try Row.fetchCursor(old, sql: "SELECT \(list) FROM \(name)")
-        while let row = try rows.next() {
-            try insert.execute(arguments: StatementArguments(Array(row.databaseValues)))
+        try new.run("DELETE FROM \(name)", keep: false)
+        try old.query("SELECT \(list) FROM \(name)", []) { row in
+            try new.run(
+                "INSERT INTO \(name)(\(list)) VALUES (\(places))",
+                columns.indices.map { row.value($0) })
+            return true
         }
     }
 
-    private static func columns(of table: String, _ db: Database) throws -> [String] {
-        try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [table])
+    private static func columns(of table: String, _ db: Connection) throws -> [String] {
+        try db.column("SELECT name FROM pragma_table_info(?)", [table])
+    }
+
+    /// A name in double quotes.
+    private static func quoted(_ name: String) -> String {
+        "\"\(name.replacing("\"", with: "\"\""))\""
     }
 
     /// Numbers that were given once are not given again, as far as a store can have given them: after
     /// the largest number that SQLite knows no row can be written. What lies beyond
     /// ``StoreLimits/rowNumber`` is not copied, and the numbers go on from those of the rows.
     /// - Throws: ``StoreError`` where a row itself has such a number.
-    private static func copySequences(from old: Database, to new: Database) throws {
+    private static func copySequences(from old: Connection, to new: Connection) throws {
         // The rows that were copied have set the sequences of their tables.
-        let excess = try String.fetchOne(
-            new, sql: "SELECT name FROM sqlite_sequence WHERE seq > ?",
-            arguments: [StoreLimits.rowNumber])
-        if let excess {
+        let excess: [String] = try new.column(
+            "SELECT name FROM sqlite_sequence WHERE seq > ?", [StoreLimits.rowNumber])
+        if let excess = excess.first {
             throw StoreError.damaged("A row of \(excess) has a number that no row can have.")
         }
         // SQLite's own table takes values of any type.
-        let sequences = try Row.fetchAll(
-            old,
-            sql: """
-                SELECT name, seq FROM sqlite_sequence
-                WHERE typeof(name) = 'text' AND typeof(seq) = 'integer'
-                """)
-        for sequence in sequences {
-            guard let name = sequence[0] as String?, let last = sequence[1] as Int64? else {
-                continue
-            }
-            guard last <= StoreLimits.rowNumber, try new.tableExists(name) else { continue }
-            let used = try Int64.fetchOne(
-                new, sql: "SELECT seq FROM sqlite_sequence WHERE name = ?", arguments: [name])
-            try new.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [name])
-            try new.execute(
-                sql: "INSERT INTO sqlite_sequence(name, seq) VALUES (?, ?)",
-                arguments: [name, max(last, used ?? 0)])
+        let sequences = try old.all(
+            """
+            SELECT name, seq FROM sqlite_sequence
+            WHERE typeof(name) = 'text' AND typeof(seq) = 'integer'
+            """
+        ) { (name: $0[0] as String, last: $0[1] as Int64) }
+        for (name, last) in sequences {
+            guard last <= StoreLimits.rowNumber, try hasTable(name, new) else { continue }
+            let used = try new.integer("SELECT seq FROM sqlite_sequence WHERE name = ?", [name])
+            try new.run("DELETE FROM sqlite_sequence WHERE name = ?", [name])
+            try new.run(
+                "INSERT INTO sqlite_sequence(name, seq) VALUES (?, ?)",
+                [name, max(last, used ?? 0)])
         }
     }
 
+    private static func hasTable(_ name: String, _ db: Connection) throws -> Bool {
+        try db.integer(
+            "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ? COLLATE NOCASE", [name]
+        ) != nil
+    }
+
     /// Refuses names of tables that no client could have given, and ids that are none (see `ItemID`).
-    private static func refuseForeignNames(_ db: Database) throws {
-        let names = try Row.fetchAll(db, sql: "SELECT name, name_key FROM tables")
-        for row in names {
+    private static func refuseForeignNames(_ db: Connection) throws {
+        try db.query("SELECT name, name_key FROM tables", []) { row in
             guard let text = row[0] as String?, let key = row[1] as String?,
                 TableName(text)?.key == key
             else { throw StoreError.damaged("A table has a name that no table can have.") }
+            return true
         }
-        let ids = try String.fetchCursor(db, sql: "SELECT id FROM items")
-        while let id = try ids.next() {
-            if (try? ItemID(id)) == nil {
+        try db.query("SELECT id FROM items", []) { row in
+            if (try? ItemID(row[0] as String)) == nil {
                 throw StoreError.damaged("An item has an id that no item can have.")
             }
+            return true
         }
     }
 }

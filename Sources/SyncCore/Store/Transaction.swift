@@ -1,55 +1,85 @@
-import GRDB
+import Storage
 import TablesProtocol
 
-/// An open transaction on the store: what every step of the queue, of push and of pull is written
-/// against. The caller owns it; nothing in it waits for the network.
+/// An open transaction on the store. The caller owns it; nothing in it waits for the network. It runs
+/// statements, and leads to the types that own the tables. What is done with several tables is a type of
+/// its own (``Settling``, ``Rebase`` and others), made over the transaction.
+///
+/// A class, so that all these see one time and cost one reference; it lives and dies on one thread.
 ///
 /// A statement stays prepared on its connection, by its text, unless `keep` is false: for a text that
 /// differs from call to call.
-struct Transaction {
-    let db: Database
+final class Transaction {
+    let db: Connection
     /// Whose store it is.
     let identity: String
     /// The time of the transaction: the same for everything in it, but for what joined it later.
     var now: Instant
     let ids: any IDSource
-    /// The tables as they are committed, where nobody else commits; nil for a transaction that must
+    /// The tables as they are committed, where no other transaction commits; nil for a transaction that must
     /// look itself.
-    var tablesInMemory: TableCatalog?
+    let tablesInMemory: TableCatalog?
     let effects: TransactionEffects
     #if DEBUG
         var planted: ProductBug?
     #endif
     /// What is counted in memory until ``flush()``.
-    let setAside = SetAside()
+    let deferred = DeferredCounters()
+
+    init(
+        db: Connection, identity: String, now: Instant, ids: any IDSource,
+        tablesInMemory: TableCatalog? = nil, effects: TransactionEffects
+    ) {
+        self.db = db
+        self.identity = identity
+        self.now = now
+        self.ids = ids
+        self.tablesInMemory = tablesInMemory
+        self.effects = effects
+    }
+
+    /// One that only looks, and belongs to no identity.
+    convenience init(lookingInto db: Connection) {
+        self.init(
+            db: db, identity: "", now: .earliest, ids: SystemIDSource(),
+            effects: TransactionEffects())
+    }
+
+    // MARK: The tables
+
+    var tables: TableRecords { TableRecords(transaction: self) }
+    var items: ItemTable { ItemTable(transaction: self) }
+    var counters: StoreCounters { StoreCounters(transaction: self) }
+    var queue: OperationQueue { OperationQueue(transaction: self) }
+    var dueOperations: DueOperations { DueOperations(transaction: self) }
+    var attempts: AttemptLog { AttemptLog(transaction: self) }
+    var ledger: LedgerTable { LedgerTable(transaction: self) }
+    var tokens: PullTokens { PullTokens(transaction: self) }
+    var setAsideRows: SetAsideRows { SetAsideRows(transaction: self) }
+    var history: HistoryLog { HistoryLog(transaction: self) }
+    var events: EventLog { EventLog(transaction: self) }
+    var runs: RunLog { RunLog(transaction: self) }
+    var samples: SampleLog { SampleLog(transaction: self) }
+    var binding: BackendBinding { BackendBinding(transaction: self) }
+
+    // MARK: Statements
 
     /// Writes what was kept in memory: the last that a transaction does before its commit.
     func flush() throws {
-        for (table, stamp) in setAside.lastStamps {
-            try run(
-                "UPDATE table_counters SET last_stamp = ? WHERE table_id = ?", [stamp, table])
-        }
-        if let changes = setAside.changes {
-            try run("UPDATE meta SET value = ? WHERE key = 'changes'", [changes])
-        }
-        try writeEvents()
+        try counters.flush()
+        try events.write()
     }
 
     /// Runs one statement.
     func run(_ sql: String, _ values: StatementValues = [], keep: Bool = true) throws {
-        try statement(sql, keep).run(values)
+        try db.run(sql, values, keep: keep)
     }
 
     /// What `read` makes of the first row of an answer; nil where there is none.
     func first<T>(
         _ sql: String, _ values: StatementValues = [], _ read: (StatementRow) throws -> T?
     ) throws -> T? {
-        var found: T?
-        try db.cachedStatement(sql: sql).run(values) { row in
-            found = try read(row)
-            return false
-        }
-        return found
+        try db.first(sql, values, read)
     }
 
     /// What `read` makes of the rows of an answer, without those of which it makes nothing.
@@ -57,27 +87,28 @@ struct Transaction {
         _ sql: String, _ values: StatementValues = [], keep: Bool = true,
         _ read: (StatementRow) throws -> T?
     ) throws -> [T] {
-        var found: [T] = []
-        try statement(sql, keep).run(values) { row in
-            if let value = try read(row) { found.append(value) }
-            return true
-        }
-        return found
+        try db.all(sql, values, keep: keep, read)
     }
 
     /// The first column of every row of an answer, where it is not null.
     func column<Value: StatementValue>(
         _ sql: String, _ values: StatementValues = [], keep: Bool = true
     ) throws -> [Value] {
-        try all(sql, values, keep: keep) { $0[0] }
-    }
-
-    private func statement(_ sql: String, _ keep: Bool) throws -> Statement {
-        try keep ? db.cachedStatement(sql: sql) : db.makeStatement(sql: sql)
+        try db.column(sql, values, keep: keep)
     }
 
     /// The first value of an answer; nil when there is none or it is null.
     func integer(_ sql: String, _ values: StatementValues = []) throws -> Int64? {
-        try first(sql, values) { $0[0] }
+        try db.integer(sql, values)
     }
+}
+
+/// What has to happen outside once a transaction is committed. Lives and dies with it, on one thread.
+final class TransactionEffects {
+    /// What to tell the dashboard.
+    var events: [Event] = []
+    /// Settings or column names of a table changed, so what readers remember is old.
+    var changedTables = false
+    /// There may be something to send.
+    var madeWork = false
 }

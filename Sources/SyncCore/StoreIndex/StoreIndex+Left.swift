@@ -1,4 +1,4 @@
-import GRDB
+import Storage
 public import TablesProtocol
 
 // Changes of policies that a store could not take when they were made for all. They are taken in when the
@@ -8,12 +8,12 @@ extension StoreIndex {
     @available(*, noasync)
     public func leave(_ tables: [TableName], to identities: [String]) throws(StoreError) {
         do {
-            try file.write { db in
+            try file.transaction(.immediate) { db in
                 for identity in identities {
                     for table in tables {
-                        try db.execute(
-                            sql: "INSERT OR IGNORE INTO policies_left VALUES (?, ?)",
-                            arguments: [identity, table.text])
+                        try db.run(
+                            "INSERT OR IGNORE INTO policies_left VALUES (?, ?)",
+                            [identity, table.text])
                     }
                 }
             }
@@ -26,10 +26,10 @@ extension StoreIndex {
     @available(*, noasync)
     public func left(to identity: String) throws(StoreError) -> Set<String> {
         do {
-            return try file.read { db in
-                try String.fetchSet(
-                    db, sql: "SELECT name FROM policies_left WHERE identity = ?",
-                    arguments: [identity])
+            return try file.transaction(.deferred) { db in
+                let names: [String] = try db.column(
+                    "SELECT name FROM policies_left WHERE identity = ?", [identity])
+                return Set(names)
             }
         } catch {
             throw StoreError(error)
@@ -40,9 +40,8 @@ extension StoreIndex {
     @available(*, noasync)
     public func took(_ identity: String) throws(StoreError) {
         do {
-            try file.write { db in
-                try db.execute(
-                    sql: "DELETE FROM policies_left WHERE identity = ?", arguments: [identity])
+            try file.transaction(.immediate) { db in
+                try db.run("DELETE FROM policies_left WHERE identity = ?", [identity])
             }
         } catch {
             throw StoreError(error)

@@ -1,4 +1,4 @@
-import GRDB
+import Storage
 import TablesProtocol
 
 /// What must be known of all stores of a data folder while they are closed, in one small file: when each
@@ -8,7 +8,7 @@ import TablesProtocol
 /// same (``Entry/holds(of:file:)``). It is written in two steps: without a file before the store is closed,
 /// with it afterwards. So an end of the process in between leads to a look at the store.
 public final class StoreIndex: Sendable {
-    let file: DatabaseQueue
+    let file: ConnectionQueue
 
     /// What is known of one store.
     public struct Entry: Sendable, Hashable {
@@ -42,27 +42,27 @@ public final class StoreIndex: Sendable {
         } catch {
             switch error {
             case .damaged, .newerVersion:
-                do { try StoreFiles.remove(path) } catch { throw StoreError(error) }
+                do { try DatabaseFiles.remove(path) } catch { throw StoreError(error) }
                 file = try Self.opened(path)
             case .cannotOpen, .full, .overBudget, .readOnly, .failed: throw error
             }
         }
     }
 
-    private static func opened(_ path: String) throws(StoreError) -> DatabaseQueue {
-        let file = try Connection.writer(path)
+    private static func opened(_ path: String) throws(StoreError) -> ConnectionQueue {
         do {
-            try file.write { db in
-                let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-                if version == 0 { try db.execute(sql: schema) }
+            let file = try ConnectionQueue.writer(path)
+            try file.transaction(.immediate) { db in
+                let version = Int(try db.integer("PRAGMA user_version") ?? 0)
+                if version == 0 { try db.run(script: schema) }
                 if version != 0, version != Self.version {
                     throw StoreError.newerVersion("Another version wrote the index.")
                 }
             }
+            return file
         } catch {
-            throw Connection.opening(error, path)
+            throw StoreError(opening: path, error)
         }
-        return file
     }
 
     private static let version = 2
@@ -107,14 +107,15 @@ public final class StoreIndex: Sendable {
     @available(*, noasync)
     public func entries() throws(StoreError) -> [String: Entry] {
         do {
-            return try file.read { db in
+            return try file.transaction(.deferred) { db in
                 var all: [String: Entry] = [:]
-                let rows = try Row.fetchCursor(db, sql: "SELECT * FROM stores")
-                while let row = try rows.next() { all[row[0]] = Entry(row) }
-                let tables = try Row.fetchCursor(
-                    db, sql: "SELECT * FROM store_tables ORDER BY identity, name")
-                while let row = try tables.next() {
+                try db.query("SELECT * FROM stores", []) { row in
+                    all[row[0]] = Entry(row)
+                    return true
+                }
+                try db.query("SELECT * FROM store_tables ORDER BY identity, name", []) { row in
                     all[row[0]]?.summary.tables.append(StoreSummary.Table(row))
+                    return true
                 }
                 return all
             }
@@ -127,7 +128,7 @@ public final class StoreIndex: Sendable {
     @available(*, noasync)
     public func put(_ entry: Entry, of identity: String) throws(StoreError) {
         do {
-            try file.write { db in
+            try file.transaction(.immediate) { db in
                 let summary = entry.summary
                 let (ledger, queue) = (summary.ledger, summary.ledger.queue)
                 var (isDue, dueAt, notedAt): (Bool, Instant?, Instant?) = (false, nil, nil)
@@ -136,12 +137,11 @@ public final class StoreIndex: Sendable {
                 case .now: isDue = true
                 case .at(let time, let noted): (dueAt, notedAt) = (time, noted)
                 }
-                try db.execute(
-                    sql: """
-                        REPLACE INTO stores
-                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                        """,
-                    arguments: [
+                try db.run(
+                    """
+                    REPLACE INTO stores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                    [
                         identity, entry.file?.inode, entry.file?.bytes, entry.file?.changedAt,
                         isDue, dueAt?.milliseconds, notedAt?.milliseconds,
                         summary.oldestAt?.milliseconds,
@@ -149,12 +149,11 @@ public final class StoreIndex: Sendable {
                         queue.queued, queue.waiting, queue.sending, queue.unknown,
                         queue.conflict, queue.quarantined,
                     ])
-                try db.execute(
-                    sql: "DELETE FROM store_tables WHERE identity = ?", arguments: [identity])
+                try db.run("DELETE FROM store_tables WHERE identity = ?", [identity])
                 for table in summary.tables {
-                    try db.execute(
-                        sql: "INSERT INTO store_tables VALUES (?, ?, ?, ?, ?)",
-                        arguments: [
+                    try db.run(
+                        "INSERT INTO store_tables VALUES (?, ?, ?, ?, ?)",
+                        [
                             identity, table.name, table.items, table.setAside, table.pullsFail,
                         ])
                 }
@@ -172,7 +171,7 @@ public final class StoreIndex: Sendable {
 
 extension StoreIndex.Entry {
     /// Reads a row of `stores`, by the places of its columns: there are thousands of them at a start.
-    fileprivate init(_ row: Row) {
+    fileprivate init(_ row: StatementRow) {
         func time(_ place: Int) -> Instant? {
             (row[place] as Int64?).map { Instant(milliseconds: $0) }
         }
@@ -197,7 +196,7 @@ extension StoreIndex.Entry {
 }
 
 extension StoreSummary.Table {
-    fileprivate init(_ row: Row) {
+    fileprivate init(_ row: StatementRow) {
         self.init(
             name: row[1], items: row[2], setAside: row[3],
             pullsFail: row[4])

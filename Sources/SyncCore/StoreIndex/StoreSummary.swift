@@ -1,4 +1,4 @@
-import GRDB
+import Storage
 public import TablesProtocol
 
 /// What must be known of a store while it is closed.
@@ -54,25 +54,24 @@ extension Store {
     @available(*, noasync)
     public func summary() throws(StoreError) -> StoreSummary {
         do {
-            return try writer.writeWithoutTransaction { db in
-                try transaction(db).summary()
-            }
+            return try writer.read { try StoreSummary(transaction($0)) }
         } catch {
             throw StoreError(error)
         }
     }
 }
 
-extension Transaction {
+extension StoreSummary {
     /// What must be known of the store while it is closed.
-    func summary() throws -> StoreSummary {
-        let isDue = try hasQueued() || hasSending()
-        let first = try operations(OperationFilter(), after: 0, limit: 1)
-        return StoreSummary(
-            due: isDue ? .now : DueWork(try earliestAttempt(), noted: now),
-            oldestAt: first.items.first?.createdAt,
-            ledger: try ledger(),
-            tables: try tableStatuses().map { table in
+    fileprivate init(_ transaction: Transaction) throws {
+        let operations = transaction.dueOperations
+        let isDue = try operations.hasQueued() || transaction.attempts.hasSending()
+        let first = try OperationLists(transaction: transaction)
+            .page(OperationFilter(), after: 0, limit: 1)
+        self.init(
+            due: isDue ? .now : DueWork(try operations.earliestAttempt(), noted: transaction.now),
+            oldestAt: first.items.first?.createdAt, ledger: try transaction.ledger.read(),
+            tables: try TableStatuses(transaction: transaction).all().map { table in
                 StoreSummary.Table(
                     name: table.name, items: table.items, setAside: table.setAside,
                     pullsFail: table.pullError != nil)

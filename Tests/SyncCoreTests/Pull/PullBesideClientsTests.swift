@@ -6,6 +6,7 @@ import TablesProtocol
 import TestSupport
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 @Suite struct PullBesideClientsTests {
@@ -27,7 +28,7 @@ import Testing
         first.open()
         // With the second page asked for, what is under way besides is the page that is applied.
         await second.reached()
-        while store.underWay.load(ordering: .acquiring) < 2 { await Task.yield() }
+        while store.underWay.count < 2 { await Task.yield() }
         second.open()
         let written = Task.immediate { await world.write(.insert(ItemBody(columns: Columns()))) }
         gate.signal()

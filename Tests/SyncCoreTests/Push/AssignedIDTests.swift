@@ -6,6 +6,7 @@ import TablesProtocol
 import TestSupport
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 /// Backends that give an insert another id than the one it came with.
@@ -50,7 +51,7 @@ import Testing
         #expect(Set(rows.map(\.0)) == ["mine", "theirs"])
         #expect(rows.first { $0.0 == "mine" }?.1 == true)
         #expect(rows.allSatisfy { $0.2 > before.updatedAt.milliseconds })
-        #expect(try await world.store.read { try $0.table(todo) } != nil)
+        #expect(try await world.store.read { try $0.tables.table(todo) } != nil)
     }
 
     @Test func `a later change goes to the new id, whichever id the client uses`() async throws {

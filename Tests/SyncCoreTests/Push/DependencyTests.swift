@@ -102,8 +102,8 @@ import Testing
             held.reason
                 == #"Waits for the insert of "L" (todolist/groceries), which the backend refused."#)
         // It is not work that is due: the schedule has nothing to do.
-        #expect(try await world.store.read { try $0.hasQueued() } == false)
-        #expect(try await world.store.read { try $0.earliestAttempt() } == nil)
+        #expect(try await world.store.read { try $0.dueOperations.hasQueued() } == false)
+        #expect(try await world.store.read { try $0.dueOperations.earliestAttempt() } == nil)
         world.transport.forget()
         _ = await world.engine.push()
         #expect(sent.isEmpty)
@@ -185,7 +185,7 @@ import Testing
         let world = try World(options, settings: SyncSettings(triggers: [.manual], parallelism: 4))
         let lists = lists
         let link = ParentLink(table: lists, column: "listId")
-        try await world.store.write { _ = try $0.makeTable(lists, idKind: .integer) }
+        try await world.store.write { _ = try $0.tables.make(lists, idKind: .integer) }
         _ = try await world.store.updateTable(world.todo) { $0.parents = [link] }
         let outcome = await world.store.submit(
             LocalWrite(

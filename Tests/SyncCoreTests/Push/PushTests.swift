@@ -6,6 +6,7 @@ import TablesProtocol
 import TestSupport
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 @Suite struct PushTests {
@@ -220,7 +221,7 @@ import Testing
         gate.open()
         #expect(await ended.state == .failed)
         #expect(try await world.open().map(\.state) == [.sending])
-        let writer = world.store.writer
+        let writer = world.store.writer.connection.queue
         try await writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
         // Nobody asks: the loop sees by itself that nothing is under way any more.
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -3,6 +3,7 @@ import TablesProtocol
 import TestSupport
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 /// A store that an earlier version wrote, opened by a version with one more step.
@@ -29,15 +30,15 @@ import Testing
     }
 
     /// All rows of a file, with the columns that they have in the present version.
-    private func rows(_ file: DatabaseQueue) throws -> [String: [Row]] {
-        let present = try DatabaseQueue()
+    private func rows(_ file: ConnectionQueue) throws -> [String: [Row]] {
+        let present = try ConnectionQueue.inMemory()
         try Migrations.present.run(on: present)
-        let columns = try present.read { db in
-            try StoreRebuild.ownTables(db).map { table in
+        let columns = try present.queue.read { db in
+            try Migrations.ownTables(Connection(db)).map { table in
                 (table, try db.columns(in: table).map(\.name).joined(separator: ", "))
             }
         }
-        return try file.read { db in
+        return try file.queue.read { db in
             let rows = try columns.map { table, columns in
                 (table, try Row.fetchAll(db, sql: "SELECT \(columns) FROM \(table) ORDER BY 1, 2"))
             }
@@ -45,18 +46,18 @@ import Testing
         }
     }
 
-    private func colours(_ file: DatabaseQueue) throws -> [String] {
-        try file.read { try String.fetchAll($0, sql: "SELECT colour FROM items") }
+    private func colours(_ file: ConnectionQueue) throws -> [String] {
+        try file.queue.read { try String.fetchAll($0, sql: "SELECT colour FROM items") }
     }
 
-    private func version(of file: DatabaseQueue) throws -> Int? {
-        try file.read(Self.later.version)
+    private func version(of file: ConnectionQueue) throws -> Int? {
+        try file.access(Self.later.version)
     }
 
     @Test func `a later step keeps all rows`() async throws {
         let fixture = try await filled()
         defer { withExtendedLifetime(fixture) {} }
-        let file = try DatabaseQueue(path: fixture.path)
+        let file = try ConnectionQueue.writer(fixture.path)
         let before = try rows(file)
         try Self.later.run(on: file)
         #expect(try rows(file) == before)
@@ -67,7 +68,7 @@ import Testing
     @Test func `a step that fails leaves the file as it was`() async throws {
         let fixture = try await filled()
         defer { withExtendedLifetime(fixture) {} }
-        let file = try DatabaseQueue(path: fixture.path)
+        let file = try ConnectionQueue.writer(fixture.path)
         let before = try rows(file)
         #expect(throws: DatabaseError.self) { try Self.broken.run(on: file) }
         #expect(try rows(file) == before)
@@ -76,10 +77,10 @@ import Testing
 
     @Test func `a file of a newer version is refused and not changed`() async throws {
         let fixture = try await filled()
-        let file = try DatabaseQueue(path: fixture.path)
+        let file = try ConnectionQueue.writer(fixture.path)
         try Self.later.run(on: file)
         let before = try rows(file)
-        #expect(throws: StoreError.self) { try Migrations.present.run(on: file) }
+        #expect(throws: StorageError.self) { try Migrations.present.run(on: file) }
         #expect(throws: StoreError.self) { try fixture.reopened() }
         #expect(try rows(file) == before)
     }

@@ -4,6 +4,7 @@ import ReferenceBackend
 import TablesProtocol
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 @Suite struct BackupTests {
@@ -194,7 +195,7 @@ import Testing
         }
         #expect(rows.map(\.0) == ["a", "b"])
         #expect(rows.allSatisfy { $0.1 > seen.milliseconds })
-        #expect(try await store.read { try $0.table(todo) } != nil)
+        #expect(try await store.read { try $0.tables.table(todo) } != nil)
     }
 
     @Test func `a restore takes rows alone, into the tables, triggers and views of a new store`()
@@ -326,7 +327,9 @@ import Testing
     }
 
     private func copyRows(of file: String, to path: String) throws {
-        let (source, copy) = (try Connection.reader(file, budget: nil), try Connection.writer(path))
+        let (source, copy) = (
+            try ConnectionQueue.storeReader(file), try ConnectionQueue.storeWriter(path)
+        )
         try StoreRebuild.copy(source, to: copy)
         try source.close()
         try copy.close()
@@ -343,7 +346,7 @@ import Testing
     /// Every row of every table.
     private func contents(_ path: String) throws -> [String: [String]] {
         try DatabaseQueue(path: path).read { db in
-            let tables = try StoreRebuild.ownTables(db) + ["sqlite_sequence"]
+            let tables = try Migrations.ownTables(Connection(db)) + ["sqlite_sequence"]
             return try Dictionary(
                 uniqueKeysWithValues: tables.map { table in
                     (table, try Row.fetchAll(db, sql: "SELECT * FROM \(table)").map(\.description))

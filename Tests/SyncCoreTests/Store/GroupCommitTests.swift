@@ -4,6 +4,7 @@ import Synchronization
 import TablesProtocol
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 @Suite struct GroupCommitTests {
@@ -49,7 +50,7 @@ import Testing
         let (store, todo) = (fixture.store, fixture.todo)
         store.onWrite { commits.withLock { $0 += 1 } }
         let late = Mutex<WriteOutcome?>(nil)
-        try await store.book { transaction in
+        try await store.commitInGroup { transaction in
             let body = ItemBody(id: ItemID(stored: "late", kind: .string), columns: Columns())
             store.submit(LocalWrite(table: todo, action: .insert(body))) { outcome in
                 late.withLock { $0 = outcome }
@@ -78,8 +79,8 @@ import Testing
         }
         let bookings = (0..<4).map { index in
             Task.immediate {
-                try? await store.book { transaction in
-                    try transaction.countCollapsedWrite()
+                try? await store.commitInGroup { transaction in
+                    try transaction.ledger.countCollapsedWrite()
                     if index == 2 { throw StoreError.failed("planned") }
                     return index
                 }
@@ -99,7 +100,7 @@ import Testing
     @Test func `a write that the store cannot hold leaves no trace of itself`() async throws {
         try await fixture.insert("a")
         try await fixture.store.write { transaction in
-            try transaction.db.execute(
+            try transaction.db.database.execute(
                 sql: """
                     CREATE TRIGGER refuse BEFORE INSERT ON history WHEN new.item_id = 'bad'
                     BEGIN SELECT RAISE(ABORT, 'refused'); END
@@ -133,8 +134,8 @@ import Testing
     @Test func `a full disk is said to be full and nothing of the group is written`() async throws {
         try await fixture.insert("a")
         try await fixture.store.write { transaction in
-            let pages = try Int.fetchOne(transaction.db, sql: "PRAGMA page_count") ?? 0
-            try transaction.db.execute(sql: "PRAGMA max_page_count = \(pages)")
+            let pages = try Int.fetchOne(transaction.db.database, sql: "PRAGMA page_count") ?? 0
+            try transaction.db.database.execute(sql: "PRAGMA max_page_count = \(pages)")
         }
         let big = #"{"t":"\#(String(repeating: "x", count: 100_000))"}"#
         let outcome = await fixture.write(
@@ -142,7 +143,7 @@ import Testing
         #expect(outcome == .storageFull)
         #expect(try await fixture.row("b") == nil)
         try await fixture.store.write { transaction in
-            try transaction.db.execute(sql: "PRAGMA max_page_count = 1073741823")
+            try transaction.db.database.execute(sql: "PRAGMA max_page_count = 1073741823")
         }
         try await fixture.insert("b")
         #expect(try await fixture.store.ledger().balances)
@@ -151,7 +152,7 @@ import Testing
     @Test func `a store that cannot be written says so, to clients and to who asks`() async throws {
         try await fixture.insert("a")
         try await fixture.store.proveWritable()
-        try await fixture.store.write { try $0.db.execute(sql: "PRAGMA query_only = 1") }
+        try await fixture.store.write { try $0.db.database.execute(sql: "PRAGMA query_only = 1") }
         let body = ItemBody(id: try ItemID("b"), columns: Columns())
         #expect(await fixture.write(.insert(body)) == .readOnly)
         await #expect(throws: StoreError.self) { try await fixture.store.proveWritable() }
@@ -167,7 +168,7 @@ import Testing
         let todo = fixture.todo
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
-            try await store.write { _ = try $0.makeTable(todo) }
+            try await store.write { _ = try $0.tables.make(todo) }
         }
         task.cancel()
         try await task.value
@@ -183,14 +184,14 @@ import Testing
             #expect(attributes[.posixPermissions] as? Int == 0o600)
         }
         let synchronous = try await fixture.store.write {
-            try Int.fetchOne($0.db, sql: "PRAGMA synchronous")
+            try Int.fetchOne($0.db.database, sql: "PRAGMA synchronous")
         }
         #expect(synchronous == 2)
     }
 
     @Test func `a store of a newer version is refused with a sentence`() async throws {
         try await fixture.store.write { transaction in
-            try transaction.db.execute(
+            try transaction.db.database.execute(
                 sql: "INSERT INTO grdb_migrations(identifier) VALUES ('99')")
         }
         #expect {

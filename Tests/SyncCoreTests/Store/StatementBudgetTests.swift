@@ -2,6 +2,7 @@ import Synchronization
 import TablesProtocol
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 /// What ends a read: its steps first, its time last, and that no one waits for it.

@@ -2,6 +2,7 @@ import GRDB
 import Synchronization
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 /// What SQLite does for the statements of a write and of a push, as it plans them.
@@ -15,13 +16,13 @@ import Testing
     ) async throws -> [String] {
         let found = Found()
         try await fixture.store.write { transaction in
-            transaction.db.trace { event in
+            transaction.db.database.trace { event in
                 guard case .statement(let statement) = event else { return }
                 found.add(statement.expandedSQL)
             }
         }
         try await body()
-        try await fixture.store.write { $0.db.trace(options: [], nil) }
+        try await fixture.store.write { $0.db.database.trace(options: [], nil) }
         return found.all
     }
 
@@ -34,7 +35,7 @@ import Testing
     /// How often SQLite makes a table of its own, a cache and a file in memory, for a statement.
     private func tablesMade(for sql: String) async throws -> Int {
         try await fixture.store.write { transaction in
-            try Row.fetchAll(transaction.db, sql: "EXPLAIN " + sql)
+            try Row.fetchAll(transaction.db.database, sql: "EXPLAIN " + sql)
                 .count { $0["opcode"] == "OpenEphemeral" }
         }
     }

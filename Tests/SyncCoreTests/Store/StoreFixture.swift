@@ -108,8 +108,10 @@ final class StoreFixture: Sendable {
         clock.advance(milliseconds: 1)
         let todo = todo
         return try await store.write { transaction in
-            let table = try transaction.makeTable(todo)
-            return try rows.map { try transaction.apply($0, to: table, asOf: change) }
+            let table = try transaction.tables.make(todo)
+            return try rows.map {
+                try PulledRows(transaction: transaction).apply($0, to: table, asOf: change)
+            }
         }
     }
 
@@ -126,11 +128,11 @@ final class StoreFixture: Sendable {
         clock.advance(milliseconds: 1)
         return try await store.write { transaction in
             guard
-                let next = try transaction.due(
-                    upTo: try transaction.bookend(), limit: 1
+                let next = try transaction.dueOperations.next(
+                    upTo: try transaction.dueOperations.bookend(), limit: 1
                 ).first
             else { return nil }
-            return try transaction.markSending(
+            return try transaction.attempts.markSending(
                 next, AttemptStart(method: "POST", target: "/tables/todoitem", body: nil))
         }
     }
@@ -139,7 +141,8 @@ final class StoreFixture: Sendable {
     func settle(_ seq: Int64, _ outcome: SettledOutcome) async throws -> OperationState {
         clock.advance(milliseconds: 1)
         return try await store.write {
-            try $0.settle(seq, outcome, attempt: AttemptEnd(status: 200, response: "{}"))
+            try Settling(transaction: $0).settle(
+                seq, outcome, attempt: AttemptEnd(status: 200, response: "{}"))
         }
     }
 
@@ -162,15 +165,15 @@ final class StoreFixture: Sendable {
         let todo = todo
         let id = try ItemID(id)
         return try await store.read { transaction in
-            guard let table = try transaction.table(todo) else { return nil }
-            return try transaction.row(table, exactly: id)
+            guard let table = try transaction.tables.table(todo) else { return nil }
+            return try transaction.items.row(table, exactly: id)
         }
     }
 
     /// The item's open operations, first to last.
     func chain(_ id: String) async throws -> [TableOperation] {
         let row = try await row(id)
-        return try await store.read { try $0.chain(of: row) }
+        return try await store.read { try $0.queue.chain(of: row) }
     }
 
     func remote(

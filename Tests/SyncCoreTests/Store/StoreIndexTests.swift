@@ -3,6 +3,7 @@ import GRDB
 import TablesProtocol
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 struct StoreIndexTests {
@@ -70,9 +71,9 @@ struct StoreIndexTests {
 
     @Test(arguments: [1, 3]) func `an index of another version is made anew`(version: Int) throws {
         defer { remove() }
-        let other = try Connection.writer(file)
-        try other.write { db in
-            try db.execute(sql: "CREATE TABLE stores (a); PRAGMA user_version = \(version)")
+        let other = try ConnectionQueue.writer(file)
+        try other.transaction(.immediate) { db in
+            try db.run(script: "CREATE TABLE stores (a); PRAGMA user_version = \(version)")
         }
         try other.close()
         #expect(try StoreIndex(at: file).entries() == [:])

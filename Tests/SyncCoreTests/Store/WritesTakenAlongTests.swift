@@ -3,6 +3,7 @@ import Synchronization
 import TablesProtocol
 import Testing
 
+@testable import Storage
 @testable import SyncCore
 
 /// Writes that arrive while the rows of a pull are written.
@@ -40,9 +41,9 @@ import Testing
                         outcome.withLock { $0 = came }
                     }
                 }
-                let table = try transaction.tableForRows(todo, [.row(row)])
-                _ = try transaction.apply(row, to: table, asOf: 0)
-                transaction.emit(.item, table: todo)
+                let table = try IDKinds(transaction: transaction).tableForRows(todo, [.row(row)])
+                _ = try PulledRows(transaction: transaction).apply(row, to: table, asOf: 0)
+                transaction.events.emit(.item, table: todo)
                 try then()
             }
         }.result
@@ -63,8 +64,8 @@ import Testing
         async throws
     {
         try await fixture.store.write { transaction in
-            let pages = try Int.fetchOne(transaction.db, sql: "PRAGMA page_count") ?? 0
-            try transaction.db.execute(sql: "PRAGMA max_page_count = \(pages)")
+            let pages = try Int.fetchOne(transaction.db.database, sql: "PRAGMA page_count") ?? 0
+            try transaction.db.database.execute(sql: "PRAGMA max_page_count = \(pages)")
         }
         try await bringRow(beside: #"{"t":"\#(String(repeating: "x", count: 100_000))"}"#)
         #expect(rounds.withLock { $0 } == 2)

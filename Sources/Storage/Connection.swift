@@ -1,0 +1,144 @@
+import GRDB
+
+/// A connection to a SQLite file as its queue lends it: what statements and transactions run on.
+///
+/// GRDB prepares the statements, keeps them by their text, and runs them. A statement stays prepared
+/// unless `keep` is false: for a text that differs from call to call.
+package struct Connection {
+    let database: Database
+    /// The queries of callers that stay prepared; nil where there are none.
+    private let kept: KeptQueries?
+
+    init(_ database: Database, kept: KeptQueries? = nil) {
+        self.database = database
+        self.kept = kept
+    }
+
+    /// Runs one statement to its end.
+    /// - Parameter values: one for each place.
+    /// - Throws: an error that ``StorageError/init(_:)`` explains.
+    package func run(_ sql: String, _ values: StatementValues = [], keep: Bool = true) throws {
+        let statement = try bound(sql, values, keep)
+        try statement.execute()
+        if !values.isEmpty { statement.unbind() }
+    }
+
+    /// Runs several statements without values.
+    package func run(script: String) throws { try database.execute(sql: script) }
+
+    /// What `read` makes of the first row of an answer; nil where there is none.
+    package func first<T>(
+        _ sql: String, _ values: StatementValues = [], _ read: (StatementRow) throws -> T?
+    ) throws -> T? {
+        var found: T?
+        try each(try bound(sql, values, true)) { row in
+            found = try read(row)
+            return false
+        }
+        return found
+    }
+
+    /// What `read` makes of the rows of an answer, without those of which it makes nothing.
+    package func all<T>(
+        _ sql: String, _ values: StatementValues = [], keep: Bool = true,
+        _ read: (StatementRow) throws -> T?
+    ) throws -> [T] {
+        var found: [T] = []
+        try each(try bound(sql, values, keep)) { row in
+            if let value = try read(row) { found.append(value) }
+            return true
+        }
+        return found
+    }
+
+    /// The first column of every row of an answer, where it is not null.
+    package func column<Value: StatementValue>(
+        _ sql: String, _ values: StatementValues = [], keep: Bool = true
+    ) throws -> [Value] {
+        try all(sql, values, keep: keep) { $0[0] }
+    }
+
+    /// The first value of an answer; nil when there is none or it is null.
+    package func integer(_ sql: String, _ values: StatementValues = []) throws -> Int64? {
+        try first(sql, values) { $0[0] }
+    }
+
+    /// Runs a caller's query and gives each row to `take` until it says false. As many different ones as
+    /// ``StorageLimits/keptQueries`` stay prepared.
+    /// - Returns: the steps that SQLite's machine took.
+    @discardableResult
+    package func query(
+        _ sql: String, _ values: StatementValues, _ take: (StatementRow) throws -> Bool
+    ) throws -> Int {
+        let statement = try bound(sql, values, kept?.admit(sql) ?? false)
+        statement.forgetSteps()
+        try each(statement, take)
+        return statement.steps
+    }
+
+    /// The row id of what was inserted last.
+    package var insertedRowID: Int64 { database.lastInsertedRowID }
+
+    /// How many rows the last statement changed, without those that triggers changed.
+    package var changedRows: Int { database.changesCount }
+
+    private func bound(
+        _ sql: String, _ values: StatementValues, _ keep: Bool
+    ) throws -> Statement {
+        let statement =
+            try keep ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
+        // To begin it again would end that reading.
+        guard !statement.isBusy else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE, message: "The statement's rows are being read.",
+                sql: sql)
+        }
+        try statement.bind(values)
+        return statement
+    }
+
+    private func each(
+        _ statement: Statement, _ take: (StatementRow) throws -> Bool
+    ) throws {
+        try step(statement, take)
+        statement.unbind()
+    }
+
+    /// The statement is reset when this returns: GRDB does it at the end of its cursor.
+    private func step(
+        _ statement: Statement, _ take: (StatementRow) throws -> Bool
+    ) throws {
+        let rows = try Row.fetchCursor(statement)
+        while let row = try rows.next(), try take(StatementRow(row, of: statement)) {}
+    }
+}
+
+// Transactions. GRDB commits when the body returns and rolls back when it throws; nothing runs any more in
+// a transaction that SQLite has ended by itself, as it may after an error that the body took for its own.
+extension Connection {
+    /// When a transaction takes its lock.
+    package enum Beginning {
+        /// With its first read.
+        case deferred
+        /// Now, to write.
+        case immediate
+    }
+
+    /// Runs the body in a transaction of its own.
+    /// - Throws: the first error.
+    package func transaction<T>(_ beginning: Beginning, _ body: () throws -> T) throws -> T {
+        var value: T?
+        try database.inTransaction(beginning == .deferred ? .deferred : .immediate) {
+            value = try body()
+            return .commit
+        }
+        guard let value else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+        return value
+    }
+
+    /// Runs the body in a part of the open transaction. What it wrote is rolled back where it says false
+    /// or throws.
+    package func savepoint(_ body: () throws -> Bool) throws {
+        try database.inSavepoint { try body() ? .commit : .rollback }
+    }
+}

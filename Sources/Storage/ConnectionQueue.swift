@@ -1,0 +1,157 @@
+import GRDB
+import Synchronization
+
+/// One connection to a SQLite file, which is lent to one access after another.
+package final class ConnectionQueue: Sendable {
+    let queue: DatabaseQueue
+    private let accesses: AccessCount
+    /// Held for SQLite, which writes to it.
+    private let log: LogLength?
+
+    private init(_ queue: DatabaseQueue, _ accesses: AccessCount, _ log: LogLength? = nil) {
+        self.queue = queue
+        self.accesses = accesses
+        self.log = log
+    }
+
+    /// Lends the connection to the body, on the calling thread. The body leaves no transaction open.
+    @available(*, noasync)
+    package func access<T>(_ body: (Connection) throws -> T) rethrows -> T {
+        try queue.unsafeRead { try body(Connection($0)) }
+    }
+
+    /// Lends the connection to the body within a transaction, on the calling thread.
+    @available(*, noasync)
+    package func transaction<T>(
+        _ beginning: Connection.Beginning, _ body: (Connection) throws -> T
+    ) throws -> T {
+        try access { connection in try connection.transaction(beginning) { try body(connection) } }
+    }
+
+    /// Lends the connection to the body, in turn, on the connection's thread. The body leaves no
+    /// transaction open.
+    package func schedule(_ body: @escaping @Sendable (Connection) -> Void) {
+        accesses.begin()
+        queue.asyncWriteWithoutTransaction { [accesses] database in
+            body(Connection(database))
+            accesses.end()
+        }
+    }
+
+    /// Reads in one transaction, in turn.
+    package func read<T: Sendable>(
+        _ body: @escaping @Sendable (Connection) throws -> T
+    ) async -> Result<T, any Error> {
+        await withCheckedContinuation { continuation in
+            schedule { connection in
+                continuation.resume(
+                    returning: Result {
+                        try connection.transaction(.deferred) { try body(connection) }
+                    })
+            }
+        }
+    }
+
+    /// Waits for the access that is under way and closes the connection. Later accesses fail.
+    package func close() throws { try queue.close() }
+}
+
+// How connections are opened.
+extension ConnectionQueue {
+    /// A connection that writes. A commit is on disk before it returns.
+    ///
+    /// No other connection copies the log into the file: SQLite before 3.51.3 may damage the file where
+    /// one does while another begins the log anew (sqlite.org/wal.html, "The WAL-reset bug").
+    package static func writer(
+        _ path: String, functions: [ScalarFunction] = []
+    ) throws -> ConnectionQueue {
+        try writer(path, functions, log: nil, AccessCount())
+    }
+
+    /// - Parameter log: knows how long the log is after each commit; without it SQLite copies the log by
+    ///   itself.
+    static func writer(
+        _ path: String, _ functions: [ScalarFunction], log: LogLength?, _ accesses: AccessCount
+    ) throws -> ConnectionQueue {
+        // Only the owner reads it; SQLite gives its side files the same mode.
+        try DatabaseFiles.make(path)
+        var configuration = configuration(functions)
+        configuration.journalMode = .wal
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.writeWithoutTransaction { db in
+            // GRDB has set it to NORMAL with the journal mode.
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            try db.execute(sql: "PRAGMA cache_size = -\(StorageLimits.writerCacheKiB)")
+            log?.follow(db)
+            let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode")
+            let synchronous = try Int.fetchOne(db, sql: "PRAGMA synchronous")
+            guard journal == "wal", synchronous == 2 else {
+                throw StorageError.noFullSynchronisation(path: path)
+            }
+        }
+        return ConnectionQueue(queue, accesses, log)
+    }
+
+    /// A connection that only reads. Read-only: it cannot copy the log into the file, neither while it is
+    /// in use nor when it is closed.
+    package static func reader(
+        _ path: String, functions: [ScalarFunction] = [], accesses: AccessCount = AccessCount()
+    ) throws -> ConnectionQueue {
+        try reader(path, functions, budget: nil, accesses)
+    }
+
+    static func reader(
+        _ path: String, _ functions: [ScalarFunction], budget: StatementBudget?,
+        _ accesses: AccessCount
+    ) throws -> ConnectionQueue {
+        var configuration = configuration(functions, spending: budget)
+        configuration.readonly = true
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+            if let budget {
+                budget.install(on: db)
+                try db.execute(sql: "PRAGMA cache_size = -\(StorageLimits.readerCacheKiB)")
+            }
+        }
+        return ConnectionQueue(
+            try DatabaseQueue(path: path, configuration: configuration), accesses)
+    }
+
+    /// A database in memory, empty.
+    package static func inMemory(functions: [ScalarFunction] = []) throws -> ConnectionQueue {
+        ConnectionQueue(try DatabaseQueue(configuration: configuration(functions)), AccessCount())
+    }
+
+    /// An empty database in a file without a name, which SQLite makes in the folder for temporary files
+    /// and which is gone with the connection, also where the process ends.
+    package static func temporary(functions: [ScalarFunction]) throws -> ConnectionQueue {
+        let queue = try DatabaseQueue(path: "", configuration: configuration(functions))
+        return ConnectionQueue(queue, AccessCount())
+    }
+
+    private static func configuration(
+        _ functions: [ScalarFunction], spending budget: StatementBudget? = nil
+    ) -> Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(StorageLimits.busySeconds)
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            for function in functions { db.add(function: function.registered(spending: budget)) }
+        }
+        return configuration
+    }
+}
+
+/// Accesses that were begun and are not over, for a caller that waits for rest.
+package final class AccessCount: Sendable {
+    private let underWay = Atomic(0)
+
+    package init() {}
+
+    /// How many there are.
+    package var count: Int { underWay.load(ordering: .acquiring) }
+
+    package func begin() { underWay.add(1, ordering: .relaxed) }
+
+    package func end() { underWay.subtract(1, ordering: .releasing) }
+}

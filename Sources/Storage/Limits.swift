@@ -1,0 +1,25 @@
+/// Every limit of this module, with its unit.
+package enum StorageLimits {
+    /// Entries that wait for the next group at most; more are refused.
+    package static let waitingEntries = 10_000
+    /// Entries in one transaction.
+    package static let groupEntries = 500
+    /// Answers of a group that take time, from which on a thread of its own gives them.
+    static let answersApart = 4
+    /// Memory in which the writer keeps pages, in KiB.
+    static let writerCacheKiB = 32_768
+    /// The same for each reader with a budget, whose cache is new after each commit.
+    static let readerCacheKiB = 16_384
+    /// Pages by which the write-ahead log grows before they are copied into the file.
+    package static let checkpointPages = 250
+    /// Seconds that a connection waits for a lock that another process holds.
+    static let busySeconds = 5.0
+    /// Different queries of callers that one reader keeps prepared.
+    package static let keptQueries = 256
+    /// Milliseconds that any read with a budget may take, whatever steps it has left.
+    package static let readMilliseconds = 5_000
+    /// The reserve of a file that may not grow is its budget divided by this.
+    static let budgetsInReserve = 8
+    /// The most pages that SQLite gives a file.
+    package static let filePages = 1_073_741_823
+}

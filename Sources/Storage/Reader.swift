@@ -1,0 +1,56 @@
+import GRDB
+import Synchronization
+
+/// A read-only connection with a budget of steps, which is opened when it is first needed.
+///
+/// One read at a time: the lock is uncontended as long as each thread has its own reader.
+package final class Reader: Sendable {
+    private let path: String
+    private let functions: [ScalarFunction]
+    private let budget: StatementBudget
+    private let state = Mutex(State())
+
+    private struct State {
+        var connection: ConnectionQueue?
+        var kept = KeptQueries()
+    }
+
+    /// - Parameter uptime: a clock that only goes forward, for the time that a read takes.
+    package init(
+        path: String, functions: [ScalarFunction], uptime: @escaping @Sendable () -> Duration
+    ) {
+        self.path = path
+        self.functions = functions
+        budget = StatementBudget(uptime: uptime)
+    }
+
+    /// Reads on the calling thread, at most about so many steps of SQLite's machine for all statements
+    /// together, and ``StorageLimits/readMilliseconds``.
+    /// - Parameter isLeft: whether no caller wants the answer any more.
+    @available(*, noasync)
+    package func read<T: Sendable>(
+        steps: Int, isLeft: @escaping @Sendable () -> Bool = { false },
+        _ body: (Connection) throws -> T
+    ) throws -> T {
+        try state.withLock { state in
+            let kept = state.kept
+            return try opened(&state).queue.unsafeRead { db in
+                try budget.within(steps: steps, isLeft: isLeft) {
+                    try body(Connection(db, kept: kept))
+                }
+            }
+        }
+    }
+
+    /// Closes the connection once no caller reads on it any more.
+    package func close() {
+        state.withLock { $0 = State() }
+    }
+
+    private func opened(_ state: inout State) throws -> ConnectionQueue {
+        if let connection = state.connection { return connection }
+        let opened = try ConnectionQueue.reader(path, functions, budget: budget, AccessCount())
+        state.connection = opened
+        return opened
+    }
+}

@@ -1,0 +1,79 @@
+import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// Cuts a read that takes too many steps of SQLite's machine, or whose functions do work that counts as
+/// so many; then one that takes too long, and one that no one waits for any more.
+///
+/// One belongs to one connection and lives as long. SQLite calls it on the thread that reads.
+final class StatementBudget: Sendable {
+    private static let stepsPerTick = 10_000
+
+    /// What is left to the read that runs.
+    private struct Read {
+        var stepsLeft: Int
+        /// With how many steps left the clock is looked at next.
+        var nextLook: Int
+        /// Set with the first look: a short read never looks.
+        var endsAt: Duration?
+        let isLeft: @Sendable () -> Bool
+
+        init(steps: Int, isLeft: @escaping @Sendable () -> Bool) {
+            // One tick more, since SQLite's count does not begin at zero for a statement used before.
+            stepsLeft = steps + StatementBudget.stepsPerTick
+            nextLook = steps
+            self.isLeft = isLeft
+        }
+
+        /// False when the read has to end.
+        mutating func spend(_ steps: Int, _ uptime: () -> Duration) -> Bool {
+            stepsLeft -= steps
+            guard stepsLeft >= 0 else { return false }
+            guard stepsLeft <= nextLook else { return true }
+            nextLook = stepsLeft - StatementBudget.stepsPerTick
+            let now = uptime()
+            let end = endsAt ?? now + .milliseconds(StorageLimits.readMilliseconds)
+            endsAt = end
+            return now < end && !isLeft()
+        }
+    }
+    /// Nil while nothing is read: preparing a statement is not bounded.
+    private let read = Mutex<Read?>(nil)
+    private let uptime: @Sendable () -> Duration
+
+    /// - Parameter uptime: a clock that only goes forward.
+    init(uptime: @escaping @Sendable () -> Duration) { self.uptime = uptime }
+
+    /// Makes a connection ask this budget while it reads. Called once, when the connection opens.
+    func install(on db: Database) {
+        // Sound: the pointer is only used while the connection lives, and the owner of
+        // the connection holds this budget longer.
+        unsafe sqlite3_progress_handler(
+            db.sqliteConnection, CInt(Self.stepsPerTick),
+            { context in
+                guard let context = unsafe context else { return 0 }
+                return unsafe Unmanaged<StatementBudget>.fromOpaque(context)
+                    .takeUnretainedValue().tick()
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// Runs a read that may take about this many steps, and ``StorageLimits/readMilliseconds``.
+    /// - Parameter isLeft: whether no one waits for it any more.
+    func within<T>(
+        steps: Int, isLeft: @escaping @Sendable () -> Bool = { false }, _ body: () throws -> T
+    ) rethrows -> T {
+        read.withLock { $0 = Read(steps: steps, isLeft: isLeft) }
+        defer { read.withLock { $0 = nil } }
+        return try body()
+    }
+
+    /// Counts work that SQLite's machine does not see. The clock is looked at every ten thousand steps,
+    /// whatever made them.
+    /// - Returns: false when the read has to end.
+    func spend(steps: Int) -> Bool {
+        read.withLock { $0?.spend(steps, uptime) ?? true }
+    }
+
+    /// 0 to go on, 1 to interrupt.
+    private func tick() -> CInt { spend(steps: Self.stepsPerTick) ? 0 : 1 }
+}

@@ -1,0 +1,77 @@
+import GRDB
+
+/// Why SQLite, or the disk below it, could not do something.
+package enum StorageError: Error, Sendable {
+    /// The file cannot be opened.
+    case cannotOpen
+    /// The file cannot be made.
+    case cannotMake(path: String)
+    /// SQLite does not write the file as it has to, with a log and full synchronisation.
+    case noFullSynchronisation(path: String)
+    /// The file is no database, or its beginning is damaged.
+    case notADatabase
+    /// The file is damaged, or the disk could not be read for a moment.
+    case damaged
+    /// A newer version of the program wrote the file.
+    case newerVersion
+    /// There never was such a version of the file.
+    case unknownVersion(Int)
+    /// The disk is full.
+    case full
+    /// The file has all the pages that its budget allows.
+    case overBudget
+    /// The file cannot be written.
+    case readOnly
+    /// A change needs a temporary file, and none can be made.
+    case noTemporaryFile
+    /// A read was over its budget of steps.
+    case interrupted
+    /// The disk failed, with SQLite's extended code.
+    case diskFailed(code: Int)
+    /// Anything else of SQLite's.
+    case sqlite(code: Int, message: String)
+    /// What a body threw.
+    case other(any Error)
+
+    /// What went wrong while a file was read or written.
+    package init(_ error: any Error) {
+        if let error = error as? StorageError {
+            self = error
+            return
+        }
+        guard let error = error as? DatabaseError else {
+            self = .other(error)
+            return
+        }
+        // A disk that the system has made read-only under open files refuses each write by itself.
+        switch error.extendedResultCode {
+        case .SQLITE_IOERR_WRITE, .SQLITE_IOERR_FSYNC, .SQLITE_IOERR_DIR_FSYNC,
+            .SQLITE_IOERR_TRUNCATE, .SQLITE_IOERR_SHMSIZE:
+            self = .readOnly
+            return
+        default: break
+        }
+        switch error.resultCode {
+        case .SQLITE_FULL: self = .full
+        case .SQLITE_READONLY, .SQLITE_PERM: self = .readOnly
+        case .SQLITE_CANTOPEN: self = .cannotOpen
+        case .SQLITE_CORRUPT: self = .damaged
+        case .SQLITE_NOTADB: self = .notADatabase
+        case .SQLITE_INTERRUPT: self = .interrupted
+        case .SQLITE_IOERR: self = .diskFailed(code: Int(error.extendedResultCode.rawValue))
+        default:
+            // Never the arguments: they hold rows.
+            self = .sqlite(code: Int(error.resultCode.rawValue), message: error.message ?? "")
+        }
+    }
+
+    /// Whether nothing of a transaction can be committed after it.
+    var endsTransaction: Bool {
+        switch self {
+        case .full, .overBudget, .readOnly, .damaged, .notADatabase, .newerVersion: true
+        case .cannotOpen, .cannotMake, .noFullSynchronisation, .unknownVersion, .noTemporaryFile,
+            .interrupted, .diskFailed, .sqlite, .other:
+            false
+        }
+    }
+}

@@ -1,0 +1,138 @@
+public import TablesProtocol
+
+/// What decides a conflict.
+public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
+    /// A person.
+    case ask
+    /// The merge where columns are disjoint, else mine over the backend's.
+    case merge
+    /// Mine.
+    case client
+    /// The backend's.
+    case server
+}
+
+/// Why something is a conflict, in one sentence for a person.
+enum ConflictReason {
+    /// The sentence.
+    /// - Parameters:
+    ///   - kind: what was done here.
+    ///   - isGone: the backend has no such row, or keeps it as deleted.
+    static func sentence(_ kind: OperationKind, isGone: Bool) -> String {
+        switch (kind, isGone) {
+        case (.delete, _): "It was changed on the backend after you deleted it here."
+        case (.insert, true): "The backend has a deleted item with this id."
+        case (.insert, false): "The backend has another item with this id."
+        case (.update, true), (.replace, true), (.undelete, true):
+            "It was deleted on the backend while you changed it here."
+        case (.update, false), (.replace, false), (.undelete, false):
+            "It was changed on the backend and here."
+        }
+    }
+}
+
+/// A conflict with all that a person needs to decide.
+public struct ConflictDetail: Sendable, Hashable {
+    /// One column of the conflict.
+    public struct Field: Sendable, Hashable {
+        /// The column's name.
+        public var name: String
+        /// What the change started from; nil where there was no such column.
+        public var base: JSONText?
+        /// Mine; nil where the row has no such column.
+        public var mine: JSONText?
+        /// The backend's; nil where the row has no such column.
+        public var server: JSONText?
+        /// Whether both sides changed it, to different values.
+        public var overlaps: Bool
+    }
+
+    /// The id of the operation.
+    public var id: OperationID
+    /// Whose operation it is.
+    public var identity: String
+    /// The table as first spelled.
+    public var table: String
+    /// The item's id.
+    public var itemID: String
+    /// The operation's revision, which a resolution must name.
+    public var revision: Int
+    /// What the operation does.
+    public var kind: OperationKind
+    /// A short text of the item for a person.
+    public var title: String?
+    /// Why this is a conflict, in plain words.
+    public var reason: String?
+    /// The user's columns that the change started from.
+    public var base: JSONText?
+    /// The local row's; nil when it is deleted here.
+    public var mine: JSONText?
+    /// The backend's; nil when it has no row.
+    public var server: JSONText?
+    /// Whether the backend deleted the row.
+    public var serverDeleted: Bool
+    /// Whether the row is deleted here.
+    public var mineDeleted: Bool
+    /// The columns in which the rows differ.
+    public var fields: [Field]
+    /// The merge: mine over the backend's row where only I changed a column, else the backend's; nil
+    /// when a side is deleted.
+    public var proposed: JSONText?
+    /// Since when it waits for a decision.
+    public var since: Instant
+}
+
+extension ConflictDetail.Field {
+    /// The columns in which three rows differ, in the order of mine, the server's, the base.
+    static func all(base: Columns, mine: Columns, server: Columns) -> [ConflictDetail.Field] {
+        let overlaps = Set(ThreeWayMerge(base: base, mine: mine, theirs: server).overlaps)
+        let differing = Set(
+            mine.changedNames(from: base) + server.changedNames(from: base)
+                + mine.changedNames(from: server))
+        var seen: Set<String> = []
+        return [mine, server, base].flatMap(\.names)
+            .filter { differing.contains($0) && seen.insert($0).inserted }
+            .map { name in
+                ConflictDetail.Field(
+                    name: name, base: base[name], mine: mine[name], server: server[name],
+                    overlaps: overlaps.contains(name))
+            }
+    }
+}
+
+/// The conflicts, each with its three versions.
+struct ConflictList {
+    let transaction: Transaction
+    private var items: ItemTable { transaction.items }
+    private var tables: TableRecords { transaction.tables }
+    private var lists: OperationLists { OperationLists(transaction: transaction) }
+
+    /// A conflict with its rows; nil when the operation is in none.
+    func detail(_ operation: TableOperation) throws -> ConflictDetail? {
+        guard operation.state == .conflict, let table = try tables.table(id: operation.tableID),
+            let row = try items.row(table, exactly: operation.itemID)
+        else { return nil }
+        let server = ServerSide(shadowOf: row)
+        let bothLive = server.isLive && !row.deleted
+        let (base, theirs) = (operation.baseRow ?? Columns(), server.columns ?? Columns())
+        let merge = ThreeWayMerge(base: base, mine: row.columns, theirs: theirs)
+        return ConflictDetail(
+            id: operation.id, identity: transaction.identity, table: operation.table.text,
+            itemID: operation.itemID.text, revision: operation.revision, kind: operation.kind,
+            title: operation.title, reason: operation.reason, base: operation.baseRow?.json,
+            mine: row.visible?.json, server: server.columns?.json,
+            serverDeleted: !server.isLive, mineDeleted: row.deleted,
+            fields: bothLive
+                ? ConflictDetail.Field.all(base: base, mine: row.columns, server: theirs) : [],
+            proposed: bothLive ? merge.proposed.json : nil,
+            since: operation.lastAttemptAt ?? operation.createdAt)
+    }
+
+    /// A page of conflicts, oldest first.
+    func page(after: Int64, limit: Int) throws -> Page<ConflictDetail> {
+        let page = try lists.page(
+            OperationFilter(states: [.conflict]), after: after, limit: limit)
+        return Page(
+            items: try page.items.compactMap(detail), next: page.next, total: page.total)
+    }
+}

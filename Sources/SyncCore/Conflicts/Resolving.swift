@@ -1,0 +1,139 @@
+public import TablesProtocol
+
+/// How a person settles a conflict.
+public enum Resolution: Sendable, Hashable {
+    /// Send mine over the backend's row.
+    case mine
+    /// Take the backend's row and give mine up.
+    case server
+    /// Send the proposed merge, as ``ConflictDetail/proposed`` shows it.
+    case merged
+    /// Take the backend's row, and insert mine as a new item.
+    case both
+    /// Send these columns, composed field by field or edited.
+    case edited(Columns)
+}
+
+/// Settles conflicts as a person decided.
+struct Resolving {
+    let transaction: Transaction
+    private var history: HistoryLog { transaction.history }
+    private var queue: OperationQueue { transaction.queue }
+    private var tables: TableRecords { transaction.tables }
+    private var actions: OperationActions { OperationActions(transaction: transaction) }
+    private var discarding: Discarding { Discarding(transaction: transaction) }
+    private var rebase: Rebase { Rebase(transaction: transaction) }
+    private var writing: LocalWriting { LocalWriting(transaction: transaction) }
+
+    /// Settles a conflict as a person decided; undoable from history.
+    ///
+    /// - mine: my changes over the backend's row; what only the other side changed stays.
+    /// - merged: the backend's row with my changes where only I changed a column.
+    /// - edited: the same, with these columns as they are given.
+    /// - server: the item becomes the backend's row.
+    /// - both: the same, and mine becomes a new item.
+    func resolve(
+        _ id: OperationID, revision: Int, _ resolution: Resolution
+    ) throws -> ActionOutcome {
+        let found = try actions.find(id, revision: revision)
+        guard case .operation(var operation, let table, var row) = found else {
+            return found.refusal
+        }
+        guard operation.state == .conflict else {
+            return .refused(reason: "It is in no conflict.")
+        }
+        let server = ServerSide(shadowOf: row)
+        let proposed = proposed(operation, row, server)
+        switch resolution {
+        case .mine:
+            let mine = row.deleted ? nil : mine(operation, row, over: server)
+            // The row stays; what the decision takes away is the backend's.
+            try send(
+                mine, &operation, &row, over: server, "Kept mine.",
+                before: server.isLive ? server.columns : nil)
+        case .merged:
+            guard let proposed else {
+                return .refused(reason: "A deletion cannot be merged: keep mine or the server's.")
+            }
+            try send(
+                proposed, &operation, &row, over: server, "Kept the merge.", before: row.visible)
+        case .edited(let columns):
+            var result = proposed ?? row.visible ?? server.columns ?? Columns()
+            if transaction.has(.editedResultIsWholeRow) {
+                result = Columns(result.all.map { Columns.Column($0.name, .null) })
+            }
+            result.merge(try tables.respell(columns, in: table))
+            try send(result, &operation, &row, over: server, "Kept an edit.", before: row.visible)
+        case .server:
+            try discarding.giveUp(
+                &operation, &row, for: server, by: .person, reason: "Kept the server's.",
+                kind: .resolved)
+        case .both:
+            return try keepBoth(&operation, &row, table, server)
+        }
+        return try actions.told(operation)
+    }
+
+    /// The merge that is proposed; nil where a side is deleted.
+    private func proposed(
+        _ operation: TableOperation, _ row: ItemRow, _ server: ServerSide
+    ) -> Columns? {
+        guard server.isLive, !row.deleted, let theirs = server.columns else { return nil }
+        return ThreeWayMerge(
+            base: operation.baseRow ?? Columns(), mine: row.columns, theirs: theirs
+        ).proposed
+    }
+
+    private func mine(
+        _ operation: TableOperation, _ row: ItemRow, over server: ServerSide
+    ) -> Columns {
+        guard let theirs = server.columns, !transaction.has(.mineRevertsTheirs) else {
+            return row.columns
+        }
+        return ThreeWayMerge(
+            base: operation.baseRow ?? Columns(), mine: row.columns, theirs: theirs
+        ).mineOverTheirs
+    }
+
+    /// Makes the item these columns (nil: deleted) and the operation what reaches that from the
+    /// backend's row.
+    private func send(
+        _ columns: Columns?, _ operation: inout TableOperation, _ row: inout ItemRow,
+        over server: ServerSide, _ summary: String, before: Columns?
+    ) throws {
+        let point = UndoPoint(operation, row, server)
+        let successors = try queue.successors(of: operation.seq)
+        if let columns {
+            operation.kind = .update
+            operation.baseRow = server.columns
+            operation.take(columns)
+        }
+        try queue.requeue(&operation, summary)
+        try rebase.move(&row, [operation] + successors, onto: server, isDecided: true)
+        operation = try queue.operation(seq: operation.seq) ?? operation
+        try history.record(
+            .resolved, actor: .person, operation, before: before, after: row.visible,
+            summary: summary, point: point)
+    }
+
+    private func keepBoth(
+        _ operation: inout TableOperation, _ row: inout ItemRow, _ table: TableRecord,
+        _ server: ServerSide
+    ) throws -> ActionOutcome {
+        guard let mine = row.visible else {
+            return .refused(reason: "Mine is deleted: there is nothing to keep beside.")
+        }
+        let copy = LocalWrite(
+            table: table.name, action: .insert(ItemBody(columns: mine)),
+            generation: operation.generation, parameters: operation.parameters,
+            headers: operation.headers, actor: .person)
+        let outcome = try writing.perform(copy, WriteRules())
+        guard case .inserted(let item) = outcome else {
+            return .refused(reason: "Mine cannot be inserted as a new item.")
+        }
+        try discarding.giveUp(
+            &operation, &row, for: server, by: .person,
+            reason: "Kept both: mine is a new item.", kind: .resolved, copy: item.id)
+        return try actions.told(operation)
+    }
+}

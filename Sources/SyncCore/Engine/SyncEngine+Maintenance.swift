@@ -1,0 +1,81 @@
+import Logging
+import Storage
+import TablesProtocol
+
+extension SyncEngine {
+    /// Once a minute: keeps a sample of the queue, removes what is kept no longer, and notes which
+    /// indexes lists ask for.
+    func runMaintenance() async {
+        let now = clock.now()
+        guard let begin = minuteBegin else {
+            minuteBegin = now
+            return
+        }
+        guard now.milliseconds - begin.milliseconds >= SyncLimits.maintenanceSeconds * 1000 else {
+            return
+        }
+        let count = meter.take()
+        minuteBegin = now
+        do {
+            try await store.write { transaction in
+                let sample = Sample(
+                    at: begin, depth: try transaction.ledger.queueCounts().open,
+                    succeeded: count.succeeded,
+                    failed: count.failed, latencyMilliseconds: count.latencyMilliseconds)
+                try transaction.samples.save(sample)
+                _ = try Sweep(transaction: transaction).run()
+            }
+            try await store.noteCostlyLists()
+        } catch {
+            log.warning("maintenance failed", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+/// Removes what is kept no longer.
+struct Sweep {
+    let transaction: Transaction
+
+    /// Removes what is kept no longer, at most ``StoreLimits/sweepRows`` of each kind; true when
+    /// more is left. Open operations are never removed, nor items that have one.
+    func run() throws -> Bool {
+        let history = before(days: StoreLimits.historyDays)
+        let limit = StoreLimits.sweepRows
+        let keep = StoreLimits.historyEntries
+        var removed: [Int] = []
+        func delete(_ sql: String, _ cutoff: Int64, _ keep: Int? = nil) throws {
+            try transaction.run(sql, keep.map { [cutoff, limit, $0] } ?? [cutoff, limit])
+            removed.append(transaction.db.changedRows)
+        }
+        try delete(
+            """
+            DELETE FROM history WHERE id IN (SELECT id FROM history WHERE at < ?1 OR id <=
+              (SELECT seq FROM sqlite_sequence WHERE name = 'history') - ?3 ORDER BY id LIMIT ?2)
+            """, history, keep)
+        try delete(
+            """
+            DELETE FROM operations WHERE seq IN (SELECT seq FROM operations
+              INDEXED BY operations_closed WHERE closed_at IS NOT NULL AND (closed_at < ?1
+              OR seq <= (SELECT seq FROM sqlite_sequence WHERE name = 'operations') - ?3)
+              ORDER BY closed_at LIMIT ?2)
+            """, history, keep)
+        try delete(
+            """
+            DELETE FROM items WHERE rowid IN (SELECT rowid FROM items INDEXED BY items_tombstones
+              WHERE deleted = 1 AND stamp < ?1 AND pending IS NULL LIMIT ?2)
+            """, before(days: StoreLimits.tombstoneDays))
+        try delete(
+            "DELETE FROM samples WHERE at IN (SELECT at FROM samples WHERE at < ?1 LIMIT ?2)",
+            before(days: StoreLimits.sampleDays))
+        try transaction.run(
+            """
+            DELETE FROM runs WHERE ended_at IS NOT NULL AND seq <=
+              (SELECT seq FROM sqlite_sequence WHERE name = 'runs') - ?
+            """, [StoreLimits.runs])
+        return removed.contains { $0 >= limit }
+    }
+
+    private func before(days: Int) -> Int64 {
+        transaction.now.milliseconds - Int64(days) * 86_400_000
+    }
+}

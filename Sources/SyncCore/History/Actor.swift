@@ -1,0 +1,76 @@
+/// The one that did something.
+public indirect enum Actor: RawRepresentable, Sendable, Hashable {
+    /// An app through `/tables`.
+    case client
+    /// An app through an address of its own, by the address's name.
+    case namedClient(String)
+    /// A person through the dashboard or a command.
+    case person
+    /// The engine: an answer of the backend, or a policy.
+    case engine
+    /// One of the others, in another store: the entry came with an import.
+    case elsewhere(Actor)
+
+    /// Reads an actor as it is kept.
+    public init?(rawValue: String) {
+        switch rawValue {
+        case "client": self = .client
+        case "person": self = .person
+        case "engine": self = .engine
+        default:
+            if rawValue.hasPrefix(Self.elsewherePrefix) {
+                let there = String(rawValue.dropFirst(Self.elsewherePrefix.count))
+                guard let actor = Actor(rawValue: there), !actor.isElsewhere else { return nil }
+                self = .elsewhere(actor)
+                return
+            }
+            guard rawValue.hasPrefix(Self.namePrefix) else { return nil }
+            self = .namedClient(String(rawValue.dropFirst(Self.namePrefix.count)))
+        }
+    }
+
+    /// The actor as it is kept.
+    public var rawValue: String {
+        switch self {
+        case .client: "client"
+        case .namedClient(let name): Self.namePrefix + name
+        case .person: "person"
+        case .engine: "engine"
+        case .elsewhere(let actor): Self.elsewherePrefix + actor.rawValue
+        }
+    }
+
+    /// The kind of actor, without a name and a place: `client`, `person` or `engine`.
+    public var kind: String {
+        switch self {
+        case .client, .namedClient: Actor.client.rawValue
+        case .person, .engine: rawValue
+        case .elsewhere(let actor): actor.kind
+        }
+    }
+
+    /// Whether it is an app through `/tables` of this store.
+    public var isClient: Bool {
+        switch self {
+        case .client, .namedClient: true
+        case .person, .engine, .elsewhere: false
+        }
+    }
+
+    /// The name of the address that a client used; nil for a plain address and for others.
+    public var clientName: String? {
+        switch self {
+        case .namedClient(let name): name
+        case .elsewhere(let actor): actor.clientName
+        case .client, .person, .engine: nil
+        }
+    }
+
+    /// Whether it was in another store.
+    public var isElsewhere: Bool {
+        if case .elsewhere = self { true } else { false }
+    }
+
+    private static let namePrefix = "client:"
+    private static let elsewherePrefix = "elsewhere:"
+}

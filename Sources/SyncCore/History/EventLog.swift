@@ -1,0 +1,106 @@
+import Storage
+import TablesProtocol
+
+/// Something changed: a screen that shows it reads it again.
+public struct Event: Sendable, Hashable {
+    /// What changed.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        case item, operation, run, status, conflict
+    }
+
+    /// From a persisted sequence, growing.
+    public var id: Int64
+    /// What changed.
+    public var kind: Kind
+    /// Whose store it is in.
+    public var identity: String
+    /// The table; nil when it is about all.
+    public var table: String?
+    /// The item; nil when several changed.
+    public var itemID: String?
+    /// The operation.
+    public var operationID: OperationID?
+}
+
+/// What a reader of events gets.
+public enum EventBatch: Sendable, Hashable {
+    /// The events after the one it named, oldest first.
+    case events([Event])
+    /// The one it named is too old or not of this store: read everything again, go on from `latest`.
+    case reset(latest: Int64)
+}
+
+/// The events that the dashboard is told: `events`.
+struct EventLog {
+    let transaction: Transaction
+
+    /// Tells the dashboard, after the commit, that something changed. The event is written, and gets
+    /// its id, with all others of the transaction (``writeEvents()``).
+    func emit(
+        _ kind: Event.Kind, table: TableName? = nil, item: ItemID? = nil,
+        operation: OperationID? = nil
+    ) {
+        transaction.effects.events.append(
+            Event(
+                id: 0, kind: kind, identity: transaction.identity, table: table?.text,
+                itemID: item?.text,
+                operationID: operation))
+    }
+
+    /// Tells the dashboard that an operation changed.
+    func emit(_ kind: Event.Kind, _ operation: TableOperation) {
+        emit(kind, table: operation.table, item: operation.itemID, operation: operation.id)
+    }
+
+    /// Writes the transaction's events in as few statements as there are binary digits in their number.
+    func write() throws {
+        var written = 0
+        while written < transaction.effects.events.count {
+            var count = StoreLimits.eventsInStatement
+            while count > transaction.effects.events.count - written { count /= 2 }
+            let events = written..<written + count
+            var values: StatementValues = []
+            for event in transaction.effects.events[events] {
+                values += [event.kind.rawValue, event.table, event.itemID, event.operationID]
+            }
+            try transaction.run(EventStatement.inserting[count.trailingZeroBitCount], values)
+            let last = transaction.db.insertedRowID
+            for (place, index) in events.enumerated() {
+                transaction.effects.events[index].id = last - Int64(count - 1 - place)
+            }
+            if last / 512 > (last - Int64(count)) / 512 {
+                try transaction.run(
+                    "DELETE FROM events WHERE id <= ?", [last - Int64(StoreLimits.events)])
+            }
+            written += count
+        }
+    }
+
+    /// The events after one, oldest first; a reset when some of them are gone.
+    func after(after id: Int64, limit: Int) throws -> EventBatch {
+        let latest =
+            try transaction.integer("SELECT seq FROM sqlite_sequence WHERE name = 'events'") ?? 0
+        let oldest = try transaction.integer("SELECT min(id) FROM events") ?? latest + 1
+        if id > latest || id + 1 < oldest { return .reset(latest: latest) }
+        let events = try transaction.all(
+            """
+            SELECT id, kind, table_name, item_id, op_id FROM events WHERE id > ? ORDER BY id LIMIT ?
+            """, [id, limit]
+        ) { row -> Event? in
+            guard let kind = Event.Kind(rawValue: row[1]) else { return nil }
+            return Event(
+                id: row[0], kind: kind, identity: transaction.identity, table: row[2],
+                itemID: row[3],
+                operationID: row[4])
+        }
+        return .events(events)
+    }
+}
+
+private enum EventStatement {
+    /// The statements that write 1, 2, 4, ... events. Made once: they are looked up by their text.
+    static let inserting = (0...StoreLimits.eventsInStatement.trailingZeroBitCount).map { power in
+        "INSERT INTO events(kind, table_name, item_id, op_id) VALUES "
+            + repeatElement("(?, ?, ?, ?)", count: 1 << power).joined(separator: ", ")
+    }
+}

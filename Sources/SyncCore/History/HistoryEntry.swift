@@ -1,0 +1,139 @@
+import Storage
+public import TablesProtocol
+
+/// One thing that happened, with what it changed.
+public struct HistoryEntry: Sendable, Hashable {
+    /// What happened.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        case write, sent, conflict, merged, resolved, quarantined, discarded, retried, edited,
+            pulled,
+            purged, undone, failed
+    }
+
+    /// Grows with every entry.
+    public var id: Int64
+    /// When.
+    public var at: Instant
+    /// What.
+    public var kind: Kind
+    /// The one that did it.
+    public var actor: Actor
+    /// The table as first spelled.
+    public var table: String?
+    /// The item.
+    public var itemID: String?
+    /// The operation.
+    public var operationID: OperationID?
+    /// A short text of the item for a person, as long as the operation is kept.
+    public var title: String?
+    /// The item's columns before; nil when there was none or it was deleted.
+    public var before: JSONText?
+    /// The item's columns after; nil when there is none or it is deleted.
+    public var after: JSONText?
+    /// One sentence.
+    public var summary: String
+    /// Whether it can be undone and was not.
+    public var undoable: Bool
+    /// The entry that undid it.
+    public var undoneBy: Int64?
+}
+
+/// An entry of history as it is kept.
+struct HistoryRow {
+    let id: Int64
+    let tableID: Int64?
+    let itemID: String?
+    let operationID: OperationID?
+    let before: Columns?
+    let after: Columns?
+    let summary: String
+    let isUndoable: Bool
+    let undoneBy: Int64?
+    let kind: HistoryEntry.Kind?
+    let at: Int64
+
+    /// The columns in the order in which ``init(_:)`` reads them.
+    static let columns = """
+        history.id, history.table_id, history.item_id, history.op_id, before, after, summary,
+        undoable, undone_by, history.kind, at
+        """
+
+    init(_ row: StatementRow) {
+        id = row[0]
+        tableID = row[1]
+        itemID = row[2]
+        operationID = row[3]
+        before = (row[4] as String?).map { Columns(stored: $0) }
+        after = (row[5] as String?).map { Columns(stored: $0) }
+        summary = row[6]
+        isUndoable = row[7]
+        undoneBy = row[8]
+        kind = HistoryEntry.Kind(rawValue: row[9])
+        at = row[10]
+    }
+}
+
+extension HistoryEntry {
+    /// The columns in the order in which ``init(_:)`` reads them.
+    static let columns = "\(HistoryRow.columns), history.actor, tables.name, operations.title"
+
+    /// An entry with its table's name.
+    init?(_ row: StatementRow) {
+        let entry = HistoryRow(row)
+        guard let kind = entry.kind, let actor = Actor(rawValue: row[11]) else { return nil }
+        self.init(
+            id: entry.id, at: Instant(milliseconds: entry.at), kind: kind, actor: actor,
+            table: row[12], itemID: entry.itemID, operationID: entry.operationID, title: row[13],
+            before: entry.before?.json, after: entry.after?.json,
+            summary: entry.summary,
+            undoable: entry.isUndoable && entry.undoneBy == nil, undoneBy: entry.undoneBy)
+    }
+}
+
+/// An operation and its item as they were before a decision: what undoing the decision brings back.
+struct UndoPoint {
+    var operation: TableOperation
+    /// The item's columns here.
+    var mine: Columns
+    var mineDeleted: Bool
+    /// The backend's side as it was known.
+    var server: ServerSide
+    /// The item that keeping both has made of mine.
+    var copy: ItemID?
+
+    init(_ operation: TableOperation, _ row: ItemRow, _ server: ServerSide) {
+        self.operation = operation
+        mine = row.columns
+        mineDeleted = row.deleted
+        self.server = server
+    }
+}
+
+extension UndoPoint {
+    /// The point of an entry.
+    static let select = """
+        SELECT \(TableOperation.columns),
+          coalesce(nullif(mine, ''), (SELECT before FROM history WHERE id = undo_points.history), '{}'),
+          mine_deleted, server, server_deleted, server_version,
+          server_updated_at, copy_id
+        FROM undo_points JOIN tables ON tables.id = undo_points.table_id WHERE history = ?
+        """
+
+    init?(_ row: StatementRow) {
+        guard let operation = TableOperation(row) else { return nil }
+        self.operation = operation
+        let first = TableOperation.columnCount
+        mine = Columns(stored: row[first])
+        if (row[TableOperation.payloadColumn] as String?)?.isEmpty == true {
+            self.operation.payload = mine
+        }
+        mineDeleted = row[first + 1]
+        server = ServerSide(columns: (row[first + 2] as String?).map { Columns(stored: $0) })
+        server.isDeleted = row[first + 3]
+        server.version = row[first + 4]
+        server.updatedAt = row[first + 5]
+        copy = (row[first + 6] as String?).map {
+            ItemID(stored: $0, kind: operation.itemID.kind)
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Storage
+import TablesProtocol
+
+/// What happened, and what undoing it goes back to: `history` and `undo_points`.
+struct HistoryLog {
+    let transaction: Transaction
+
+    /// Writes an entry of history; gives its id.
+    /// - Parameters:
+    ///   - before: the item's columns before; nil when there was none to see.
+    ///   - after: the item's columns after; nil when there is none to see.
+    @discardableResult
+    func record(
+        _ kind: HistoryEntry.Kind, actor: Actor, tableID: Int64? = nil, item: ItemID? = nil,
+        operation: OperationID? = nil, before: Columns? = nil, after: Columns? = nil,
+        summary: String, undoable: Bool = false
+    ) throws -> Int64 {
+        try transaction.run(
+            """
+            INSERT INTO history(at, kind, actor, table_id, item_id, op_id, before, after, summary,
+              undoable) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                transaction.now.milliseconds, kind.rawValue, actor.rawValue, tableID, item?.text,
+                operation,
+                before?.text, after?.text, summary, undoable,
+            ])
+        return transaction.db.insertedRowID
+    }
+
+    /// Writes an entry about an operation.
+    @discardableResult
+    func record(
+        _ kind: HistoryEntry.Kind, actor: Actor, _ operation: TableOperation,
+        before: Columns? = nil, after: Columns? = nil, summary: String, undoable: Bool = false
+    ) throws -> Int64 {
+        try record(
+            kind, actor: actor, tableID: operation.tableID, item: operation.itemID,
+            operation: operation.id, before: before, after: after, summary: summary,
+            undoable: undoable)
+    }
+
+    /// Writes an entry about an operation that was given up or decided, with what undoing it brings
+    /// back.
+    func record(
+        _ kind: HistoryEntry.Kind, actor: Actor, _ operation: TableOperation, before: Columns?,
+        after: Columns?, summary: String, point: UndoPoint
+    ) throws {
+        let entry = try record(
+            kind, actor: actor, operation, before: before, after: after, summary: summary,
+            undoable: true)
+        try save(point, of: entry, before: before)
+    }
+
+    /// One entry of history.
+    func entry(_ id: Int64) throws -> HistoryRow? {
+        try transaction.first(
+            "SELECT \(HistoryRow.columns) FROM history WHERE id = ?", [id], HistoryRow.init)
+    }
+
+    /// A page of history, latest first.
+    func page(before id: Int64, limit: Int) throws -> Page<HistoryEntry> {
+        let found = try transaction.all(
+            """
+            SELECT \(HistoryEntry.columns) FROM history
+            LEFT JOIN tables ON tables.id = history.table_id
+            LEFT JOIN operations ON operations.op_id = history.op_id
+            WHERE history.id < ? ORDER BY history.id DESC LIMIT ?
+            """, [id, limit + 1], HistoryEntry.init)
+        let items = Array(found.prefix(limit))
+        return Page(
+            items: items, next: found.count > limit ? items.last.map { Cursor.text($0.id) } : nil,
+            total: Int(try transaction.integer("SELECT count(*) FROM history") ?? 0))
+    }
+
+    /// The entry of history with the latest decision about an operation that can be undone.
+    func decision(about id: OperationID) throws -> Int64? {
+        try transaction.integer(
+            """
+            SELECT max(id) FROM history WHERE op_id = ? AND undoable = 1
+              AND kind IN ('resolved', 'discarded') AND undone_by IS NULL
+            """, [id])
+    }
+
+    /// Writes down by which entry an entry was undone.
+    func note(_ entry: HistoryRow, undoneBy undoing: Int64) throws {
+        try transaction.run("UPDATE history SET undone_by = ? WHERE id = ?", [undoing, entry.id])
+    }
+
+    /// The point that undoing an entry goes back to; nil for an entry that decided nothing.
+    func undoPoint(of entry: Int64) throws -> UndoPoint? {
+        try transaction.first(UndoPoint.select, [entry], UndoPoint.init)
+    }
+
+    /// Keeps a point with its entry. A text that is there already is not kept a second time: an empty
+    /// `mine` is what the entry has as `before`, an empty `payload` is `mine`.
+    func save(_ point: UndoPoint, of entry: Int64, before: Columns?) throws {
+        let operation = point.operation
+        let mine = point.mine.text
+        let payload = operation.payload?.text
+        try transaction.run(
+            """
+            INSERT INTO undo_points(history, seq, op_id, table_id, item_id, kind, state, reason,
+              revision, base_version, base_row, changed_columns, payload, maybe_applied, parameters,
+              generation, conditional, made_id, highest_id, traceparent, actor, title, attempts,
+              created_at, first_attempt_at, last_attempt_at, next_attempt_at, last_status,
+              last_error, successor_of, may_arrive_late, mine, mine_deleted, server, server_deleted,
+              server_version, server_updated_at, copy_id, headers)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+              ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                entry, operation.seq, operation.id, operation.tableID, operation.itemID.text,
+                operation.kind.rawValue, operation.state.rawValue, operation.reason,
+                operation.revision, operation.baseVersion, operation.baseRow?.text,
+                JSONList.text(operation.changedColumns), payload == mine ? "" : payload,
+                operation.maybeApplied, JSONList.text(operation.parameters),
+                operation.generation.rawValue, operation.conditional, operation.madeID,
+                operation.highestID, operation.traceparent, operation.actor.rawValue,
+                operation.title, operation.attempts, operation.createdAt.milliseconds,
+                operation.firstAttemptAt?.milliseconds, operation.lastAttemptAt?.milliseconds,
+                operation.nextAttemptAt?.milliseconds, operation.lastStatus, operation.lastError,
+                operation.successorOf, operation.mayArriveLate, mine == before?.text ? "" : mine,
+                point.mineDeleted, point.server.columns?.text, point.server.isDeleted,
+                point.server.version, point.server.updatedAt, point.copy?.text,
+                operation.headers.stored,
+            ])
+    }
+}

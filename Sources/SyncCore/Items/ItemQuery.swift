@@ -1,0 +1,130 @@
+import Storage
+import TablesProtocol
+
+/// A list query compiled for one table.
+struct ItemQuery {
+    /// The page, with one row more than asked for, to know whether more follow.
+    let page: SQLFragment
+    /// The number that match; nil when not asked for.
+    private(set) var count: SQLFragment?
+    /// The index that gives the page in its order.
+    private(set) var index: TableIndex?
+    /// Rows on the page at most.
+    let rows: Int
+    /// What was asked, and of which table, to know which index it would have needed.
+    private var asked: (query: TableQuery, table: TableRecord)?
+
+    /// Compiles a query over the items of a table.
+    /// - Parameter now: the instant that `now()` in the query is; nil for none.
+    init(_ query: TableQuery, table: TableRecord, pageRows: Int, now: Instant? = nil) {
+        let schema = ItemSQLSchema(hasIntegerIDs: table.idKind == .integer)
+        let spellings = table.spellings
+        let index = Self.index(for: query, of: table)
+        let scope = SQLFragment("table_id = ?", [.integer(table.id)])
+        let indexed = index.map { _ in SQLFragment(TableIndex.scope(table.id)) }
+        // An index that holds nothing to one value helps a count by nothing: it looks at every row.
+        let holds = index?.shape.equalities.isEmpty == false
+        self.init(
+            query, source: SQLFragment("items", []), scope: indexed ?? scope,
+            countScope: holds ? indexed ?? scope : scope,
+            offset: Self.offset(query, table),
+            compiler: SQLCompiler(
+                schema, nulls: query.nulls, now: now,
+                spelling: { spellings.spelling(of: $0) }),
+            pageRows: pageRows)
+        self.index = index
+        asked = (query, table)
+        // Without a condition the count is kept already.
+        guard query.count, query.filter == nil, !query.includeDeleted else { return }
+        count = SQLFragment(
+            "SELECT live_items FROM table_counters WHERE table_id = ?", [.integer(table.id)])
+    }
+
+    /// The index that would give the page in its order; nil where none can.
+    var suggestion: CostlyLists.Suggestion? {
+        guard let (query, table) = asked else { return nil }
+        let shape = query.indexShape { table.spellings.spelling(of: $0) }
+        return shape.map { CostlyLists.Suggestion(table: table.id, shape: $0) }
+    }
+
+    private static func index(for query: TableQuery, of table: TableRecord) -> TableIndex? {
+        guard !table.indexes.isEmpty,
+            let shape = query.indexShape(spelling: { table.spellings.spelling(of: $0) })
+        else { return nil }
+        return table.indexes.filter { $0.shape.serves(shape) }
+            .max { $0.shape.equalities.count < $1.shape.equalities.count }
+    }
+
+    /// How many rows are left out before the page.
+    ///
+    /// A client that syncs asks for what changed at T or later, T being the last change it saw, and
+    /// passes that one row over with `$skip`. When that row has changed meanwhile it is at the end,
+    /// and another one would be passed over, never to be seen: then one row less is left out.
+    private static func offset(_ query: TableQuery, _ table: TableRecord) -> SQLFragment {
+        if query.after != nil { return SQLFragment("0") }
+        let skip = SQLValue.integer(Int64(query.skip))
+        guard query.skip > 0, query.includeDeleted, query.isInOrderOfChange,
+            let since = query.changedSince
+        else { return SQLFragment("?", [skip]) }
+        return SQLFragment(
+            "? - NOT EXISTS (SELECT 1 FROM items WHERE table_id = ? AND stamp = ?)",
+            [skip, .integer(table.id), .integer(since.milliseconds)])
+    }
+
+    /// Compiles a query over one of the SDKs' system tables.
+    init(_ query: TableQuery, view: SDKView, pageRows: Int, now: Instant? = nil) {
+        self.init(
+            query, source: SQLFragment(view.itemsView), scope: SQLFragment("1"),
+            countScope: SQLFragment("1"),
+            offset: SQLFragment("?", [.integer(Int64(query.skip))]),
+            compiler: SQLCompiler(ItemSQLSchema(), nulls: query.nulls, now: now),
+            pageRows: pageRows)
+    }
+
+    private init(
+        _ query: TableQuery, source: SQLFragment, scope: SQLFragment, countScope: SQLFragment,
+        offset: SQLFragment, compiler: SQLCompiler, pageRows: Int
+    ) {
+        rows = min(query.top ?? .max, pageRows)
+        var conditions: [SQLFragment] = []
+        if !query.includeDeleted { conditions.append(SQLFragment("deleted = 0")) }
+        if let filter = query.filter { conditions.append(compiler.filter(filter)) }
+        func matching(_ scope: SQLFragment) -> SQLFragment {
+            let all = [scope] + conditions
+            return SQLFragment(
+                "FROM \(source.text) WHERE \(all.map(\.text).joined(separator: " AND "))",
+                all.flatMap(\.arguments))
+        }
+        let page = matching(scope)
+        let order = compiler.ordering(query.orderBy)
+        let after = query.after.map { SQLFragment(" AND stamp > ?", [.integer($0.milliseconds)]) }
+        self.page = SQLFragment(
+            """
+            SELECT \(StatementRow.itemColumns) \(page.text)\
+            \(after?.text ?? "") ORDER BY \(order.text) LIMIT ? OFFSET \(offset.text)
+            """,
+            page.arguments + (after?.arguments ?? []) + order.arguments
+                + [.integer(Int64(rows) + 1)] + offset.arguments)
+        let counted = query.count ? matching(countScope) : nil
+        count = counted.map { SQLFragment("SELECT count(*) \($0.text)", $0.arguments) }
+    }
+}
+
+/// The SDKs' system tables, which are shown read-only under their own names.
+enum SDKView: String, Sendable, CaseIterable {
+    case operations = "MS_TableOperations"
+    case errors = "MS_TableOperationErrors"
+    case config = "MS_TableConfig"
+
+    /// The view that a table's name means; nil for a user's table.
+    init?(_ table: TableName) {
+        guard let view = Self.byKey[table.key] else { return nil }
+        self = view
+    }
+
+    private static let byKey = Dictionary(
+        uniqueKeysWithValues: allCases.map { ($0.rawValue.lowercased(), $0) })
+
+    /// The view that has the columns of an item, so that it is queried as every table is.
+    var itemsView: String { rawValue + "_items" }
+}

@@ -1,0 +1,107 @@
+import Storage
+import TablesProtocol
+
+/// One row of the items table.
+struct ItemRow {
+    /// Nil until it is saved first.
+    var rowID: Int64?
+    let tableID: Int64
+    var id: ItemID
+    /// The user's columns as clients see them.
+    var columns: Columns
+    var createdAt: Int64?
+    /// The shown updatedAt, in ms.
+    var stamp: Int64
+    /// What clients hold.
+    var version: String
+    var deleted: Bool
+    /// Raw, of the last row known of the backend.
+    var serverVersion: String?
+    var serverUpdatedAt: String?
+    var serverDeleted: Bool
+    /// The backend's columns while the item has local changes; nil when it has no row.
+    var shadow: Columns?
+    /// The change counter at the last push outcome.
+    var settledAt: Int64
+    /// The first open operation.
+    var pending: Int64?
+
+    init(new id: ItemID, tableID: Int64) {
+        self.id = id
+        self.tableID = tableID
+        columns = Columns()
+        stamp = 0
+        version = ""
+        deleted = false
+        serverDeleted = false
+        settledAt = 0
+    }
+
+    /// The columns in the order in which ``init(_:idKind:)`` reads them.
+    static let select = """
+        SELECT rowid, table_id, id, columns, created_at, stamp, version, deleted, server_version,
+          server_updated_at, server_deleted, shadow_columns, settled_at, pending FROM items
+        """
+    // Made once: they are looked up by their text each time.
+    static let byID = "\(select) WHERE table_id = ? AND id = ?"
+    /// One that is all in small letters is found by them, another one by the index of those.
+    static let byIDInAnyCase = """
+        \(select) WHERE rowid IN (
+          SELECT rowid FROM items WHERE table_id = ?1 AND id = lower(?2)
+          UNION ALL SELECT rowid FROM items
+            WHERE table_id = ?1 AND id = ?2 COLLATE NOCASE AND id <> lower(id)) LIMIT 2
+        """
+    static let byAlias = """
+        \(select) WHERE table_id = ?1 AND id =
+          (SELECT id FROM aliases WHERE table_id = ?1 AND alias = ?2)
+        """
+
+    init(_ row: StatementRow, idKind: IDKind) {
+        rowID = row[0]
+        tableID = row[1]
+        id = ItemID(stored: row[2], kind: idKind)
+        columns = Columns(stored: row[3])
+        createdAt = row[4]
+        stamp = row[5]
+        version = row[6]
+        deleted = row[7]
+        serverVersion = row[8]
+        serverUpdatedAt = row[9]
+        serverDeleted = row[10]
+        shadow = (row[11] as String?).map { Columns(stored: $0) }
+        settledAt = row[12]
+        pending = row[13]
+    }
+
+    /// The item as a client sees it.
+    var item: Item {
+        Item(
+            id: id, columns: columns, createdAt: createdAt.map { Instant(milliseconds: $0) },
+            updatedAt: Instant(milliseconds: stamp), version: version, deleted: deleted)
+    }
+
+    /// The columns when there is something to see.
+    var visible: Columns? { deleted ? nil : columns }
+
+    /// The backend has the item, or has had it, as far as it is known.
+    var isOnBackend: Bool {
+        serverVersion != nil || serverUpdatedAt != nil || serverDeleted || settledAt > 0
+    }
+
+    /// The backend's columns of a row without local changes; nil when it has none.
+    var known: Columns? { deleted && !serverDeleted ? nil : columns }
+
+    /// Becomes an item that the backend has never had.
+    mutating func forgetBackend() {
+        (pending, shadow, serverVersion, serverUpdatedAt) = (nil, nil, nil, nil)
+        (serverDeleted, settledAt) = (false, 0)
+    }
+
+    /// Becomes what was last known of the backend: the item has no open operation any more.
+    mutating func takeShadow() {
+        pending = nil
+        columns = shadow ?? columns
+        deleted = shadow == nil || serverDeleted
+        shadow = nil
+    }
+}

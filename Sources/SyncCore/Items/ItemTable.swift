@@ -1,0 +1,138 @@
+import Storage
+import TablesProtocol
+
+/// The rows of all tables, and the earlier ids of some: `items` and `aliases`.
+struct ItemTable {
+    let transaction: Transaction
+    private var counters: StoreCounters { transaction.counters }
+
+    /// A row by the exact id.
+    func row(_ table: TableRecord, exactly id: ItemID) throws -> ItemRow? {
+        try transaction.first(ItemRow.byID, [table.id, id.text]) {
+            ItemRow($0, idKind: table.idKind)
+        }
+    }
+
+    /// A row by its id: exact, else by the id that the backend gave instead of it, else the only one
+    /// that differs in case alone. A tombstone gives way to the item that it became.
+    func row(_ table: TableRecord, _ id: ItemID) throws -> ItemRow? {
+        let exact = try row(table, exactly: id)
+        if let exact, !exact.deleted || exact.pending != nil { return exact }
+        let renamed = try transaction.first(ItemRow.byAlias, [table.id, id.text]) {
+            ItemRow($0, idKind: table.idKind)
+        }
+        if let found = renamed ?? exact { return found }
+        guard table.idKind == .string else { return nil }
+        let rows = try transaction.all(ItemRow.byIDInAnyCase, [table.id, id.text]) {
+            ItemRow($0, idKind: table.idKind)
+        }
+        return rows.count == 1 ? rows[0] : nil
+    }
+
+    /// The item as a client sees it, tombstones too.
+    func item(_ table: TableRecord, _ id: ItemID) throws -> Item? {
+        try row(table, id)?.item
+    }
+
+    /// Writes a row as it is; gives it its row id when it is new.
+    func save(_ row: inout ItemRow) throws {
+        if let rowID = row.rowID {
+            try transaction.run(
+                """
+                UPDATE items SET columns = ?, created_at = ?, stamp = ?, version = ?,
+                  deleted = ?, server_version = ?, server_updated_at = ?, server_deleted = ?,
+                  shadow_columns = ?, settled_at = ?, pending = ? WHERE rowid = ?
+                """,
+                [
+                    row.columns.text, row.createdAt, row.stamp, row.version, row.deleted,
+                    row.serverVersion, row.serverUpdatedAt, row.serverDeleted, row.shadow?.text,
+                    row.settledAt, row.pending, rowID,
+                ])
+        } else {
+            try transaction.run(
+                """
+                INSERT INTO items(table_id, id, columns, created_at, stamp, version, deleted,
+                  server_version, server_updated_at, server_deleted, shadow_columns, settled_at,
+                  pending) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+                [
+                    row.tableID, row.id.text, row.columns.text, row.createdAt, row.stamp,
+                    row.version, row.deleted, row.serverVersion, row.serverUpdatedAt,
+                    row.serverDeleted, row.shadow?.text, row.settledAt, row.pending,
+                ])
+            row.rowID = transaction.db.insertedRowID
+        }
+    }
+
+    /// Whether a row is known that the backend keeps although it is deleted: the table deletes softly.
+    /// False where the table deletes hard, or no such row was seen yet.
+    func isKnownToDeleteSoftly(_ table: TableRecord) throws -> Bool {
+        try transaction.integer(
+            """
+            SELECT 1 FROM items INDEXED BY items_tombstones
+              WHERE deleted = 1 AND server_deleted = 1 AND table_id = ? LIMIT 1
+            """, [table.id]) != nil
+    }
+
+    /// Gives a changed row its stamp and version and writes it.
+    ///
+    /// Both are the store's own and change together, with what a client can see of the row: a push
+    /// that the backend took as it was, and a pulled row with nothing new in it, are invisible. Such a
+    /// row is shown as before, also where the backend writes null for a column that it has not.
+    func restamp(_ row: inout ItemRow, from before: ItemRow) throws {
+        let isVisible =
+            transaction.has(.pushIsVisible) || before.rowID == nil || before.deleted != row.deleted
+            || !row.columns.changedNames(from: before.columns).isEmpty
+        if isVisible {
+            row.version = transaction.ids.version()
+            row.stamp = try counters.nextStamp(row.tableID)
+        } else {
+            row.columns = before.columns
+        }
+        try save(&row)
+    }
+
+    /// Removes an item that has no local changes.
+    /// - Parameter leavingTombstone: whether clients that sync against this store are to learn of
+    ///   it; a purge leaves nothing.
+    /// - Returns: whether there was such an item.
+    @discardableResult
+    func remove(
+        _ id: ItemID, from table: TableRecord, leavingTombstone: Bool
+    ) throws -> Bool {
+        guard var row = try row(table, exactly: id), row.pending == nil else { return false }
+        guard leavingTombstone else {
+            try transaction.run("DELETE FROM items WHERE rowid = ?", [row.rowID])
+            return true
+        }
+        if row.deleted { return false }
+        let before = row
+        row.deleted = true
+        row.serverVersion = nil
+        row.serverUpdatedAt = nil
+        row.serverDeleted = false
+        try restamp(&row, from: before)
+        return true
+    }
+
+    /// The ids of a table that inserts got from the backend.
+    func claimedIDs(of table: TableRecord) throws -> Set<String> {
+        Set(try transaction.column("SELECT id FROM aliases WHERE table_id = ?", [table.id]))
+    }
+
+    /// Whether another insert of the table got this id from the backend.
+    func isClaimed(_ id: ItemID, _ operation: TableOperation) throws -> Bool {
+        try transaction.integer(
+            "SELECT 1 FROM aliases WHERE table_id = ? AND id = ? LIMIT 1",
+            [operation.tableID, id.text]) != nil
+    }
+}
+
+extension ItemRow {
+    /// The versions under which a client may know the item as it is: the store's own, and the backend's
+    /// while nothing was changed here.
+    var knownVersions: [String] {
+        guard pending == nil, let serverVersion else { return [version] }
+        return [version, serverVersion]
+    }
+}

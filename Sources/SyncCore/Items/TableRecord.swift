@@ -1,0 +1,69 @@
+import Storage
+import TablesProtocol
+
+/// A table's settings, and the spelling of its columns.
+struct TableRecord: Sendable, Hashable {
+    var id: Int64
+    /// As first spelled.
+    var name: TableName
+    var idKind: IDKind
+    /// Whether a pull has completed once.
+    var isComplete: Bool
+    var readPolicy: ReadPolicy
+    var writePolicy: WritePolicy
+    var conflictPolicy: ConflictPolicy
+    /// For writes without If-Match: `ask` or `client`.
+    var unconditionalPolicy: ConflictPolicy
+    var isPublic: Bool
+    var paging: Paging
+    var spellings: ColumnSpellings
+    var lastPullAt: Instant?
+    /// What its last pull found odd in how the backend lists it.
+    var warning: String?
+    /// Why its pulls fail; nil while they succeed.
+    var pullError: String?
+    var pullsFailSince: Instant?
+    /// The most rows that the backend gives in one page; nil while it gave what it was asked for.
+    var pageRows: Int?
+    /// How many rows the largest page had that the backend gave.
+    var largestPageRows: Int?
+    /// By which columns an item needs items of other tables.
+    var parents: [ParentLink]
+    /// Keep an update apart from the delete that follows it.
+    var preservesHistory: Bool
+    /// What the store made for its lists.
+    var indexes: [TableIndex]
+
+    /// The columns in the order in which ``init(_:)`` reads them.
+    static let select = """
+        SELECT id, name, id_kind, is_complete, read_policy, write_policy, conflict_policy,
+          unconditional_policy, is_public, paging, column_spellings, last_pull_at, warning,
+          parents, preserves_history, indexes, pull_error, pulls_fail_since, page_rows, largest_page_rows FROM tables
+        """
+    static let byName = "\(select) WHERE name_key = ?"
+    static let byID = "\(select) WHERE id = ?"
+
+    init?(_ row: StatementRow) {
+        guard let name = TableName(row[1] as String) else { return nil }
+        id = row[0]
+        self.name = name
+        idKind = IDKind(rawValue: row[2]) ?? .string
+        isComplete = row[3]
+        readPolicy = ReadPolicy(rawValue: row[4]) ?? .local
+        writePolicy = WritePolicy(rawValue: row[5]) ?? .local
+        conflictPolicy = ConflictPolicy(rawValue: row[6]) ?? .ask
+        unconditionalPolicy = ConflictPolicy(rawValue: row[7]) ?? .ask
+        isPublic = row[8]
+        paging = Paging(rawValue: row[9]) ?? .keyset
+        spellings = ColumnSpellings(text: row[10])
+        lastPullAt = (row[11] as Int64?).map { Instant(milliseconds: $0) }
+        warning = row[12]
+        parents = JSONList.names(row[13]).compactMap(ParentLink.init(_:))
+        preservesHistory = row[14]
+        indexes = TableIndex.list(row[15])
+        pullError = row[16]
+        pullsFailSince = (row[17] as Int64?).map { Instant(milliseconds: $0) }
+        pageRows = (row[18] as Int64?).map { Int($0) }
+        largestPageRows = (row[19] as Int64?).map { Int($0) }
+    }
+}

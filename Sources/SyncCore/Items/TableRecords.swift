@@ -1,0 +1,117 @@
+import Storage
+import TablesProtocol
+
+/// The tables with their settings and column names: `tables`.
+struct TableRecords {
+    let transaction: Transaction
+
+    /// A table by its name, whatever its case.
+    func table(_ name: TableName) throws -> TableRecord? {
+        try known({ $0.remembered(name) }) {
+            try transaction.first(TableRecord.byName, [name.key], TableRecord.init)
+        }
+    }
+
+    /// A table by its number.
+    func table(id: Int64) throws -> TableRecord? {
+        try known({ $0.remembered(id: id) }) {
+            try transaction.first(TableRecord.byID, [id], TableRecord.init)
+        }
+    }
+
+    /// A table from memory, unless this transaction has changed one, else as `load` finds it.
+    private func known(
+        _ remembered: (TableCatalog) -> TableRecord?, _ load: () throws -> TableRecord?
+    ) throws -> TableRecord? {
+        guard let tablesInMemory = transaction.tablesInMemory, !transaction.effects.changedTables
+        else { return try load() }
+        if let known = remembered(tablesInMemory) { return known }
+        let loaded = try load()
+        if let loaded { tablesInMemory.remember(loaded) }
+        return loaded
+    }
+
+    /// All tables, by name.
+    func all() throws -> [TableRecord] {
+        try transaction.all("\(TableRecord.select) ORDER BY name_key", [], TableRecord.init)
+    }
+
+    /// The table of that name, made when there is none.
+    func make(_ name: TableName, idKind: IDKind = .string) throws -> TableRecord {
+        if let table = try table(name) { return table }
+        try transaction.run(
+            "INSERT INTO tables(name, name_key, id_kind) VALUES (?, ?, ?)",
+            [name.text, name.key, idKind.rawValue])
+        transaction.effects.changedTables = true
+        guard let table = try table(name) else { throw StoreError.failed("No table was made.") }
+        return table
+    }
+
+    /// Writes a table's settings; its column names are left as they are.
+    func save(_ table: TableRecord) throws {
+        try transaction.run(
+            """
+            UPDATE tables SET id_kind = ?, is_complete = ?, read_policy = ?, write_policy = ?,
+              conflict_policy = ?, unconditional_policy = ?, is_public = ?, paging = ?,
+              last_pull_at = ?, warning = ?, parents = ?, preserves_history = ?, pull_error = ?,
+              pulls_fail_since = ?, page_rows = ?, largest_page_rows = ? WHERE id = ?
+            """,
+            [
+                table.idKind.rawValue, table.isComplete, table.readPolicy.rawValue,
+                table.writePolicy.rawValue, table.conflictPolicy.rawValue,
+                table.unconditionalPolicy.rawValue, table.isPublic, table.paging.rawValue,
+                table.lastPullAt?.milliseconds, table.warning,
+                JSONList.text(table.parents.map(\.description)), table.preservesHistory,
+                table.pullError, table.pullsFailSince?.milliseconds, table.pageRows,
+                table.largestPageRows, table.id,
+            ])
+        transaction.effects.changedTables = true
+    }
+
+    /// Gives columns the names that the table keeps; new names are kept from now on.
+    /// - Parameter shared: whether every row has the columns; see ``RemoteRow/sharesColumns``.
+    func respell(
+        _ columns: Columns, in table: TableRecord, shared: Bool = false
+    ) throws -> Columns {
+        if table.spellings.knows(columns.all, shared: shared) { return columns }
+        return try learn(of: table) { $0.respell(columns, shared: shared) }
+    }
+
+    /// Forgets which columns every row of the table has.
+    func forgetSharedColumns(of table: TableRecord) throws {
+        try learn(of: table) { $0.forgetShared() }
+    }
+
+    private func learn<Value>(
+        of table: TableRecord, _ change: (inout ColumnSpellings) -> Value
+    ) throws -> Value {
+        // The record may be older than this transaction; the table itself is not.
+        let text: String? = try transaction.first(
+            "SELECT column_spellings FROM tables WHERE id = ?", [table.id]
+        ) { $0[0] }
+        let known = ColumnSpellings(text: text ?? "{}")
+        var learned = known
+        let value = change(&learned)
+        if learned != known {
+            try transaction.run(
+                "UPDATE tables SET column_spellings = ? WHERE id = ?", [learned.text, table.id])
+            transaction.effects.changedTables = true
+        }
+        return value
+    }
+
+    /// The backend's side as a row says it, in the table's spelling.
+    func side(_ remote: RemoteRow?, in table: TableRecord) throws -> ServerSide {
+        let columns = try remote.map {
+            try respell($0.columns, in: table, shared: $0.sharesColumns)
+        }
+        return ServerSide(remote, columns: columns)
+    }
+
+    /// Whether the backend has had a table: it was pulled, or an operation on it has arrived.
+    func wasThere(_ table: TableRecord) throws -> Bool {
+        if table.isComplete || table.lastPullAt != nil { return true }
+        return try transaction.integer(
+            "SELECT 1 FROM state_counts WHERE table_id = ? AND state = 'done'", [table.id]) != nil
+    }
+}

@@ -1,0 +1,132 @@
+import Storage
+import TablesProtocol
+
+/// How far the incremental pull of one table, query and filter has come.
+struct PullToken: Sendable, Hashable {
+    let rowID: Int64
+    /// The raw updatedAt of the last row seen; nil before the first.
+    var updatedAt: String?
+    /// The id of the last row seen.
+    var lastID: String?
+    /// Whether a pull has come to its end once.
+    var isComplete: Bool
+    var lastRunAt: Instant?
+}
+
+/// How far pulls have come, and what each query brought: `tokens` and `members`.
+struct PullTokens {
+    let transaction: Transaction
+
+    /// The token of a table, query and filter, made when there is none. A new filter under an old
+    /// query id starts from the beginning, since its token is another one.
+    func token(
+        _ table: TableRecord, queryID: String, filterHash: String
+    ) throws -> PullToken {
+        try transaction.run(
+            """
+            INSERT INTO tokens(table_id, query_id, filter_hash) VALUES (?, ?, ?)
+            ON CONFLICT DO NOTHING
+            """, [table.id, queryID, filterHash])
+        let token = try transaction.first(
+            """
+            SELECT id, updated_at, last_id, is_complete, last_run_at FROM tokens
+            WHERE table_id = ? AND query_id = ? AND filter_hash = ?
+            """, [table.id, queryID, filterHash]
+        ) { row in
+            PullToken(
+                rowID: row[0], updatedAt: row[1], lastID: row[2], isComplete: row[3],
+                lastRunAt: (row[4] as Int64?).map { Instant(milliseconds: $0) })
+        }
+        guard let token else { throw StoreError.failed("No token was made.") }
+        return token
+    }
+
+    /// The token of what a pull is asked for.
+    func token(_ table: TableRecord, of request: PullRequest) throws -> PullToken {
+        try token(table, queryID: request.queryID ?? "", filterHash: request.filterHash)
+    }
+
+    /// Writes how far a pull has come.
+    func save(_ token: PullToken) throws {
+        try transaction.run(
+            """
+            UPDATE tokens SET updated_at = ?, last_id = ?, is_complete = ?, last_run_at = ?
+            WHERE id = ?
+            """,
+            [
+                token.updatedAt, token.lastID, token.isComplete, token.lastRunAt?.milliseconds,
+                token.rowID,
+            ])
+    }
+
+    /// Forgets how far pulls of a table have come: of one query id, or of all.
+    func remove(of table: TableRecord, queryID: String? = nil) throws {
+        try transaction.run(
+            "DELETE FROM tokens WHERE table_id = ?1 AND query_id = coalesce(?2, query_id)",
+            [table.id, queryID])
+    }
+
+    /// Remembers that a query brought an item.
+    func addMember(_ id: ItemID, to token: PullToken) throws {
+        try transaction.run(
+            "INSERT INTO members(token, item_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            [token.rowID, id.text])
+    }
+
+    /// The items that a query has brought and that wait for nothing here, as texts; those pushed
+    /// since a change are not among them.
+    func cleanMembers(
+        of token: PullToken, in table: TableRecord, asOf change: Int64
+    ) throws -> [String] {
+        try transaction.column(
+            """
+            SELECT item_id FROM members
+            LEFT JOIN items ON items.table_id = ?1 AND items.id = members.item_id
+            WHERE token = ?2 AND pending IS NULL AND coalesce(settled_at, 0) <= ?3
+            """, [table.id, token.rowID, change])
+    }
+
+    /// Whether something else than this query vouches for an item: another query that brought it,
+    /// or a pull of the whole table, however far it came.
+    func isClaimed(_ id: String, in table: TableRecord, besides token: PullToken) throws -> Bool {
+        try transaction.integer(
+            """
+            SELECT 1 FROM tokens WHERE table_id = ?1 AND id <> ?2 AND (
+              query_id = '' AND filter_hash = '' AND (is_complete OR updated_at IS NOT NULL)
+              OR EXISTS (SELECT 1 FROM members WHERE token = tokens.id AND item_id = ?3)) LIMIT 1
+            """, [table.id, token.rowID, id]) != nil
+    }
+
+    /// Forgets that a query brought an item.
+    func removeMember(_ id: String, from token: PullToken) throws {
+        try transaction.run(
+            "DELETE FROM members WHERE token = ? AND item_id = ?", [token.rowID, id])
+    }
+
+    /// Notes which items a query brings now, and which it brings no more.
+    func note(_ rows: some Sequence<ListElement>, of token: PullToken) throws {
+        for row in rows.lazy.compactMap(\.row) {
+            if row.isDeleted {
+                try removeMember(row.id.text, from: token)
+            } else {
+                try addMember(row.id, to: token)
+            }
+        }
+    }
+}
+
+extension PullToken {
+    /// Moves the token to the latest row, never back: the pages of the overlap come before it.
+    ///
+    /// A row of a time far in the future does not move it: all that changes until then would be missed.
+    mutating func advance(to rows: some Sequence<ListElement>, now: Instant) {
+        let latest = now.advanced(by: .seconds(SyncLimits.futureSeconds))
+        for row in rows {
+            guard let raw = row.updatedAt, let instant = Instant(iso: raw), instant <= latest
+            else { continue }
+            if let updatedAt, let mine = Instant(iso: updatedAt), mine > instant { continue }
+            updatedAt = raw
+            lastID = row.idText ?? ""
+        }
+    }
+}

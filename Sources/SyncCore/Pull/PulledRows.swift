@@ -1,0 +1,109 @@
+import TablesProtocol
+
+/// What a row of the backend did to the store.
+enum AppliedRow: Sendable, Hashable {
+    case inserted, updated, deleted
+    /// The store had it so already.
+    case unchanged
+    /// The item has local changes, which stay; the row is kept beside them.
+    case shadowed
+    /// A push outcome was committed after the request began, so the row may be older than ours.
+    case skipped
+}
+
+/// Takes the rows that a pull brings.
+struct PulledRows {
+    let transaction: Transaction
+    private var events: EventLog { transaction.events }
+    private var items: ItemTable { transaction.items }
+    private var queue: OperationQueue { transaction.queue }
+    private var setAsideRows: SetAsideRows { transaction.setAsideRows }
+    private var tables: TableRecords { transaction.tables }
+
+    /// Takes an element of a page: applies a row, sets aside what is none.
+    /// - Parameter hasSetAside: rows of the table are set aside, this one perhaps among them.
+    func take(
+        _ element: ListElement, to table: TableRecord, asOf change: Int64, hasSetAside: Bool = true
+    ) throws -> AppliedRow {
+        switch element {
+        case .row(let row):
+            if hasSetAside { try setAsideRows.release(row.id.text, of: table) }
+            return try apply(row, to: table, asOf: change)
+        case .odd(let odd):
+            try setAsideRows.keep(odd, of: table)
+            return .unchanged
+        }
+    }
+
+    /// Takes one row of a page that was pulled. Emits no event: the caller emits one for each page.
+    ///
+    /// 1. A row whose push outcome was committed after the page's request began is left alone: no
+    ///    order is read from versions or clocks.
+    /// 2. Equal version, updatedAt and columns mean that it is here already. The first two are not
+    ///    enough: a backend that is restored from an older backup gives a version a second time.
+    /// 3. Over local changes the row is only kept as the backend's side.
+    /// 4. Otherwise it becomes the item.
+    ///
+    /// - Parameter change: ``StoreCounters/changeCount()`` as it was before the page was asked for.
+    func apply(
+        _ remote: RemoteRow, to table: TableRecord, asOf change: Int64
+    ) throws -> AppliedRow {
+        let server = try tables.side(remote, in: table)
+        guard var row = try items.row(table, exactly: remote.id) else {
+            var row = ItemRow(new: remote.id, tableID: table.id)
+            let before = row
+            take(server, &row)
+            row.createdAt = row.createdAt ?? transaction.now.milliseconds
+            try items.restamp(&row, from: before)
+            return row.deleted ? .deleted : .inserted
+        }
+        if row.settledAt > change { return .skipped }
+        if isSame(row, server) { return .unchanged }
+        let before = row
+        if row.pending != nil, !transaction.has(.pullOverwrites) {
+            row.shadow = server.columns
+            row.serverVersion = server.version
+            row.serverUpdatedAt = server.updatedAt
+            row.serverDeleted = server.isDeleted
+            try items.save(&row)
+            try renewConflict(of: row)
+            return .shadowed
+        }
+        take(server, &row)
+        try items.restamp(&row, from: before)
+        return row.deleted && !before.deleted ? .deleted : .updated
+    }
+
+    /// A conflict whose server's side has changed gets a new revision, so that a decision on the old
+    /// one is refused.
+    private func renewConflict(of row: ItemRow) throws {
+        guard !transaction.has(.staleDecisionIsTaken), let pending = row.pending,
+            var operation = try queue.operation(seq: pending),
+            operation.state == .conflict
+        else { return }
+        operation.reason = ConflictReason.sentence(
+            operation.kind, isGone: !ServerSide(shadowOf: row).isLive)
+        try queue.save(&operation)
+        events.emit(.conflict, operation)
+    }
+
+    private func take(_ server: ServerSide, _ row: inout ItemRow) {
+        row.serverVersion = server.version
+        row.serverUpdatedAt = server.updatedAt
+        row.serverDeleted = server.isDeleted
+        row.columns = server.columns ?? row.columns
+        row.deleted = server.isDeleted
+        row.createdAt = row.createdAt ?? server.createdAt?.milliseconds
+    }
+
+    private func isSame(_ row: ItemRow, _ server: ServerSide) -> Bool {
+        guard row.serverDeleted == server.isDeleted, row.serverVersion == server.version,
+            row.serverUpdatedAt == server.updatedAt
+        else { return false }
+        let known = row.pending == nil ? row.visible : row.shadow
+        guard let known, let theirs = server.columns else {
+            return server.version != nil || server.updatedAt != nil
+        }
+        return theirs.changedNames(from: known).isEmpty
+    }
+}

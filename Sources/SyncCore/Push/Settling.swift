@@ -1,0 +1,216 @@
+import TablesProtocol
+
+/// What the engine decided on an operation, to be committed in one transaction.
+enum SettledOutcome: Sendable {
+    /// The backend has it. `row` is its answer, nil when it sent none (a delete, or the row is gone).
+    case applied(row: RemoteRow?, RowOrigin)
+    /// Not now; the backend cannot have acted unless `maybeApplied`.
+    /// `isAsked`: the backend named the time.
+    case waiting(reason: String, until: Instant?, maybeApplied: Bool, isAsked: Bool = false)
+    /// A request may have reached the backend and no verdict came.
+    case unknown(reason: String, until: Instant?, isAsked: Bool = false)
+    /// Start again from the backend's present row: a merge of disjoint columns, or mine by policy.
+    /// Due at once. The row nil: the backend has none, so the operation becomes an insert.
+    case rebased(onto: RemoteRow?, reason: String)
+    /// A person decides. The row nil or deleted: the backend has none.
+    case conflict(server: RemoteRow?, reason: String)
+    /// The backend refuses it.
+    case quarantined(reason: String, maybeApplied: Bool)
+    /// A policy takes the backend's row and gives mine up.
+    case discarded(server: RemoteRow?, reason: String)
+}
+
+/// Commits what the engine decided on an operation.
+struct Settling {
+    let transaction: Transaction
+    private var attempts: AttemptLog { transaction.attempts }
+    private var counters: StoreCounters { transaction.counters }
+    private var events: EventLog { transaction.events }
+    private var history: HistoryLog { transaction.history }
+    private var items: ItemTable { transaction.items }
+    private var queue: OperationQueue { transaction.queue }
+    private var tables: TableRecords { transaction.tables }
+    private var assignedIDs: AssignedIDs { AssignedIDs(transaction: transaction) }
+    private var dependencies: Dependencies { Dependencies(transaction: transaction) }
+    private var discarding: Discarding { Discarding(transaction: transaction) }
+    private var folding: Folding { Folding(transaction: transaction) }
+    private var idKinds: IDKinds { IDKinds(transaction: transaction) }
+    private var rebase: Rebase { Rebase(transaction: transaction) }
+
+    /// Commits what became of an operation: operation, attempt, row, base, successors and history
+    /// together.
+    ///
+    /// 1. The attempt ends with what the backend said.
+    /// 2. An insert's id becomes the one that the backend assigned, if that is another one.
+    /// 3. The operation and its item take the outcome; what was written meanwhile starts from it.
+    /// 4. An answer with a number as the id shows what the table's ids are.
+    ///
+    /// - Returns: the state that the operation got; its present one when it was closed already.
+    @discardableResult
+    func settle(
+        _ seq: Int64, _ outcome: SettledOutcome, attempt: AttemptEnd?
+    ) throws -> OperationState {
+        guard var operation = try queue.operation(seq: seq), operation.state.isOpen,
+            var table = try tables.table(id: operation.tableID)
+        else { return try queue.operation(seq: seq)?.state ?? .discarded }
+        operation.lastStatus = attempt == nil ? operation.lastStatus : attempt?.status
+        operation.lastError = attempt == nil ? operation.lastError : attempt?.error
+        var outcome = outcome
+        if case .applied(let remote?, _) = outcome, remote.id != operation.itemID,
+            operation.kind == .insert
+        {
+            if try assignedIDs.remap(operation, to: remote.id, table) {
+                operation.itemID = remote.id
+            } else {
+                outcome = .quarantined(
+                    reason:
+                        "The backend answered with \(remote.id), an item that has changes here.",
+                    maybeApplied: true)
+            }
+        }
+        var row =
+            try items.row(table, exactly: operation.itemID)
+            ?? ItemRow(new: operation.itemID, tableID: table.id)
+        let state = try take(outcome, &operation, &row, table)
+        if let attempt { try attempts.end(operation, attempt, state) }
+        if state.isOpen {
+            try dependencies.tellWaiting(for: operation)
+            events.emit(state == .conflict ? .conflict : .operation, operation)
+        }
+        events.emit(.item, operation)
+        if case .applied(let remote?, _) = outcome, remote.id.kind == .integer {
+            try idKinds.adoptIntegerIDs(&table)
+        }
+        return state
+    }
+
+    private func take(
+        _ outcome: SettledOutcome, _ operation: inout TableOperation, _ row: inout ItemRow,
+        _ table: TableRecord
+    ) throws -> OperationState {
+        switch outcome {
+        case .applied(let remote, let origin):
+            try applied(&operation, &row, remote, origin, table)
+        case .waiting(let reason, let until, let maybeApplied, let isAsked):
+            try wait(&operation, .waiting, reason, until, maybeApplied: maybeApplied)
+            if isAsked { try keepUntil(operation) }
+            try folding.fold(&operation, &row)
+        case .unknown(let reason, let until, let isAsked):
+            try wait(&operation, .unknown, reason, until, maybeApplied: true)
+            if isAsked { try keepUntil(operation) }
+        case .rebased(let remote, let reason):
+            try rebased(&operation, &row, remote, reason, table)
+        case .conflict(let remote, let reason):
+            try conflict(&operation, &row, remote, reason, table)
+        case .quarantined(let reason, let maybeApplied):
+            try wait(&operation, .quarantined, reason, nil, maybeApplied: maybeApplied)
+            try history.record(.quarantined, actor: .engine, operation, summary: reason)
+            try folding.fold(&operation, &row)
+        case .discarded(let remote, let reason):
+            try discarding.giveUp(
+                &operation, &row, for: try tables.side(remote, in: table), by: .engine,
+                reason: reason)
+        }
+        return operation.state
+    }
+
+    private func applied(
+        _ operation: inout TableOperation, _ row: inout ItemRow, _ remote: RemoteRow?,
+        _ origin: RowOrigin, _ table: TableRecord
+    ) throws {
+        let expected =
+            operation.kind == .delete
+            ? nil : Rebase.wanted(operation, over: ServerSide(columns: operation.baseRow))
+        let server = try settled(operation, row, remote, isWhole: origin.isWhole, table)
+        let before = row.visible
+        let successors = try queue.successors(of: operation.seq)
+        try queue.close(&operation, .done)
+        row.settledAt = try counters.nextChange()
+        // What is deleted for good was the backend's row, and comes back as that.
+        if operation.kind == .delete, successors.isEmpty {
+            row.columns = row.shadow ?? row.columns
+        }
+        try rebase.move(
+            &row, successors, onto: server,
+            after: ChainSides.Predecessor(
+                kind: operation.kind, expected: expected, isOwnAnswer: origin.isOwnAnswer))
+        try history.record(
+            .sent, actor: .engine, operation, before: before,
+            after: server.isLive ? server.columns : nil, summary: "The backend has it.")
+    }
+
+    /// What the backend has after it took the operation: its answer laid over what was sent.
+    private func settled(
+        _ operation: TableOperation, _ row: ItemRow, _ remote: RemoteRow?, isWhole: Bool,
+        _ table: TableRecord
+    ) throws -> ServerSide {
+        if operation.kind == .delete {
+            // A server that deletes for good may answer with the row as it was.
+            guard let remote, remote.isDeleted else { return .none }
+            var server = try tables.side(remote, in: table)
+            if server.columns?.isEmpty ?? true { server.columns = operation.baseRow }
+            return server
+        }
+        var sent = Rebase.wanted(operation, over: ServerSide(shadowOf: row))
+        guard let remote else { return ServerSide(columns: sent) }
+        var server = try tables.side(remote, in: table)
+        if !isWhole, let answer = server.columns {
+            sent.merge(answer)
+            server.columns = sent
+        }
+        return server
+    }
+
+    private func wait(
+        _ operation: inout TableOperation, _ state: OperationState, _ reason: String,
+        _ until: Instant?, maybeApplied: Bool
+    ) throws {
+        operation.state = state
+        operation.reason = reason
+        operation.nextAttemptAt = until
+        operation.maybeApplied = maybeApplied
+        operation.mayArriveLate = operation.mayArriveLate || maybeApplied
+        try queue.save(&operation)
+    }
+
+    /// Notes that the backend named the time of the next attempt: no one may try it sooner.
+    private func keepUntil(_ operation: TableOperation) throws {
+        try transaction.run(
+            "UPDATE operations SET not_before = next_attempt_at WHERE seq = ?", [operation.seq])
+    }
+
+    private func rebased(
+        _ operation: inout TableOperation, _ row: inout ItemRow, _ remote: RemoteRow?,
+        _ reason: String, _ table: TableRecord
+    ) throws {
+        let before = row.visible
+        let successors = try queue.successors(of: operation.seq)
+        try queue.requeue(&operation, reason)
+        row.settledAt = try counters.nextChange()
+        try rebase.move(
+            &row, [operation] + successors, onto: try tables.side(remote, in: table),
+            isDecided: true)
+        operation = try queue.operation(seq: operation.seq) ?? operation
+        try history.record(
+            .merged, actor: .engine, operation, before: before, after: row.visible,
+            summary: reason)
+    }
+
+    private func conflict(
+        _ operation: inout TableOperation, _ row: inout ItemRow, _ remote: RemoteRow?,
+        _ reason: String, _ table: TableRecord
+    ) throws {
+        let server = try tables.side(remote, in: table)
+        try wait(&operation, .conflict, reason, nil, maybeApplied: false)
+        row.shadow = server.columns
+        row.serverVersion = server.version
+        row.serverUpdatedAt = server.updatedAt
+        row.serverDeleted = server.isDeleted
+        row.settledAt = try counters.nextChange()
+        try items.save(&row)
+        try history.record(
+            .conflict, actor: .engine, operation, before: row.visible,
+            after: server.isLive ? server.columns : nil, summary: reason)
+        try folding.fold(&operation, &row)
+    }
+}

@@ -1,0 +1,129 @@
+import TablesProtocol
+
+/// What goes before what between items, as the tables declare it:
+///
+/// 1. An item is inserted (or brought back) after those that its declared columns name.
+/// 2. It is deleted before them; a change that makes it name another goes before their deletion too.
+/// 3. Two that wait for each other, also around corners, go in the order in which they were made.
+struct Dependencies {
+    let transaction: Transaction
+    private var events: EventLog { transaction.events }
+    private var items: ItemTable { transaction.items }
+    private var queue: OperationQueue { transaction.queue }
+    private var tables: TableRecords { transaction.tables }
+
+    /// Makes an operation wait when another one has to close first; true when it waits.
+    func holdBack(_ seq: Int64) throws -> Bool {
+        guard var operation = try queue.operation(seq: seq), operation.state.isOpen,
+            let first = try needed(by: operation).first(where: { candidate in
+                try !waits(candidate, for: operation)
+            })
+        else { return false }
+        operation.state = .waiting
+        operation.reason = Self.reason(toWaitFor: first)
+        operation.nextAttemptAt = nil
+        operation.waitsFor = first.seq
+        try queue.save(&operation)
+        events.emit(.operation, operation)
+        return true
+    }
+
+    /// Gives what waits for an operation the reason as it is now.
+    func tellWaiting(for operation: TableOperation) throws {
+        let waiting = try transaction.all(
+            TableOperation.byWaitsFor, [operation.seq], TableOperation.init)
+        for var held in waiting {
+            held.reason = Self.reason(toWaitFor: operation)
+            try queue.save(&held)
+            events.emit(.operation, held)
+        }
+    }
+
+    private static func reason(toWaitFor first: TableOperation) -> String {
+        let what = first.kind == .delete ? "deletion" : first.kind == .update ? "change" : "insert"
+        let title = first.title.map { "\"\($0)\" " } ?? ""
+        let name = "\(title)(\(first.table.text)/\(first.itemID.text))"
+        let rest =
+            switch first.state {
+            case .quarantined: ", which the backend refused."
+            case .conflict: ", which is in conflict."
+            case .queued, .sending, .waiting, .unknown, .done, .discarded, .collapsed:
+                ", which goes first."
+            }
+        return "Waits for the \(what) of \(name)\(rest)"
+    }
+
+    /// The open operations of other items that go before this one.
+    private func needed(by operation: TableOperation) throws -> [TableOperation] {
+        let found =
+            operation.kind == .delete
+            ? try departures(from: operation) : try arrivals(for: operation)
+        return found.filter { $0.tableID != operation.tableID || $0.itemID != operation.itemID }
+    }
+
+    /// The open inserts of items that an operation names.
+    private func arrivals(for operation: TableOperation) throws -> [TableOperation] {
+        guard let table = try tables.table(id: operation.tableID) else { return [] }
+        var found: [TableOperation] = []
+        for link in table.parents {
+            guard let value = operation.payload?.value(link.column), !value.isNull,
+                let parents = try tables.table(link.table),
+                let id = Self.id(value, in: parents),
+                let pending = try items.row(parents, id)?.pending,
+                let head = try queue.operation(seq: pending)
+            else { continue }
+            switch head.kind {
+            case .insert, .undelete: found.append(head)
+            case .update, .replace, .delete: break
+            }
+        }
+        return found
+    }
+
+    private static func id(_ value: JSONText, in table: TableRecord) -> ItemID? {
+        switch table.idKind {
+        case .integer:
+            (value.string ?? value.text).utf8.count < 20
+                ? Int64(value.string ?? value.text).map { ItemID($0) } : nil
+        case .string: try? ItemID(value.string ?? value.text)
+        }
+    }
+
+    /// The open operations by which items stop naming one that is deleted.
+    private func departures(from operation: TableOperation) throws -> [TableOperation] {
+        var found: [TableOperation] = []
+        for child in try tables.all() {
+            for link in child.parents where link.table == operation.table {
+                let naming = try transaction.all(
+                    """
+                    \(TableOperation.select) WHERE table_id = ? AND closed_at IS NULL
+                      AND kind IN ('delete', 'update', 'replace') AND instr(base_row, ?) > 0
+                    """, [child.id, operation.itemID.text], TableOperation.init)
+                found += naming.filter { other in
+                    let isLeft = other.baseRow?.names(operation.itemID, in: link.column) ?? false
+                    let stays =
+                        other.kind != .delete
+                        && !other.changedColumns.contains {
+                            $0.lowercased() == link.column.lowercased()
+                        }
+                    return isLeft && !stays
+                }
+            }
+        }
+        return found
+    }
+
+    /// Whether an operation waits, directly or around corners, for another one. Looks at no more than
+    /// ``SyncLimits/dependencySteps`` operations.
+    private func waits(_ operation: TableOperation, for other: TableOperation) throws -> Bool {
+        var seen: Set<Int64> = [operation.seq]
+        var open = [operation]
+        while let next = open.popLast(), seen.count <= SyncLimits.dependencySteps {
+            for needed in try needed(by: next) where seen.insert(needed.seq).inserted {
+                if needed.seq == other.seq { return true }
+                open.append(needed)
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,106 @@
+import TablesProtocol
+
+/// Gives operations up.
+struct Discarding {
+    let transaction: Transaction
+    private var counters: StoreCounters { transaction.counters }
+    private var events: EventLog { transaction.events }
+    private var history: HistoryLog { transaction.history }
+    private var items: ItemTable { transaction.items }
+    private var queue: OperationQueue { transaction.queue }
+    private var actions: OperationActions { OperationActions(transaction: transaction) }
+    private var rebase: Rebase { Rebase(transaction: transaction) }
+
+    /// Ends an operation without effect; its item becomes the backend's, with what follows on top.
+    func giveUp(
+        _ operation: inout TableOperation, _ row: inout ItemRow, for server: ServerSide,
+        by actor: Actor, reason: String, kind: HistoryEntry.Kind = .discarded,
+        copy: ItemID? = nil
+    ) throws {
+        let before = row.visible
+        var point = UndoPoint(operation, row, server)
+        point.copy = copy
+        let successors = try queue.successors(of: operation.seq)
+        try queue.close(&operation, .discarded, reason: reason)
+        // A row that was never sent stays one: to write it again is an insert.
+        if row.isOnBackend || operation.maybeApplied || server.columns != nil {
+            // A person has learned nothing newer of the backend: a page under way still counts.
+            let isOfBackend = try actor == .engine || counters.changeCount() == 0
+            row.settledAt = isOfBackend ? try counters.nextChange() : max(row.settledAt, 1)
+        }
+        try rebase.move(&row, successors, onto: server)
+        if row.deleted, transaction.has(.discardKeepsRow) {
+            row.deleted = false
+            try items.save(&row)
+        }
+        try history.record(
+            kind, actor: actor, operation, before: before, after: row.visible, summary: reason,
+            point: point)
+    }
+
+    /// Gives an operation up; its item becomes what was last known of the backend.
+    func discard(_ id: OperationID, revision: Int?) throws -> ActionOutcome {
+        let found = try actions.find(id, revision: revision)
+        guard case .operation(var operation, _, var row) = found else { return found.refusal }
+        if operation.state == .sending { return .refused(reason: "It is being sent.") }
+        guard try queue.successor(of: operation.seq) == nil else {
+            return .refused(
+                reason: "A later change of the same item follows it: discard that one first.")
+        }
+        if operation.successorOf == nil {
+            try giveUp(
+                &operation, &row, for: ServerSide(shadowOf: row), by: .person,
+                reason: "Discarded.")
+        } else {
+            try discardSuccessor(&operation, &row)
+        }
+        return try actions.told(operation)
+    }
+
+    /// The item goes back to what the operation before leaves behind.
+    private func discardSuccessor(
+        _ operation: inout TableOperation, _ row: inout ItemRow
+    ) throws {
+        let before = row
+        let point = UndoPoint(operation, row, ServerSide(shadowOf: row))
+        try queue.close(&operation, .discarded, reason: "Discarded.")
+        row.columns = operation.baseRow ?? row.columns
+        row.deleted = operation.kind == .insert || operation.kind == .undelete
+        try items.restamp(&row, from: before)
+        try history.record(
+            .discarded, actor: .person, operation, before: before.visible, after: row.visible,
+            summary: "Discarded.", point: point)
+    }
+
+    /// Gives up an operation that the backend refuses while its client still waits for the answer:
+    /// that client was not told of a success.
+    ///
+    /// 1. What may have taken effect stays, and what another change follows.
+    /// 2. So does an operation in which another write of the item is: its client was told that it is kept.
+    /// 3. The item becomes the backend's again.
+    ///
+    /// - Returns: whether it was given up; otherwise a person decides.
+    func withdraw(_ id: OperationID) throws -> Bool {
+        guard case .operation(var operation, _, var row) = try actions.find(id, revision: nil),
+            operation.state == .quarantined || operation.state == .conflict,
+            !operation.maybeApplied, !operation.mayArriveLate, operation.successorOf == nil,
+            try queue.successor(of: operation.seq) == nil, try writesSince(operation) == 1
+        else { return false }
+        try giveUp(
+            &operation, &row, for: ServerSide(shadowOf: row), by: .engine,
+            reason: "The backend refused it, and the client that waited was told so.")
+        events.emit(.operation, operation)
+        events.emit(.item, operation)
+        return true
+    }
+
+    /// How often the operation's item was written since the operation began.
+    private func writesSince(_ operation: TableOperation) throws -> Int {
+        let count = try transaction.integer(
+            """
+            SELECT count(*) FROM history
+            WHERE at >= ? AND kind = 'write' AND table_id = ? AND item_id = ?
+            """, [operation.createdAt.milliseconds, operation.tableID, operation.itemID.text])
+        return Int(count ?? 0)
+    }
+}

@@ -1,0 +1,111 @@
+import Storage
+import TablesProtocol
+
+/// Which operations may be sent, and when: `operations` by the time of the next attempt.
+struct DueOperations {
+    let transaction: Transaction
+
+    /// The highest place in the order given so far: where a push that starts now ends.
+    func bookend() throws -> Int64 {
+        try transaction.integer("SELECT seq FROM sqlite_sequence WHERE name = 'operations'") ?? 0
+    }
+
+    /// Operations that may be sent now, in order, after one place and up to the bookend. Waiting and
+    /// unknown ones are among them when their time has come; of one item only the first.
+    func next(
+        after seq: Int64 = 0, upTo bookend: Int64, tables: Set<Int64>? = nil, limit: Int
+    ) throws -> [TableOperation] {
+        let only = tables.map { ids in
+            "AND table_id IN (\(ids.sorted().map(String.init).joined(separator: ",")))"
+        }
+        return try transaction.all(
+            """
+            SELECT \(TableOperation.columns) FROM operations INDEXED BY operations_due
+            JOIN tables ON tables.id = operations.table_id
+            WHERE \(Self.mayBeSent) AND seq > ? AND seq <= ? AND (state = 'queued' OR next_attempt_at <= ?) \(only ?? "")
+            ORDER BY seq LIMIT ?
+            """, [seq, bookend, transaction.now.milliseconds, limit], keep: tables == nil,
+            TableOperation.init)
+    }
+
+    /// The condition of the index `operations_due`, in its words: by others SQLite would not know it.
+    private static let mayBeSent = """
+        (state = 'queued' OR state = 'waiting' OR state = 'unknown') AND successor_of IS NULL
+          AND waits_for IS NULL
+        """
+
+    /// How many operations may be sent now.
+    func count(upTo bookend: Int64) throws -> Int {
+        let count = try transaction.integer(
+            """
+            SELECT count(*) FROM operations INDEXED BY operations_due
+            WHERE \(Self.mayBeSent) AND seq <= ? AND (state = 'queued' OR next_attempt_at <= ?)
+            """, [bookend, transaction.now.milliseconds])
+        return Int(count ?? 0)
+    }
+
+    /// Whether anything is due without waiting for a time. What follows an operation that waits or
+    /// is stuck is not.
+    func hasQueued() throws -> Bool {
+        try transaction.integer(
+            """
+            SELECT 1 FROM operations INDEXED BY operations_due
+            WHERE \(Self.mayBeSent) AND state = 'queued' LIMIT 1
+            """) != nil
+    }
+
+    /// When the next waiting or unknown operation is due; nil when none waits for a time.
+    func earliestAttempt() throws -> Instant? {
+        try transaction.integer(
+            """
+            SELECT min(next_attempt_at) FROM operations INDEXED BY operations_timed
+            WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL
+              AND waits_for IS NULL AND next_attempt_at IS NOT NULL
+            """
+        ).map { Instant(milliseconds: $0) }
+    }
+
+    /// Makes every operation due that waits for time alone, but for the time that the backend has asked
+    /// to be left alone.
+    func makeAllDue() throws {
+        try transaction.run(
+            """
+            UPDATE operations SET next_attempt_at = max(?1, coalesce(not_before, 0))
+            WHERE state IN ('waiting', 'unknown') AND waits_for IS NULL
+              AND coalesce(next_attempt_at, ?1 + 1) > max(?1, coalesce(not_before, 0))
+            """, [transaction.now.milliseconds])
+        transaction.effects.madeWork = true
+    }
+
+    /// Makes every waiting and unknown operation due: the clock by which they waited was wrong.
+    func forgetTimes() throws {
+        try transaction.run("UPDATE operations SET not_before = NULL WHERE not_before IS NOT NULL")
+        try makeAllDue()
+    }
+
+    /// How many operations wait to be tried again, and why the first does.
+    func waiting() throws -> (count: Int, reason: String?) {
+        let condition =
+            "state IN ('waiting', 'unknown') AND successor_of IS NULL AND waits_for IS NULL"
+        let count = try transaction.integer(
+            "SELECT count(*) FROM operations INDEXED BY operations_timed WHERE \(condition)")
+        guard let count, count > 0 else { return (0, nil) }
+        let reason: String?? = try transaction.first(
+            """
+            SELECT reason FROM operations INDEXED BY operations_timed WHERE \(condition)
+            ORDER BY next_attempt_at LIMIT 1
+            """, []
+        ) { $0[0] as String? }
+        return (Int(count), reason ?? nil)
+    }
+
+    /// Whether a waiting operation was last tried at a time that is still to come.
+    func hasAttempts(after now: Instant) throws -> Bool {
+        try transaction.integer(
+            """
+            SELECT 1 FROM operations INDEXED BY operations_timed
+            WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL
+              AND waits_for IS NULL AND last_attempt_at > ? LIMIT 1
+            """, [now.milliseconds]) != nil
+    }
+}

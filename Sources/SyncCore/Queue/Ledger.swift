@@ -1,0 +1,91 @@
+import Storage
+import TablesProtocol
+
+/// The account of every accepted write. The first four only grow.
+public struct Ledger: Sendable, Hashable {
+    /// Writes that were answered with success, and operations that resolutions made.
+    public var accepted: Int64
+    /// Operations that the backend has.
+    public var applied: Int64
+    /// Writes merged into others or without effect.
+    public var collapsed: Int64
+    /// Operations given up by a person or policy.
+    public var discarded: Int64
+    /// What is still open.
+    public var queue: QueueCounts
+
+    /// Whether every accepted write is accounted for.
+    public var balances: Bool {
+        accepted == applied + collapsed + discarded + Int64(queue.open)
+    }
+}
+
+/// How many operations are in each open state.
+public struct QueueCounts: Sendable, Hashable {
+    /// Due.
+    public var queued = 0
+    /// Will be tried again.
+    public var waiting = 0
+    /// On their way.
+    public var sending = 0
+    /// Sent without a verdict.
+    public var unknown = 0
+    /// Waiting for a decision.
+    public var conflict = 0
+    /// Refused by the backend.
+    public var quarantined = 0
+
+    /// All of them.
+    public var open: Int { queued + waiting + sending + unknown + conflict + quarantined }
+
+    /// No operations.
+    public init() {}
+}
+
+/// The counts of writes and operations: `ledger` and `state_counts`.
+struct LedgerTable {
+    let transaction: Transaction
+
+    /// The account of every accepted write.
+    func read() throws -> Ledger {
+        let found = try transaction.all("SELECT name, value FROM ledger") { row in
+            (row[0] as String, row[1] as Int64)
+        }
+        let counters = Dictionary(uniqueKeysWithValues: found)
+        return Ledger(
+            accepted: counters["accepted"] ?? 0, applied: counters["done"] ?? 0,
+            collapsed: counters["collapsed"] ?? 0, discarded: counters["discarded"] ?? 0,
+            queue: try queueCounts())
+    }
+
+    /// Counts a write that took effect without an operation of its own.
+    func countCollapsedWrite() throws { try count(["accepted", "collapsed"]) }
+
+    /// Adds one to each of these counters of the ledger.
+    func count(_ names: [String]) throws {
+        for name in names {
+            try transaction.run("UPDATE ledger SET value = value + 1 WHERE name = ?", [name])
+        }
+    }
+
+    /// How many operations are in each open state.
+    func queueCounts() throws -> QueueCounts {
+        var counts = QueueCounts()
+        let found = try transaction.all("SELECT state, sum(count) FROM state_counts GROUP BY state")
+        { row in
+            (state: OperationState(rawValue: row[0]), count: row[1] as Int)
+        }
+        for (state, count) in found {
+            switch state {
+            case .queued: counts.queued = count
+            case .sending: counts.sending = count
+            case .waiting: counts.waiting = count
+            case .unknown: counts.unknown = count
+            case .conflict: counts.conflict = count
+            case .quarantined: counts.quarantined = count
+            case .done, .discarded, .collapsed, nil: break
+            }
+        }
+        return counts
+    }
+}

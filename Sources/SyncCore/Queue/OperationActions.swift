@@ -1,0 +1,105 @@
+import TablesProtocol
+
+/// What became of an operator's action.
+public enum ActionOutcome: Sendable, Hashable {
+    /// Done; the operation as it is now, where there is one.
+    case done(OperationSummary?)
+    /// The operation is not what the action was decided on: decide again.
+    case changed(current: OperationSummary)
+    /// There is no such operation or entry.
+    case notFound
+    /// It cannot be done in this state, for this reason.
+    case refused(reason: String)
+}
+
+/// What a person does with one operation.
+struct OperationActions {
+    let transaction: Transaction
+    private var events: EventLog { transaction.events }
+    private var history: HistoryLog { transaction.history }
+    private var items: ItemTable { transaction.items }
+    private var queue: OperationQueue { transaction.queue }
+    private var tables: TableRecords { transaction.tables }
+    private var collapsing: Collapsing { Collapsing(transaction: transaction) }
+
+    /// The operation that an action means, or why the action cannot be done.
+    enum Found {
+        case operation(TableOperation, TableRecord, ItemRow)
+        case outcome(ActionOutcome)
+
+        /// Why the action cannot be done.
+        var refusal: ActionOutcome {
+            switch self {
+            case .outcome(let outcome): outcome
+            case .operation: .notFound
+            }
+        }
+    }
+
+    /// Finds an open operation and checks that it is what the action was decided on.
+    func find(_ id: OperationID, revision: Int?) throws -> Found {
+        guard let operation = try queue.operation(id: id) else { return .outcome(.notFound) }
+        guard let table = try tables.table(id: operation.tableID),
+            let row = try items.row(table, exactly: operation.itemID)
+        else { return .outcome(.notFound) }
+        let isSame = revision.map { $0 == operation.revision } ?? true
+        guard isSame, operation.state.isOpen else {
+            return .outcome(.changed(current: operation.summary(identity: transaction.identity)))
+        }
+        return .operation(operation, table, row)
+    }
+
+    /// Makes an operation due now. One that may have taken effect is read back first, as always.
+    func retry(_ id: OperationID, revision: Int?) throws -> ActionOutcome {
+        let found = try find(id, revision: revision)
+        guard case .operation(var operation, _, _) = found else { return found.refusal }
+        switch operation.state {
+        case .sending: return .refused(reason: "It is being sent.")
+        case .conflict: return .refused(reason: "The conflict has to be decided first.")
+        case .queued: return .done(operation.summary(identity: transaction.identity))
+        case .waiting, .unknown, .quarantined, .done, .discarded, .collapsed: break
+        }
+        operation.state = operation.maybeApplied ? .unknown : .queued
+        operation.reason = "Tried again by a person."
+        // What it waits for is looked at anew before it is sent.
+        operation.waitsFor = nil
+        operation.nextAttemptAt = operation.maybeApplied ? transaction.now : nil
+        try queue.save(&operation)
+        try history.record(.retried, actor: .person, operation, summary: "Tried again.")
+        return try told(operation)
+    }
+
+    /// Lays columns over the item and makes them what is sent; a refused operation is due again.
+    func edit(_ id: OperationID, revision: Int, _ columns: Columns) throws -> ActionOutcome {
+        let found = try find(id, revision: revision)
+        guard case .operation(let operation, let table, let row) = found else {
+            return found.refusal
+        }
+        if operation.mayHaveReached {
+            return .refused(
+                reason: "It may have reached the backend. Edit the item: the change will follow.")
+        }
+        if row.deleted { return .refused(reason: "A delete has nothing to edit.") }
+        let chain = try queue.chain(of: row)
+        guard chain.last?.seq == operation.seq else {
+            return .refused(reason: "A later change of the same item follows it: edit that one.")
+        }
+        let write = LocalWrite(
+            table: table.name, action: .update(row.id, columns),
+            generation: operation.generation, parameters: operation.parameters,
+            headers: operation.headers, actor: .person)
+        let edit = ItemEdit(
+            table: table, row: row, chain: chain, kind: .update,
+            columns: try tables.respell(columns, in: table), write: write)
+        _ = try collapsing.make(edit, WriteRules())
+        return try told(operation)
+    }
+
+    /// Tells the dashboard and gives the operation as it is now.
+    func told(_ operation: TableOperation) throws -> ActionOutcome {
+        events.emit(.operation, operation)
+        events.emit(.item, operation)
+        return .done(
+            try queue.operation(seq: operation.seq)?.summary(identity: transaction.identity))
+    }
+}

@@ -1,0 +1,99 @@
+import Storage
+import Synchronization
+
+extension Store {
+    /// Joins the next group commit. The completion, which may take its time, is called once, on a thread
+    /// of the store, when the write is on disk or has failed.
+    public func submit(
+        _ write: LocalWrite, completion: @escaping @Sendable (WriteOutcome) -> Void
+    ) {
+        submit(write, takesTime: true, completion)
+    }
+
+    /// Makes a local write and returns when it is on disk or has failed.
+    public func submit(_ write: LocalWrite) async -> WriteOutcome {
+        await withCheckedContinuation { continuation in
+            submit(write, takesTime: false) { continuation.resume(returning: $0) }
+        }
+    }
+
+    private func submit(
+        _ write: LocalWrite, takesTime: Bool,
+        _ completion: @escaping @Sendable (WriteOutcome) -> Void
+    ) {
+        isWritten.store(true, ordering: .relaxed)
+        let rules = rules
+        let entry = WriterEntry<Transaction>(
+            isNeverRefused: false, takesTime: takesTime,
+            make: { transaction in
+                let outcome = try LocalWriting(transaction: transaction).perform(write, rules)
+                return .init(isKept: outcome.isSuccess) { completion(outcome) }
+            },
+            fail: { completion(WriteOutcome(StoreError($0))) })
+        if !writer.submit(entry) { completion(.busy) }
+    }
+
+    /// Commits a short write of the engine with the next group, and returns when it is on disk; anything
+    /// else takes a transaction of its own (``write(inBudget:_:)``). A cancelled task does not stop it.
+    /// - Parameter body: may run again; what it wrote before it threw is rolled back.
+    func commitInGroup<T: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
+        try Self.value(await writer.writeInGroup(body))
+    }
+
+    /// Runs the engine's own transaction on the writer, in turn with the groups of local writes, and
+    /// returns when it is on disk. A cancelled task does not stop it: bookkeeping is finished.
+    /// - Parameters:
+    ///   - inBudget: true for what only brings rows, which ends where the budget ends.
+    ///   - body: runs a second time where there was no room for the first.
+    func write<T: Sendable>(
+        inBudget: Bool = false, _ body: @escaping @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
+        try Self.value(await writer.write(inBudget: inBudget, body))
+    }
+
+    /// Brings rows within the budget, and commits them together with what waits for a group commit.
+    /// Returns when they are on disk. A cancelled task does not stop it.
+    /// - Parameter body: ends soon where writes wait (``hasWaitingWrites``). It runs a second time where
+    ///   nothing could be committed with those that waited.
+    func writeBesideClients<T: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
+        try Self.value(await writer.writeBesideEntries(body))
+    }
+
+    /// Whether any write waits for the next group commit.
+    var hasWaitingWrites: Bool { writer.hasWaitingEntries }
+
+    static func value<T>(_ result: Result<T, some Error>) throws(StoreError) -> T {
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): throw StoreError(error)
+        }
+    }
+}
+
+extension WriteOutcome {
+    /// What a client is told when the store failed.
+    init(_ error: StoreError) {
+        switch error {
+        case .full, .overBudget: self = .storageFull
+        // The system may give files again.
+        case .readOnly, .cannotOpen: self = .readOnly
+        case .newerVersion(let reason), .damaged(let reason), .failed(let reason):
+            self = .failed(reason)
+        }
+    }
+
+    /// Whether the write took effect.
+    public var isSuccess: Bool {
+        switch self {
+        case .inserted, .updated, .deleted, .undeleted: true
+        case .missing, .gone, .preconditionFailed, .alreadyExists,
+            .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy,
+            .failed:
+            false
+        }
+    }
+}

@@ -1,2 +1,0 @@
-/// What is done to all operations that match a filter.
-public enum BulkAction: String, Sendable, Hashable { case retry, discard }

@@ -1,0 +1,90 @@
+import HTTPMessage
+import HTTPTypes
+import ReferenceBackend
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+@Suite(.ends) struct MaintenanceTests {
+    @Test func `samples are kept for seven days and then cut`() async throws {
+        let world = try World()
+        await world.engine.runMaintenance()
+        for _ in 0..<(9 * 24) {
+            world.clock.advance(by: .seconds(3600))
+            await world.engine.runMaintenance()
+        }
+        let samples = try await world.store.samples(since: .earliest)
+        let oldest = try #require(samples.first).at
+        let days = (world.clock.now().milliseconds - oldest.milliseconds) / 86_400_000
+        #expect(days == 7 && samples.count >= 7 * 24 && samples.count <= 7 * 24 + 2)
+    }
+
+    @Test func `the engine keeps house by itself, also with nothing to do`() async throws {
+        let world = try World(settings: SyncSettings(triggers: [.manual]))
+        try await world.insert("a")
+        try await world.delete("a")
+        world.clock.advance(by: .seconds(40 * 86_400))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await world.engine.run() }
+            try await world.pass { try await world.operations([.collapsed]).isEmpty }
+            group.cancelAll()
+        }
+        #expect(try await world.store.ledger().balances)
+    }
+
+    private static let page = Array("<html><body>Accept the terms</body></html>".utf8)
+
+    @Test(arguments: [200, 302, 400, 403, 511])
+    func `a network's sign-in page is not the backend, whether there is work or not`(status: Int)
+        async throws
+    {
+        for hasWork in [false, true] {
+            let world = try World()
+            if hasWork { try await world.insert("a") }
+            world.transport.decide { _, _ in
+                .instead(
+                    Response(
+                        status: .init(code: status), headerFields: [.contentType: "text/html"],
+                        body: Self.page))
+            }
+            let run = await world.engine.sync()
+            #expect(run.state == .offline, "\(status) \(hasWork): \(run)")
+            let state = await world.engine.backendStatus.state
+            #expect(state != .online && state != .signedOut, "\(status): \(state)")
+            #expect(world.writes.isEmpty)
+            #expect(try await world.open().allSatisfy { $0.attempts == 0 })
+            // Behind the portal is the backend.
+            world.transport.decide { _, _ in nil }
+            #expect(await world.engine.sync().state == .complete)
+        }
+    }
+
+    @Test func `columns that come and go at the backend are kept and sent back untouched`()
+        async throws
+    {
+        let world = try World()
+        try await world.elsewhere("POST", nil, #"{"id":"a","text":"x"}"#)
+        _ = await world.engine.pull(world.todo)
+        world.clock.advance(by: .seconds(60))
+        // A new version of the schema: a column more, one of another type, a nested one.
+        try await world.elsewhere(
+            "PATCH", "a", #"{"text":7,"added":"later","nested":{"a":[1,2.50]}}"#)
+        _ = await world.engine.pull(world.todo)
+        let item = try #require(try await world.local("a"))
+        #expect(item.columns["text"]?.text == "7")
+        #expect(item.columns["nested"]?.text == #"{"a":[1,2.50]}"#)
+        try await world.update("a", #"{"mine":true}"#)
+        #expect(await world.engine.push().state == .complete)
+        let patch = try #require(world.transport.sent.last { $0.head.method == .patch })
+        #expect(String(decoding: patch.body, as: UTF8.self) == #"{"mine":true}"#)
+        let remote = try #require(try await world.remote("a"))
+        #expect(remote.columns["added"] == .string("later"))
+        #expect(remote.columns["nested"]?.text == #"{"a":[1,2.50]}"#)
+        // Another client's offline query by a column that older rows do not have.
+        try await world.elsewhere("POST", nil, #"{"id":"b","text":"y"}"#)
+        _ = await world.engine.pull(world.todo)
+        #expect(try await world.store.tables().first?.items == 2)
+    }
+}

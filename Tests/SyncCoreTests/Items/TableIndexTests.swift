@@ -1,0 +1,278 @@
+import GRDB
+import GRDBSQLite
+import TablesProtocol
+import Testing
+
+@testable import Storage
+@testable import SyncCore
+
+/// Indexes that lists ask for and the operator builds.
+@Suite struct TableIndexTests {
+    let fixture: StoreFixture
+    static let costly = "$filter=Title eq 't3'&$top=5"
+
+    init() async throws {
+        fixture = try StoreFixture()
+        try await fixture.fill(900)
+    }
+
+    private func list(_ query: String, times: Int = 1) throws -> [String] {
+        var ids: [String] = []
+        for _ in 0..<times {
+            guard case .page(let page) = fixture.list(try TableQuery(odata: query)) else {
+                throw Unexpected()
+            }
+            ids = page.items.map(\.id.text)
+        }
+        return ids
+    }
+
+    struct Unexpected: Error {}
+
+    private func indexes() async throws -> [IndexStatus] {
+        try #require(try await fixture.store.tables().first).indexes
+    }
+
+    /// Builds the index that a list needs.
+    private func build(_ query: String) async throws {
+        let start = try await fixture.store.startIndex(
+            fixture.todo, .query(try TableQuery(odata: query)))
+        guard case .started(let id) = start else { throw Unexpected() }
+        try await fixture.untilMade(id)
+    }
+
+    private let none = "$filter=Title eq 'none'"
+
+    @Test func `a costly list suggests an index, and none is built`() async throws {
+        _ = try list(none, times: 4)
+        try await fixture.store.noteCostlyLists()
+        fixture.clock.advance(milliseconds: 60_000)
+        try await fixture.store.noteCostlyLists()
+        let index = try #require(try await indexes().first)
+        #expect(index.columns == ["Title"] && index.queries == 4 && index.builtAt == nil)
+        #expect(try await indexes().count == 1)
+    }
+
+    @Test func `a cheap list leaves no trace`() async throws {
+        _ = try list(Self.costly, times: 20)
+        #expect(fixture.store.costlyLists.take() == nil)
+    }
+
+    @Test func `what a list cost that was cut off is not counted for the next one`() async throws {
+        func query(_ first: String) throws -> TableQuery {
+            let terms = (0..<60).map { "indexof(Title,'zz\($0)') eq 0" }
+            let either = ([first] + terms).joined(separator: " or ")
+            return try TableQuery(odata: "$filter=done eq true and (\(either))&$top=1")
+        }
+        let (slow, quick) = (
+            try query("indexof(Title,'z') eq 0"), try query("indexof(Title,'t') eq 0")
+        )
+        let todo = fixture.todo
+        let table = try #require(try await fixture.store.read { try $0.tables.table(todo) })
+        // Both are one statement to SQLite.
+        #expect(
+            ItemQuery(slow, table: table, pageRows: 50).page.text
+                == ItemQuery(quick, table: table, pageRows: 50).page.text)
+        guard case .overBudget = fixture.list(slow) else { throw Unexpected() }
+        guard case .page(let page) = fixture.list(quick) else { throw Unexpected() }
+        #expect(page.items.count == 1)
+        #expect(fixture.store.costlyLists.take() == nil)
+    }
+
+    @Test func `readers that have the old plan prepared find the index`() async throws {
+        let before = try list(none)
+        _ = try list(Self.costly)
+        try await build(none)
+        let rows = try list(Self.costly)
+        #expect(rows.count == 5 && before.isEmpty)
+        // Its use is noted.
+        let seen = try await indexes().first?.seenAt
+        fixture.clock.advance(milliseconds: 60_000)
+        try await fixture.store.noteCostlyLists()
+        #expect(try await indexes().first?.seenAt != seen)
+    }
+
+    @Test(arguments: [
+        "$filter=Title eq 't3'", "$filter=done eq false and Title eq 't3'&$orderby=n desc",
+        "$filter=n gt 20&$orderby=n", "$filter=n lt 20.5 and done&$orderby=n desc",
+        "$filter=Title gt 't3'&$orderby=Title", "$filter=done eq true&$orderby=updatedAt desc",
+        "$filter=gone eq null&$orderby=createdAt",
+        "$filter=Title eq 't3' and updatedAt ge 2020-01-01T00:00:00Z&$orderby=updatedAt",
+        "$orderby=Title desc,n",
+    ])
+    func `a list in the index's order searches it and sorts nothing`(query: String) async throws {
+        let query = try TableQuery(odata: query + "&$top=50")
+        guard
+            case .started(let id) = try await fixture.store.startIndex(fixture.todo, .query(query))
+        else { throw Unexpected() }
+        try await fixture.untilMade(id)
+        let todo = fixture.todo
+        let plan = try await fixture.store.read { transaction in
+            let table = try #require(try transaction.tables.table(todo))
+            let page = ItemQuery(query, table: table, pageRows: 50).page
+            return try transaction.all("EXPLAIN QUERY PLAN \(page.text)", page.arguments) {
+                $0[3] as String
+            }
+        }
+        #expect(
+            plan.count == 1 && plan[0].contains("USING INDEX \(TableIndex.name(id))"), "\(plan)")
+    }
+
+    @Test func `a list that no index gives in order is not lured to one`() async throws {
+        try await build(none)
+        let todo = fixture.todo
+        for query in ["$filter=Title eq 't3' and id gt 'r1'", "$filter=Title gt 't3'", "$top=1"] {
+            let query = try TableQuery(odata: query)
+            let plan = try await fixture.store.read { transaction in
+                let table = try #require(try transaction.tables.table(todo))
+                let page = ItemQuery(query, table: table, pageRows: 50).page
+                return try transaction.all("EXPLAIN QUERY PLAN \(page.text)", page.arguments) {
+                    $0[3] as String
+                }.joined()
+            }
+            #expect(plan.contains("table_id=?") && !plan.contains("items_index"), "\(plan)")
+        }
+    }
+
+    @Test func `statements with bound values are not prepared anew for every value`() async throws {
+        try await build(none)
+        let counts = try await fixture.store.read { transaction in
+            let statement = try transaction.db.database.cachedStatement(
+                sql: "SELECT rowid FROM items WHERE table_id = ? AND id > ? ORDER BY id")
+            // The first one may meet a schema that is new to this connection.
+            return try ["r001", "r002", "r003", "r004"].map { id in
+                _ = try Int64.fetchOne(statement, arguments: [1, id])
+                return unsafe sqlite3_stmt_status(
+                    statement.sqliteStatement, SQLITE_STMTSTATUS_REPREPARE, 0)
+            }
+        }
+        #expect(counts.last == counts.first)
+    }
+
+    @Test func `indexes and suggestions outlive a restart`() async throws {
+        try await build(none)
+        _ = try list("$orderby=n", times: 2)
+        try await fixture.store.noteCostlyLists()
+        let before = try await indexes()
+        let again = try fixture.reopened()
+        #expect(try await again.tables().first?.indexes == before)
+        #expect(before.map(\.columns) == [["Title"], ["n"]])
+        #expect(try await again.check().isEmpty)
+    }
+
+    @Test func `a suggestion is forgotten after fourteen days, a built index never`() async throws {
+        try await build(none)
+        _ = try list("$orderby=n")
+        try await fixture.store.noteCostlyLists()
+        fixture.clock.advance(milliseconds: 15 * 86_400_000)
+        _ = try list("$orderby=done")
+        try await fixture.store.noteCostlyLists()
+        #expect(try await indexes().map(\.columns) == [["Title"], ["done"]])
+        let built = try await fixture.store.read {
+            try $0.column(
+                "SELECT name FROM sqlite_master WHERE name LIKE 'items!_index!_%' ESCAPE '!'")
+                as [String]
+        }
+        #expect(built == [TableIndex.name(1)])
+    }
+
+    @Test func `counts halve each day`() async throws {
+        _ = try list(none, times: 2)
+        try await fixture.store.noteCostlyLists()
+        fixture.clock.advance(milliseconds: 86_400_000)
+        _ = try list("$orderby=n")
+        try await fixture.store.noteCostlyLists()
+        #expect(try await indexes().first { $0.columns == ["Title"] }?.queries == 1)
+    }
+
+    @Test func `a person makes and drops one, but no fifth`() async throws {
+        var ids: [Int64] = []
+        for column in ["a", "b", "c", "d"] {
+            let query = try TableQuery(odata: "$filter=\(column) eq 1")
+            guard
+                case .started(let id) = try await fixture.store.startIndex(
+                    fixture.todo, .query(query))
+            else { throw Unexpected() }
+            try await fixture.untilMade(id)
+            ids.append(id)
+        }
+        let fifth = IndexChoice.query(try TableQuery(odata: "$filter=e eq 1"))
+        // Not even when it was decided on before the fourth was there.
+        let todo = fixture.todo
+        let late = try await fixture.store.write { transaction in
+            let table = try #require(try transaction.tables.table(todo))
+            let shape = try #require(IndexShape(terms: ["=e"]))
+            let indexes = TableIndexes(transaction)
+            let id = try #require(try indexes.row(of: shape, in: table.id))
+            let making = try indexes.build(id)
+            _ = try indexes.drop(id, of: table.id)
+            return making
+        }
+        #expect(late == .tooMany)
+        #expect(try await fixture.store.startIndex(fixture.todo, fifth) == .tooMany)
+        #expect(
+            try await fixture.store.startIndex(fixture.todo, .known(ids[0])) == .present(ids[0]))
+        #expect(try await fixture.store.startIndex(fixture.todo, .known(99)) == .unknownIndex)
+        #expect(
+            try await fixture.store.startIndex(fixture.todo, .query(TableQuery())) == .notServed)
+        #expect(try await fixture.store.dropIndex(fixture.todo, ids[0]))
+        #expect(try await !fixture.store.dropIndex(fixture.todo, ids[0]))
+        guard case .started(let id) = try await fixture.store.startIndex(fixture.todo, fifth) else {
+            throw Unexpected()
+        }
+        try await fixture.untilMade(id)
+        #expect(try await indexes().count == 4)
+    }
+
+    @Test func `an index that cannot be built says why`() async throws {
+        // Its name is taken, as after a fault of the file.
+        try await fixture.store.write { transaction in
+            try transaction.run("CREATE INDEX \(TableIndex.name(1)) ON items(settled_at)")
+        }
+        let query = IndexChoice.query(try TableQuery(odata: none))
+        #expect(try await fixture.store.startIndex(fixture.todo, query) == .started(1))
+        try await fixture.untilEnded()
+        #expect(try await indexes().first?.problem?.contains("already exists") == true)
+    }
+
+    @Test func `no index takes the room that a budget leaves for writes`() async throws {
+        let bytes = try await fixture.store.read { transaction in
+            try #require(try transaction.integer("PRAGMA page_count")) * 4096
+        }
+        let small = try StoreFixture(budgetBytes: Int(bytes) * 11 / 10)
+        try await small.fill(900)
+        let none = try TableQuery(odata: none)
+        guard
+            case .started(let id) = try await small.store.startIndex(small.todo, .query(none))
+        else { throw Unexpected() }
+        try await small.untilEnded()
+        let index = try #require(try await small.store.tables().first?.indexes.first)
+        #expect(index.builtAt == nil && index.problem?.contains("no room") == true)
+        // The next one that is asked for gets the same number, and no reason.
+        #expect(try await small.store.dropIndex(small.todo, id))
+        _ = small.list(none)
+        try await small.store.noteCostlyLists()
+        let next = try #require(try await small.store.tables().first?.indexes.first)
+        #expect(next.id == id && next.problem == nil)
+    }
+}
+
+extension StoreFixture {
+    /// Waits until an index is made.
+    func untilMade(_ id: Int64) async throws {
+        while true {
+            let indexes = try await store.tables().flatMap(\.indexes)
+            if indexes.contains(where: { $0.id == id && $0.builtAt != nil && $0.percent == nil }),
+                store.indexProgress.present.index == nil
+            {
+                return
+            }
+            await Task.yield()
+        }
+    }
+
+    /// Waits until no index is being made.
+    func untilEnded() async throws {
+        while store.indexProgress.present.index != nil { await Task.yield() }
+    }
+}

@@ -1,0 +1,161 @@
+import HTTPMessage
+import HTTPTypes
+import ReferenceBackend
+import Synchronization
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import SyncCore
+
+/// Operations that are marked in flight while the requests before them are under way.
+@Suite(.ends) struct MarkedInFlightTests {
+    private let world: World
+
+    init() throws {
+        world = try World(settings: SyncSettings(triggers: [.manual], parallelism: 2))
+    }
+
+    private var posts: Int { world.transport.sent.count { $0.head.method == .post } }
+
+    /// Begins a push of six inserts; returns once two are at the backend, which holds or loses their
+    /// answers, and two more are marked in flight. A proof that is asked for after that waits for the gate.
+    private func begin(
+        proof: Gate? = nil, _ fault: @escaping @Sendable (Int) -> FaultyTransport.Fault
+    ) async throws -> Task<Run, Never> {
+        for id in ["a", "b", "c", "d", "e", "f"] { try await world.insert(id) }
+        // Two arrive at once; each gets a number of its own.
+        let posted = Atomic(0)
+        world.transport.decide { request, _ in
+            guard request.head.method == .post else {
+                let isLate = posted.load(ordering: .relaxed) >= 2
+                return isLate ? proof.map { .held($0) } : nil
+            }
+            let number = posted.add(1, ordering: .relaxed).newValue
+            return number <= 2 ? fault(number) : nil
+        }
+        let engine = world.engine
+        let run = Task { await engine.push() }
+        while try await world.operations([.sending]).count < 4 { await Task.yield() }
+        while posts < 2 { await Task.yield() }
+        return run
+    }
+
+    @Test func `as many are on the wire as may be, and as many again are marked in flight`()
+        async throws
+    {
+        let gate = Gate()
+        let run = try await begin { _ in .held(gate) }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(posts == 2)
+        #expect(try await world.operations([.sending]).map(\.itemID) == ["a", "b", "c", "d"])
+        #expect(try await world.operations([.queued]).map(\.itemID) == ["e", "f"])
+        gate.open()
+        #expect(await run.value.push?.applied == 6)
+        #expect(try await world.backend.effects().count == 6)
+    }
+
+    @Test
+    func `what was marked in flight is not sent before a new proof, and then in the same push`()
+        async throws
+    {
+        let (lost, slow, proof) = (Gate(), Gate(), Gate())
+        let run = try await begin(proof: proof) { $0 == 1 ? .lostAfter(lost) : .held(slow) }
+        let before = world.transport.targets.count
+        lost.open()
+        // The proof is asked for while the other request is still under way.
+        while world.transport.targets.count == before { await Task.yield() }
+        #expect(world.transport.targets[before].hasPrefix("GET"))
+        while try await world.operations([.waiting]).count < 2 { await Task.yield() }
+        #expect(posts == 2)
+        proof.open()
+        slow.open()
+        let push = await run.value.push
+        #expect(push?.applied == 5)
+        let left = try await world.open()
+        #expect(left.map(\.state) == [.unknown])
+        #expect(try await world.backend.effects().count == 6)
+        // Which of the first four are on the wire is not said: turns are given in order, and begin as
+        // the machine has time.
+        var logs: [[AttemptRecord]] = []
+        for operation in try await world.operations([.done]) {
+            logs.append(try #require(try await world.store.operation(operation.id)).attemptLog)
+        }
+        #expect(logs.count { $0.map(\.outcome) == ["done"] } == 3)
+        let held = logs.filter { $0.map(\.outcome) == ["waiting", "done"] }
+        #expect(
+            held.map { $0.first?.error }
+                == Array(
+                    repeating: "It was not sent: the backend failed for another change first.",
+                    count: 2))
+    }
+
+    @Test func `a push that is stopped sends nothing that it only marked in flight`() async throws {
+        let gate = Gate()
+        let run = try await begin { _ in .held(gate) }
+        let id = try #require(await world.engine.runs().first?.id)
+        #expect(await world.engine.cancel(run: id))
+        gate.open()
+        let ended = await run.value
+        #expect(ended.state == .cancelled && ended.push?.applied == 2)
+        #expect(posts == 2)
+        let open = try await world.open()
+        #expect(open.map(\.state) == [.waiting, .waiting, .queued, .queued])
+        #expect(open.first?.reason == "It was not sent: the push was stopped first.")
+        #expect(await world.engine.push().push?.applied == 4)
+        #expect(try await world.backend.effects().count == 6)
+    }
+
+    @Test func `with one request at a time nothing is marked in flight ahead of it`() async throws {
+        let world = try World()
+        for id in ["a", "b"] { try await world.insert(id) }
+        let gate = Gate()
+        world.transport.once(.held(gate)) { $0.head.method == .post }
+        async let run = world.engine.push()
+        await gate.reached()
+        for _ in 0..<100 { await Task.yield() }
+        #expect(try await world.operations([.sending]).map(\.itemID) == ["a"])
+        gate.open()
+        _ = await run
+    }
+}
+
+/// The places on the wire by themselves.
+@Suite struct RequestSlotsTests {
+    @Test func `a slot that nobody waits for is told once`() async {
+        let slots = RequestSlots(count: 1)
+        #expect(await slots.enter())
+        #expect(!slots.takeIdle())
+        let second = Task.immediate { await slots.enter() }
+        slots.leave()
+        #expect(await second.value)
+        #expect(!slots.takeIdle())
+        slots.leave()
+        #expect(slots.takeIdle())
+        #expect(!slots.takeIdle())
+    }
+
+    @Test func `so many enter, the others in their order`() async {
+        let slots = RequestSlots(count: 2)
+        #expect(await slots.enter())
+        #expect(await slots.enter())
+        let third = Task.immediate { await slots.enter() }
+        let fourth = Task.immediate { await slots.enter() }
+        slots.leave()
+        #expect(await third.value)
+        slots.leave()
+        #expect(await fourth.value)
+    }
+
+    @Test func `closed slots refuse who waits and who comes, until they open`() async {
+        let slots = RequestSlots(count: 1)
+        #expect(await slots.enter())
+        let waits = Task.immediate { await slots.enter() }
+        slots.close()
+        #expect(await !waits.value)
+        #expect(await !slots.enter())
+        slots.leave()
+        slots.open()
+        #expect(await slots.enter())
+    }
+}

@@ -1,0 +1,109 @@
+import HTTPTypes
+import TablesProtocol
+import Testing
+
+@testable import SyncCore
+
+/// The header fields of its client stay with an operation for as long as it is one.
+@Suite struct KeptHeadersTests {
+    let fixture: StoreFixture
+    var store: Store { fixture.store }
+    init() throws { fixture = try StoreFixture() }
+
+    private func fields(_ pairs: KeyValuePairs<String, String>) -> HTTPFields {
+        var fields = HTTPFields()
+        for (name, value) in pairs {
+            if let name = HTTPField.Name(name) {
+                fields.append(HTTPField(name: name, value: value))
+            }
+        }
+        return fields
+    }
+
+    private func write(
+        _ action: LocalWrite.Action, _ headers: KeyValuePairs<String, String>
+    ) async throws {
+        fixture.clock.advance(milliseconds: 1)
+        let outcome = await store.submit(
+            LocalWrite(table: fixture.todo, action: action, headers: fields(headers)))
+        _ = try #require(outcome.item)
+    }
+
+    private func insert(_ headers: KeyValuePairs<String, String>) async throws {
+        let body = ItemBody(id: try ItemID("a"), columns: Columns(stored: #"{"x":1}"#))
+        try await write(.insert(body), headers)
+    }
+
+    private func update(_ columns: String, _ headers: KeyValuePairs<String, String>) async throws {
+        try await write(.update(try ItemID("a"), Columns(stored: columns)), headers)
+    }
+
+    private var headers: [HTTPFields] {
+        get async throws { try await fixture.chain("a").map(\.headers) }
+    }
+
+    @Test func `they are there after a restart, each value of each`() async throws {
+        try await insert(["X-Tenant": "näh \"1\"", "X-Way": "one", "X-Way": "two"])
+        let id = try #require(try await fixture.chain("a").first?.id)
+        let reopened = try fixture.reopened()
+        let kept = try await reopened.read { try $0.queue.operation(id: id)?.headers }
+        #expect(kept == fields(["X-Tenant": "näh \"1\"", "X-Way": "one", "X-Way": "two"]))
+        #expect(
+            try await reopened.operation(id)?.headers
+                == ["X-Tenant: näh \"1\"", "X-Way: one", "X-Way: two"])
+    }
+
+    @Test func `of two writes that become one the later value of a name holds`() async throws {
+        try await insert(["X-Tenant": "north", "X-Way": "one", "X-Way": "two"])
+        try await update(#"{"x":2}"#, ["x-way": "three", "X-New": "yes"])
+        #expect(
+            try await headers
+                == [fields(["X-Tenant": "north", "X-Way": "three", "X-New": "yes"])])
+    }
+
+    @Test func `a write beside one that is being sent keeps its own`() async throws {
+        try await insert(["X-Tenant": "north"])
+        let sent = try #require(try await fixture.send())
+        try await update(#"{"x":2}"#, ["X-Way": "later"])
+        #expect(try await headers == [fields(["X-Tenant": "north"]), fields(["X-Way": "later"])])
+        // Nothing of it arrived, so the two become one after all.
+        try await fixture.settle(
+            sent.seq, .waiting(reason: "Refused.", until: nil, maybeApplied: false))
+        #expect(try await headers == [fields(["X-Tenant": "north", "X-Way": "later"])])
+    }
+
+    @Test func `a person's edit sends the client's, and undoing a discard brings them back`()
+        async throws
+    {
+        try await insert(["X-Tenant": "north"])
+        var operation = try #require(try await fixture.chain("a").first)
+        _ = try await store.edit(
+            operation.id, revision: operation.revision, columns: Columns(stored: #"{"x":3}"#))
+        operation = try #require(try await fixture.chain("a").first)
+        #expect(operation.headers == fields(["X-Tenant": "north"]))
+        _ = try await store.discard(operation.id, revision: operation.revision)
+        let entry = try #require(
+            try await store.history(after: nil, limit: 9).items.first { $0.kind == .discarded })
+        guard case .done = try await store.undo(entry.id) else {
+            Issue.record("not undone")
+            return
+        }
+        #expect(try await headers == [fields(["X-Tenant": "north"])])
+        #expect(try await fixture.row("a")?.columns.text == #"{"x":3}"#)
+    }
+
+    @Test func `keeping both sends the copy with them`() async throws {
+        try await fixture.pull(fixture.remote("a", #"{"x":1}"#, version: "v1"))
+        try await update(#"{"x":2}"#, ["X-Tenant": "north"])
+        let server = try fixture.remote("a", #"{"x":9}"#, version: "v22")
+        try await fixture.push { _ in .conflict(server: server, reason: "Changed.") }
+        let conflict = try #require(try await fixture.chain("a").first)
+        _ = try await store.resolve(conflict.id, revision: conflict.revision, .both)
+        let open = try await store.operations(
+            OperationFilter(states: OperationState.open), after: nil, limit: 9
+        ).items
+        let copy = try #require(open.first)
+        #expect(copy.kind == .insert && open.count == 1)
+        #expect(try await store.operation(copy.id)?.headers == ["X-Tenant: north"])
+    }
+}
