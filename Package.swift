@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// One list of settings for every target, so that no room is less strict than another.
+// One list of settings for every target, so that no module is less strict than another.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),
@@ -22,7 +22,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let package = Package(
     name: "understudy",
-    products: [.executable(name: "understudy", targets: ["Proxy"])],
+    products: [.executable(name: "understudy", targets: ["understudy"])],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -50,30 +50,36 @@ let package = Package(
             dependencies: ["HTTPMessage", "TablesProtocol", "Storage", httpTypes, logging],
             resources: [.embedInCode("Schema/Schema.sql")], swiftSettings: settings),
         .target(
-            name: "ReferenceBackend",
+            name: "Backend",
             dependencies: ["HTTPMessage", "TablesProtocol", httpTypes, grdb],
             swiftSettings: settings),
         .target(
             name: "Simulator",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "SyncCore", "ReferenceBackend", httpTypes, logging,
+                "HTTPMessage", "TablesProtocol", "SyncCore", "Backend", httpTypes, logging,
             ],
             swiftSettings: settings),
-        .executableTarget(
+        .target(
             name: "Proxy",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore",
-                "ReferenceBackend", "Simulator", httpTypes, logging, crypto,
+                "HTTPMessage", "TablesProtocol", "SyncCore", httpTypes, logging, crypto,
+            ],
+            resources: [.embedInCode("Public"), .embedInCode("Operator/openapi.json")],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "understudy",
+            dependencies: [
+                "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore", "Proxy",
+                "Backend", "Simulator", httpTypes, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            resources: [.embedInCode("Public"), .embedInCode("Operator/openapi.json")],
             swiftSettings: settings),
         .target(
             name: "TestSupport",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "SyncCore", "ReferenceBackend", "Simulator",
+                "HTTPMessage", "TablesProtocol", "SyncCore", "Backend", "Simulator",
                 httpTypes,
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
@@ -97,28 +103,35 @@ let package = Package(
         .testTarget(
             name: "SyncCoreTests",
             dependencies: [
-                "SyncCore", "Storage", "ReferenceBackend", "TestSupport", "TablesProtocol",
-                "HTTPMessage", httpTypes, grdb, grdbSQLite, logging,
+                "SyncCore", "Storage", "Backend", "TestSupport", "TablesProtocol", "HTTPMessage",
+                httpTypes, grdb, grdbSQLite, logging,
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ReferenceBackendTests",
+            name: "BackendTests",
             dependencies: [
-                "ReferenceBackend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
+                "Backend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
             ],
             exclude: ["Captures", "Vectors"], swiftSettings: settings),
         .testTarget(
             name: "ProxyTests",
             dependencies: [
                 "Proxy", "TestSupport", "HTTPMessage", "HTTPServer", "HTTPClient", "TablesProtocol",
-                "SyncCore", "ReferenceBackend", httpTypes, logging, crypto,
+                "SyncCore", "Backend", httpTypes, logging, crypto,
             ],
             exclude: ["Captures"], swiftSettings: settings),
         .testTarget(
+            name: "understudyTests",
+            dependencies: [
+                "understudy", "Proxy", "HTTPMessage", "HTTPServer", "TablesProtocol", "SyncCore",
+                "Backend", httpTypes, logging,
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "Simulation",
             dependencies: [
-                "Simulator", "SyncCore", "Storage", "ReferenceBackend", "TablesProtocol",
-                "HTTPMessage", httpTypes, grdb,
+                "Simulator", "SyncCore", "Storage", "Backend", "TablesProtocol", "HTTPMessage",
+                httpTypes, grdb,
             ],
             path: "Tests/Simulation", exclude: ["test_selftest.py"], swiftSettings: settings),
     ]

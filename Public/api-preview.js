@@ -1,26 +1,41 @@
-// What a client would ask this very server for, ready to be pasted into a terminal.
+// What a client would ask this server for, as lines of curl to be pasted into a terminal.
 
-import { h, toast } from "./dom.js";
+import { button, h } from "./dom.js";
+import { toast } from "./messages.js";
 import { words } from "./words.js";
 
-const header = "-H 'ZUMO-API-VERSION: 2.0.0'";
+const version = "-H 'ZUMO-API-VERSION: 2.0.0'";
+const json = "-H 'Content-Type: application/json'";
+const pageRows = "50";
+
 const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Lines of curl for a table and the filter on screen. */
 export function apiPreview(table, { filter, orderby }) {
   const address = `${location.origin}/tables/${encodeURIComponent(table)}`;
-  const options = [["$filter", filter], ["$orderby", orderby], ["$top", "50"]].filter(([, value]) => value);
-  const asked = `${address}?${options.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")}`;
-  const json = "-H 'Content-Type: application/json'";
+  const list = `${address}?${optionsOf({ $filter: filter, $orderby: orderby, $top: pageRows })}`;
+  const one = shell(`${address}/ID`);
   const lines = [
-    [words.curlList, `curl -s ${header} ${shell(asked)}`],
-    [words.curlInsert, `curl -s ${header} ${json} -d '{"text":"Buy milk"}' ${shell(address)}`],
-    [words.curlUpdate, `curl -s -X PATCH ${header} ${json} -d '{"complete":true}' ${shell(`${address}/ID`)}`],
-    [words.curlDelete, `curl -s -X DELETE ${header} ${shell(`${address}/ID`)}`],
+    [words.curlList, `curl -s ${version} ${shell(list)}`],
+    [words.curlInsert, `curl -s ${version} ${json} -d ${shell(words.curlItem)} ${shell(address)}`],
+    [words.curlUpdate, `curl -s -X PATCH ${version} ${json} -d ${shell(words.curlChange)} ${one}`],
+    [words.curlDelete, `curl -s -X DELETE ${version} ${one}`],
   ];
-  const copy = (text) => navigator.clipboard.writeText(text).then(() => toast(words.copied), () => toast(words.notCopied));
-  return h("details", { class: "preview" }, h("summary", {}, words.apiPreview),
-    lines.map(([name, text]) => h("div", { class: "curl" }, h("span", {}, name),
-      h("pre", { tabindex: "0" }, text),
-      h("button", { type: "button", class: "small", "aria-label": `${words.copy}: ${name}`, onclick: () => copy(text) }, words.copy))));
+  return h("details", { class: "preview" },
+    h("summary", {}, words.apiPreview),
+    lines.map(([name, text]) => line(name, text)));
+}
+
+function optionsOf(options) {
+  const given = Object.entries(options).filter(([, value]) => value);
+  return given.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
+}
+
+function line(name, text) {
+  const copy = () => navigator.clipboard.writeText(text).then(
+    () => toast(words.copied),
+    () => toast(words.notCopied),
+  );
+  return h("div", { class: "curl" }, h("span", {}, name), h("pre", { tabindex: "0" }, text),
+    button({ class: "small", "aria-label": `${words.copy}: ${name}`, onclick: copy }, words.copy));
 }

@@ -3,13 +3,14 @@
 import { words } from "./words.js";
 
 const sessionKey = "understudy-session";
+const operatorRoot = "/-/api/v1";
 
-/** Exchanges the one-time link in the address, if there is one, for a cookie and a session value. */
+/** Exchanges the one-time link in the address, if there is one, for a session. */
 export async function signInByLink() {
   const match = /^#link=([^&]+)/.exec(location.hash);
   if (!match) return;
   history.replaceState(null, "", location.pathname + "#/todos");
-  // Any page can lead here with a link that is none: the session that holds stays until one is taken.
+  // Any page can lead here with a wrong link: the session of before stays until a link is accepted.
   const { session } = await operator.post("/session", { link: decoded(match[1]) });
   localStorage.setItem(sessionKey, session);
 }
@@ -27,19 +28,19 @@ export function forgetSession() {
   localStorage.removeItem(sessionKey);
 }
 
+/** @returns {Record<string, string>} */
+export function sessionHeader() {
+  const value = localStorage.getItem(sessionKey);
+  return value ? { "Understudy-Session": value } : {};
+}
+
 /** A refusal or failure, with the sentence that the proxy gave. */
-export class Problem extends Error {
+class Problem extends Error {
   constructor(status, body, fallback) {
     super(body?.detail ?? body?.title ?? body?.error ?? fallback);
     this.status = status;
     this.code = body?.code;
-    this.body = body;
   }
-}
-
-export function sessionHeader() {
-  const value = localStorage.getItem(sessionKey);
-  return value ? { "Understudy-Session": value } : {};
 }
 
 /**
@@ -54,20 +55,20 @@ export function parseJSON(text) {
   );
 }
 
-const keepsText = (value, source) => String(value) === source || (Number.isSafeInteger(value) && !/[.eE]/.test(source));
+const keepsText = (value, source) =>
+  String(value) === source || (Number.isSafeInteger(value) && !/[.eE]/.test(source));
 
-async function request(method, path, { body, headers = {}, signal } = {}) {
+async function request(method, path, headers, body) {
+  const hasBody = body !== undefined;
   let answer;
   try {
     answer = await fetch(path, {
       method,
-      signal,
       credentials: "same-origin",
-      headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      headers: hasBody ? { ...headers, "Content-Type": "application/json" } : headers,
+      body: hasBody ? JSON.stringify(body) : undefined,
     });
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
+  } catch {
     throw new Problem(0, null, words.noAnswerHere);
   }
   const text = await answer.text();
@@ -77,44 +78,49 @@ async function request(method, path, { body, headers = {}, signal } = {}) {
   } catch {
     // A body that is not JSON is only ever an error page; its status says enough.
   }
-  if (!answer.ok) throw new Problem(answer.status, value, `${method} ${path}: ${answer.status}`);
+  if (!answer.ok) throw new Problem(answer.status, value, words.failedRequest(method, path, answer.status));
   return value;
 }
 
-const operatorRoot = "/-/api/v1";
-
-/** Whose rows, queue and history are shown: `?identity=` of the page's own address, so that it can be shared. */
+/** Whose rows, queue and history are shown: `?identity=` of the page's address. */
 export const identity = new URLSearchParams(location.search).get("identity");
 
 /** Whether those rows are the ones that this page's own writes go to. Others are only looked at. */
 export const canWrite = identity === null || identity === "anonymous";
 
-/** An address of the operator API; what is kept for each identity is asked for the one that is shown. */
+/** An address of the operator API. What each identity has of its own is asked for the one that is shown. */
 export function operatorPath(path) {
   if (!identity || /^\/(session|mode|settings|rejections|access)/.test(path)) return operatorRoot + path;
   return `${operatorRoot}${path}${path.includes("?") ? "&" : "?"}identity=${encodeURIComponent(identity)}`;
 }
 
-export const operator = {
-  get: (path, options) => request("GET", operatorPath(path), { headers: sessionHeader(), ...options }),
-  post: (path, body = {}) => request("POST", operatorPath(path), { body, headers: sessionHeader() }),
-  patch: (path, body) => request("PATCH", operatorPath(path), { body, headers: sessionHeader() }),
-  remove: (path) => request("DELETE", operatorPath(path), { headers: sessionHeader() }),
-};
+const callOperator = (method, path, body) => request(method, operatorPath(path), sessionHeader(), body);
+
+export const operator = /** @type {OperatorAPI} */ (/** @type {any} */ ({
+  get: (path) => callOperator("GET", path),
+  post: (path, body) => callOperator("POST", path, body ?? {}),
+  patch: (path, body) => callOperator("PATCH", path, body),
+  remove: (path) => callOperator("DELETE", path),
+}));
 
 // With the session, which opens /tables where only addresses of clients may call it.
 const zumo = () => ({ "ZUMO-API-VERSION": "2.0.0", ...sessionHeader() });
-const itemPath = (table, id) => `/tables/${encodeURIComponent(table)}/${encodeURIComponent(id)}`;
+const tablePath = (table) => `/tables/${encodeURIComponent(table)}`;
+const itemPath = (table, id) => `${tablePath(table)}/${encodeURIComponent(id)}`;
 
 export const tables = {
-  insert: (table, item) => request("POST", `/tables/${encodeURIComponent(table)}`, { body: item, headers: zumo() }),
-  update: (table, id, changes) => request("PATCH", itemPath(table, id), { body: changes, headers: zumo() }),
-  remove: (table, id) => request("DELETE", itemPath(table, id), { headers: zumo() }),
-  undelete: (table, id) => request("POST", itemPath(table, id), { headers: zumo() }),
+  insert: (table, item) => request("POST", tablePath(table), zumo(), item),
+  update: (table, id, changes) => request("PATCH", itemPath(table, id), zumo(), changes),
+  remove: (table, id) => request("DELETE", itemPath(table, id), zumo()),
+  undelete: (table, id) => request("POST", itemPath(table, id), zumo()),
 };
 
-/** Makes `?a=b&c=d` from what is neither null nor empty. */
+/**
+ * Makes `?a=b&c=d` from what is neither null nor empty.
+ * @returns {"" | `?${string}`}
+ */
 export function query(parameters) {
-  const pairs = Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return pairs.length ? "?" + new URLSearchParams(pairs) : "";
+  const isGiven = ([, value]) => value !== null && value !== undefined && value !== "";
+  const pairs = Object.entries(parameters).filter(isGiven);
+  return pairs.length ? `?${new URLSearchParams(pairs)}` : "";
 }

@@ -1,178 +1,122 @@
-// Conflicts: one after the other, with what remains, one choice for all that are alike, and undo.
+// The conflicts: one after the other, with what remains, one choice for all that are alike, and undo.
+// The state is in conflicts-state.js, what is drawn in conflicts-rendering.js and conflict-card.js, what a
+// choice does in conflicts-actions.js.
 
-import { operator, query } from "./api.js";
-import { choicesFor, conflictCard } from "./conflict-card.js";
-import { ask } from "./dialog.js";
-import { coalesce, fill, h, toast } from "./dom.js";
-import { takeBack } from "./undo.js";
-import { views, words } from "./words.js";
+import { operator } from "./api.js";
+import { coalesce } from "./coalesce.js";
+import { conflictCard } from "./conflict-card.js";
+import { decideEach, decideOne, decideWholeTable } from "./conflicts-actions.js";
+import { conflictsPage } from "./conflicts-rendering.js";
+import { addressOf, begin, stepped, withConflicts } from "./conflicts-state.js";
+import { attempt, toast } from "./messages.js";
+import { words } from "./words.js";
 
 const pageSize = 100;
-const idsPage = 500;
 
-/** Conflicts that one choice can decide: the same table, the same fields, the same kind of clash. */
-const alike = (one) => JSON.stringify([one.table, one.serverDeleted, one.mineDeleted, one.fields.filter((field) => field.overlaps).map((field) => field.name)]);
-
+/** @type {ViewMaker} */
 export function conflictsView(main, asked) {
-  let list = [];
-  let total = 0;
-  let wanted = asked.rest[0] ?? null;
-  let index = 0;
-  let card = null; // the one on screen, with the person's picks; none while a decision is on its way
-  let deciding = null; // the one whose decision is on its way
-  const seen = new Set(); // those that were on screen
-  const page = h("section", { class: "page medium" });
-  const place = h("span", { class: "position count" });
-  fill(main, page);
+  let state = begin(asked.rest[0] ?? null);
+  /** @type {ConflictCard | null} */
+  let card = null; // The card on screen; none while its decision is on its way.
+  /** @type {ConflictCard | null} */
+  let deciding = null; // The card whose decision is on its way.
+  const seen = new Set(); // The ids of those that were on screen.
+  const page = conflictsPage(main, { step, decideAlike, decideTable });
 
   async function load() {
-    const answer = await operator.get(`/conflicts?limit=${pageSize}`);
-    list = answer.items;
-    total = answer.total;
-    if (wanted && !list.some((one) => one.id === wanted)) await findWanted();
-    const found = list.findIndex((one) => one.id === wanted);
-    // What was decided leaves the list, and the one after it moves up to its place.
-    index = found >= 0 ? found : Math.min(index, Math.max(0, list.length - 1));
-    const next = list[index];
+    const { items, total } = await operator.get(`/conflicts?limit=${pageSize}`);
+    const list = state.wanted ? await withWanted(items, state.wanted) : items;
+    state = withConflicts(state, list, total);
+    const next = list[state.index];
     if (!next) {
       card = null;
-      return fill(page, h("h1", {}, views.conflicts), h("p", { class: "empty" }, words.noConflicts));
+      page.drawNone();
+      return;
     }
     const isSame = card?.conflict.id === next.id;
-    if (isSame && card.conflict.revision === next.revision) return drawPlace();
-    wanted = next.id;
-    draw(next);
+    if (isSame && card?.conflict.revision === next.revision) {
+      page.drawPlace(state);
+      return;
+    }
+    draw();
     if (isSame) toast(words.changedMeanwhile);
   }
 
-  /** A shared address may name one that is further behind, or that somebody has decided already. */
-  async function findWanted() {
-    const id = wanted;
+  /** The list with the one that is asked for: it may be further behind, and it may be decided already. */
+  async function withWanted(list, id) {
+    if (list.some((one) => one.id === id)) return list;
     try {
-      list = [...list, await operator.get(`/conflicts/${encodeURIComponent(id)}`)];
+      return [...list, await operator.get(`/conflicts/${encodeURIComponent(id)}`)];
     } catch (problem) {
       if (problem.status !== 404) throw problem;
       if (!seen.has(id)) toast(words.decidedAlready);
-      if (wanted === id) wanted = null;
+      return list;
     }
   }
 
-  const drawPlace = () => fill(place, words.position(index + 1, total));
-
-  // Drawn at once: the next key is about what the person sees.
+  /** Shows another conflict at once: the next key is about what the person sees. */
   function step(by) {
-    if (list.length < 2) return false;
-    index = (index + by + list.length) % list.length;
-    wanted = list[index].id;
-    draw(list[index]);
-    location.hash = `#/conflicts/${encodeURIComponent(wanted)}`;
+    if (state.list.length < 2) return false;
+    state = stepped(state, by);
+    draw();
+    location.hash = addressOf(state.wanted);
   }
 
-  function draw(conflict) {
-    const same = list.filter((one) => alike(one) === alike(conflict));
-    drawPlace();
-    // What a person typed stays when the server's side has changed.
-    const typed = (card ?? deciding)?.conflict.id === conflict.id ? (card ?? deciding).typed() : new Map();
+  /** Draws the conflict on screen. What a person typed stays when the server's side has changed. */
+  function draw() {
+    const conflict = state.list[state.index];
+    const before = card ?? deciding;
+    const typed = before?.conflict.id === conflict.id ? before.typed() : new Map();
     card = conflictCard(conflict, decide, typed);
     deciding = null;
     seen.add(conflict.id);
-    fill(page,
-      h("div", { class: "bar" }, place,
-        list.length > 1 && h("span", { class: "actions" },
-          h("button", { type: "button", onclick: () => step(-1) }, words.previous),
-          h("button", { type: "button", onclick: () => step(1) }, words.next))),
-      card.element,
-      same.length > 1 && h("section", { class: "card alike", "aria-labelledby": "alike-title" },
-        h("h2", { id: "alike-title" }, words.alike(same.length)),
-        h("p", { class: "quiet-text" }, words.alikeMeans),
-        h("div", { class: "actions" },
-          choicesFor(conflict).filter((choice) => choice !== "edited").map((choice) =>
-            h("button", { type: "button", onclick: () => decideAll(same, choice) }, words.forAll[choice])))),
-      total > same.length && total > 1 && wholeTable(conflict));
+    page.draw(state, card.element);
   }
-
-  /** One choice for every conflict of the table, however many and whatever they clash about. */
-  function wholeTable({ table }) {
-    return h("details", { class: "card alike" }, h("summary", {}, words.wholeTable(table)),
-      h("p", { class: "quiet-text" }, words.wholeTableMeans),
-      h("div", { class: "actions" }, ["merged", "mine", "server", "both"].map((choice) =>
-        h("button", { type: "button", onclick: () => decideTable(table, choice) }, words.forAll[choice]))));
-  }
-
-  async function decideTable(table, choice) {
-    const filter = { table, state: ["conflict"] };
-    try {
-      const { matched } = await operator.post("/conflicts/resolve", { filter, choice, dryRun: true });
-      if (!(await ask(words.forAll[choice], words.forAllAsk(matched), words.forAll[choice]))) return;
-      const ids = await conflictsOf(table);
-      const { changed, refused } = await operator.post("/conflicts/resolve", { filter, choice });
-      toast(words.decided(changed, refused), changed ? takeBack(ids, refresh) : undefined);
-      card = wanted = null;
-    } catch (problem) {
-      toast(problem.message);
-    }
-    refresh();
-  }
-
-  /** The ids of all conflicts of a table, to be able to take a decision about them back. */
-  async function conflictsOf(table) {
-    const ids = [];
-    let after = null;
-    do {
-      const page = await operator.get("/operations" + query({ state: "conflict", table, limit: idsPage, after }));
-      ids.push(...page.items.map((one) => one.id));
-      after = page.next;
-    } while (after);
-    return ids;
-  }
-
-  const settle = (conflict, choice, item) =>
-    operator.post(`/conflicts/${encodeURIComponent(conflict.id)}/resolve`, { revision: conflict.revision, choice, ...(item ? { item } : {}) });
 
   async function decide(conflict, choice, item) {
     [deciding, card] = [card, null];
-    try {
-      await settle(conflict, choice, item);
-      toast(words.resolved, takeBack([conflict.id], refresh));
-      deciding = wanted = null;
-    } catch (problem) {
-      // It is shown again as it is now, with what the person typed.
-      toast(problem.code === "operation-changed" ? words.changedMeanwhile : problem.message);
-      wanted = conflict.id;
-    }
+    const isDecided = await decideOne(conflict, choice, item, refresh);
+    if (isDecided) deciding = null;
+    // One that is not decided is shown again as it is now, with what the person typed.
+    state = { ...state, wanted: isDecided ? null : conflict.id };
     refresh();
   }
 
-  async function decideAll(same, choice) {
-    if (!(await ask(words.forAll[choice], words.forAllAsk(same.length), words.forAll[choice]))) return;
-    const done = [];
-    let refused = 0;
-    for (const conflict of same) {
-      try {
-        await settle(conflict, choice);
-        done.push(conflict.id);
-      } catch {
-        refused++; // It changed meanwhile, and stays here to be decided on its own.
-      }
-      fill(place, words.deciding(done.length + refused, same.length));
-    }
-    toast(words.decided(done.length, refused), done.length ? takeBack(done, refresh) : undefined);
-    card = null;
-    wanted = null;
+  async function decideAlike(alike, choice) {
+    const onProgress = (done) => page.drawProgress(done, alike.length);
+    if (await decideEach(alike, choice, onProgress, refresh)) startAgain();
     refresh();
+  }
+
+  async function decideTable(table, choice) {
+    if (await attempt(() => decideWholeTable(table, choice, refresh))) startAgain();
+    refresh();
+  }
+
+  /** Many were decided: what is next is drawn as if for the first time. */
+  function startAgain() {
+    card = null;
+    state = { ...state, wanted: null };
   }
 
   const choose = (choice) => () => (card ? card.choose(choice) : false);
-  const refresh = coalesce(() => load().catch((problem) => toast(problem.message)));
+  const refresh = coalesce(() => attempt(load));
   refresh();
   return {
     refresh,
-    keys: { m: choose("mine"), s: choose("server"), b: choose("both"), a: choose("edited"), n: () => step(1), p: () => step(-1) },
+    keys: {
+      m: choose("mine"),
+      s: choose("server"),
+      b: choose("both"),
+      a: choose("edited"),
+      n: () => step(1),
+      p: () => step(-1),
+    },
     navigate(next) {
-      wanted = next.rest[0] ?? null;
+      state = { ...state, wanted: next.rest[0] ?? null };
       refresh();
     },
-    hear(kind) {
+    onEvent(kind) {
       if (kind === "conflict" || kind === "operation") refresh();
     },
   };

@@ -1,48 +1,58 @@
-// Marks what changed between two texts, for people who compare by eye: by characters, and by words
+// Marks what changed between two texts, for people who compare by eye: by characters, and by words or lines
 // where the texts are long.
 
 import { h } from "./dom.js";
 
 const mostCells = 250_000;
 
-/** The parts of `text` that differ from `other`, as nodes: `<mark>` around what is not in `other`. */
+const splits = [
+  (text) => Array.from(text),
+  (text) => text.match(/\s+|[^\s]+/g) ?? [],
+  (text) => text.match(/.*\n|.+$/g) ?? [],
+];
+
+/** `text` as nodes, with `<mark>` around what is not in `other`. */
 export function marked(text, other) {
   if (other === null || other === undefined || text === other) return [text];
-  // What both begin and end with is the same, whatever is between; that keeps long texts comparable.
+  // What both begin and end with is the same whatever is between; this keeps long texts comparable.
   let from = 0;
   while (from < text.length && text[from] === other[from]) from++;
   let end = 0;
-  while (end < Math.min(text.length, other.length) - from && text.at(-1 - end) === other.at(-1 - end)) end++;
+  const endMost = Math.min(text.length, other.length) - from;
+  while (end < endMost && text.at(-1 - end) === other.at(-1 - end)) end++;
   const middle = between(text.slice(from, text.length - end), other.slice(from, other.length - end));
   return [text.slice(0, from), ...middle, text.slice(text.length - end)];
 }
 
+/** Compares by the smallest pieces that are few enough; where there are none, all of the text is marked. */
 function between(text, other) {
-  for (const split of [Array.from, (whole) => whole.match(/\s+|[^\s]+/g) ?? [], (whole) => whole.match(/.*\n|.+$/g) ?? []]) {
+  for (const split of splits) {
     const [a, b] = [split(text), split(other)];
     if (a.length * b.length > mostCells) continue;
-    return parts(a, b).map(([same, run]) => (same ? run : h("mark", {}, run)));
+    return parts(a, b).map(([isSame, run]) => (isSame ? run : h("mark", {}, run)));
   }
   return [h("mark", {}, text)];
 }
 
 /** Runs of `a` that are, or are not, part of its longest common subsequence with `b`. */
-export function parts(a, b) {
+function parts(a, b) {
   const lengths = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)
-      lengths[i][j] = a[i] === b[j] ? lengths[i + 1][j + 1] + 1 : Math.max(lengths[i + 1][j], lengths[i][j + 1]);
+      lengths[i][j] =
+        a[i] === b[j] ? lengths[i + 1][j + 1] + 1 : Math.max(lengths[i + 1][j], lengths[i][j + 1]);
   const runs = [];
-  const add = (same, piece) => {
+  const add = (isSame, piece) => {
     const last = runs.at(-1);
-    if (last && last[0] === same) last[1] += piece;
-    else runs.push([same, piece]);
+    if (last && last[0] === isSame) last[1] += piece;
+    else runs.push([isSame, piece]);
   };
-  let i = 0;
   let j = 0;
-  while (i < a.length) {
-    if (j < b.length && a[i] === b[j]) add(true, a[i++]), j++;
-    else if (j < b.length && lengths[i][j + 1] > lengths[i + 1][j]) j++;
+  for (let i = 0; i < a.length; ) {
+    if (j < b.length && a[i] === b[j]) {
+      add(true, a[i++]);
+      j++;
+    } else if (j < b.length && lengths[i][j + 1] > lengths[i + 1][j]) j++;
     else add(false, a[i++]);
   }
   return runs;

@@ -1,7 +1,14 @@
-// Elements without markup strings: every text becomes a text node, so nothing a row holds can run.
+// Makes elements without markup strings: every text becomes a text node, so no value of a row runs as markup.
 
-/** Makes an element. `properties`: class, attributes, and `on…` listeners; false and null are left out. */
-export function h(tag, properties = {}, ...children) {
+/**
+ * Makes an element. `properties` are its class, attributes and `on…` listeners, `children` nodes, texts and
+ * lists of them; false and null are left out.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, any>} properties
+ * @param {...any} children
+ */
+export function h(tag, properties, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (value === false || value === null || value === undefined) continue;
@@ -13,6 +20,32 @@ export function h(tag, properties = {}, ...children) {
   return element;
 }
 
+/** A button that does not send a form. */
+export const button = (properties, ...children) => h("button", { type: "button", ...properties }, children);
+
+/** A form; `submit()` is called in place of the browser's own sending. */
+export function form(properties, submit, ...children) {
+  const onsubmit = (event) => {
+    event.preventDefault();
+    submit();
+  };
+  return h("form", { ...properties, onsubmit }, children);
+}
+
+export const facts = (pairs, className = "facts") =>
+  h("dl", { class: className }, pairs.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+
+/** A field with its name above it. */
+export const column = (name, field) => h("label", { class: "column" }, h("span", {}, name), field);
+
+/** The choices of a `select`: pairs of value and label. */
+export const options = (pairs) => pairs.map(([value, label]) => h("option", { value }, label));
+
+/** Texts with dots between them; empty ones are left out. */
+export const joined = (...texts) => texts.filter(Boolean).join(" · ");
+
+export const note = (...children) => h("p", { class: "quiet-text" }, children);
+
 function append(element, children) {
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
@@ -20,16 +53,23 @@ function append(element, children) {
   }
 }
 
-/** Replaces what is inside `element`. */
 export function fill(element, ...children) {
   element.replaceChildren();
   append(element, children);
-  return element;
 }
 
+/** @returns {HTMLElement} */
+export const byId = (id) => /** @type {any} */ (document.getElementById(id));
+
+/** @returns {HTMLElement | null} */
+export const find = (root, selector) => root?.querySelector(selector) ?? null;
+
+/** @returns {HTMLElement[]} */
+export const findAll = (root, selector) => [...root.querySelectorAll(selector)];
+
 /**
- * Brings a list in line with `models`, keyed: rows that stay keep their element, their focus and
- * their half-typed text. `make(model)` gives `{element, update(model)}`.
+ * Brings a list in line with `models`; a row that stays keeps its element. `make(model)` gives
+ * `{element, update(model)}`.
  */
 export function keyed(container, models, keyOf, make) {
   const rows = (container.understudyRows ??= new Map());
@@ -53,58 +93,7 @@ export function keyed(container, models, keyOf, make) {
 
 const isBeside = matchMedia("(min-width: 60rem)"); // as in views.css
 
-/** Gives the focus to the heading of a card; beside its list it is in sight already, below it is gone to. */
+/** Gives the focus to the heading of a card. Where the card is below its list, the page scrolls to it. */
 export function focusCard(card) {
-  card.querySelector("h2")?.focus({ preventScroll: isBeside.matches });
-}
-
-/** Says a change of meaning to screen readers, once. */
-export function announce(sentence) {
-  const region = document.getElementById("announcer");
-  region.textContent = "";
-  requestAnimationFrame(() => (region.textContent = sentence));
-}
-
-let toastTimer;
-let lastAction = null;
-
-/** Takes back the last thing that offered it, whether its sentence still shows or not. */
-export function undoLast() {
-  const action = lastAction;
-  lastAction = null;
-  document.getElementById("toast").hidden = true;
-  action?.run();
-  return action !== null;
-}
-
-/** Shows a sentence for some seconds, with at most one action, for example Undo. */
-export function toast(sentence, action) {
-  const box = document.getElementById("toast");
-  clearTimeout(toastTimer);
-  const hide = () => (box.hidden = true);
-  if (action) lastAction = action;
-  fill(box, h("span", {}, sentence), action && h("button", { type: "button", onclick: undoLast }, action.label));
-  box.hidden = false;
-  announce(sentence);
-  toastTimer = setTimeout(hide, 8000);
-}
-
-/** Runs `work` at most once in a while: many calls at once become one. */
-export function coalesce(work, waitMilliseconds = 40) {
-  let timer = null;
-  let running = false;
-  let again = false;
-  const run = async () => {
-    timer = null;
-    if (running) return void (again = true);
-    running = true;
-    try {
-      await work();
-    } finally {
-      running = false;
-      if (again) (again = false), schedule();
-    }
-  };
-  const schedule = () => (timer ??= setTimeout(run, waitMilliseconds));
-  return schedule;
+  find(card, "h2")?.focus({ preventScroll: isBeside.matches });
 }

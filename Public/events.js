@@ -1,21 +1,20 @@
 // Server-sent events, read with fetch because EventSource cannot send the session header.
-// After a break the stream resumes behind the last event that arrived.
+// After a break the stream goes on after the last event that arrived.
 
 import { operatorPath, sessionHeader } from "./api.js";
 
 const retryMilliseconds = { first: 500, most: 5000 };
 
-/** Follows the event stream for as long as the page lives. */
+/** Follows the event stream for as long as the page is open. */
 export function followEvents({ onEvent, onReset, onConnected, onDisconnected }) {
-  let lastId = null;
+  let lastId = "";
   let wait = retryMilliseconds.first;
 
   const follow = async () => {
     try {
-      const answer = await fetch(operatorPath("/events"), {
-        headers: { ...sessionHeader(), ...(lastId ? { "Last-Event-ID": lastId } : {}) },
-        cache: "no-store",
-      });
+      const headers = sessionHeader();
+      if (lastId) headers["Last-Event-ID"] = lastId;
+      const answer = await fetch(operatorPath("/events"), { headers, cache: "no-store" });
       if (!answer.ok || !answer.body) throw new Error(`events: ${answer.status}`);
       wait = retryMilliseconds.first;
       onConnected();
@@ -25,7 +24,7 @@ export function followEvents({ onEvent, onReset, onConnected, onDisconnected }) 
         else if (event.data) onEvent(event.name, JSON.parse(event.data));
       });
     } catch {
-      // Whatever broke the stream, the next attempt finds out whether it still is.
+      // The next attempt shows whether what broke the stream is still there.
     }
     onDisconnected();
     setTimeout(follow, wait);
@@ -34,7 +33,7 @@ export function followEvents({ onEvent, onReset, onConnected, onDisconnected }) 
   follow();
 }
 
-/** Splits a byte stream into events: blank line ends one, lines are `field: value`. */
+/** Splits a byte stream into events: a blank line ends one, its lines are `field: value`. */
 async function readEvents(reader, deliver) {
   const decoder = new TextDecoder();
   let rest = "";
@@ -50,9 +49,8 @@ async function readEvents(reader, deliver) {
   }
 }
 
-/** One event from its lines. */
-export function parseEvent(block) {
-  const event = { name: "message", id: null, data: "" };
+function parseEvent(block) {
+  const event = { name: "message", id: "", data: "" };
   for (const line of block.split("\n")) {
     const colon = line.indexOf(":");
     if (colon <= 0) continue;

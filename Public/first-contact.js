@@ -1,29 +1,42 @@
-// The backend never answered as it should: what was tried, what came back, and what to do.
+// The card of a backend that cannot be used: what was tried, what came back, and what to do.
 
 import { operator } from "./api.js";
-import { h, toast } from "./dom.js";
-import { time } from "./formats.js";
-import { obstacle } from "./obstacle.js";
+import { obstacle } from "./connection-state.js";
+import { button, h, note } from "./dom.js";
+import { showProblem } from "./messages.js";
+import { contactWords as said } from "./words-settings.js";
 import { words } from "./words.js";
 
-/** A card while the backend cannot be used, else nothing. */
+/** @param {Status} status */
 export function firstContact(status) {
-  const { url } = status.backend;
   const found = obstacle(status);
   if (!found) return null;
-  const kind = /tls|certificate|ssl/i.test(found.reason ?? "") ? "tls" : found.state;
-  const advice = words.contact[kind] ?? words.contact.offline;
+  const advice = adviceFor(found);
   const isKnown = status.tables.some((table) => table.isComplete);
   const names = status.tables.map((table) => table.name);
-  const tryNow = () => operator.post("/sync?wait=0").catch((problem) => toast(problem.message));
+  const tryNow = () => operator.post("/sync?wait=0").catch(showProblem);
   return h("section", { class: "card contact", "aria-labelledby": "contact-title" },
-    h("h2", { id: "contact-title" }, isKnown ? advice.title : `${words.firstContact} ${advice.title}`),
-    names.length > 0 && [h("h3", {}, words.tried),
-      h("pre", { tabindex: "0" }, `GET ${url.replace(/\/$/, "")}/tables/${names[0]}?$top=1`)],
-    h("p", {}, h("strong", {}, found.reason), found.since ? ` ${words.sinceTime(time(found.since))}` : "", found.nextTry ? ` · ${words.nextTry(found.nextTry)}` : ""),
-    found.state === "notTables" && h("p", {}, words.seenTables(names)),
-    h("h3", {}, words.whatToDoTitle),
+    h("h2", { id: "contact-title" }, isKnown ? advice.title : said.first(advice.title)),
+    names.length > 0 && [
+      h("h3", {}, said.tried),
+      h("pre", { tabindex: "0" }, triedRequest(status.backend.url, names[0])),
+    ],
+    h("p", {},
+      h("strong", {}, found.reason),
+      found.since ? ` ${said.since(found.since)}` : "",
+      found.nextTry ? ` · ${words.nextTry(found.nextTry)}` : ""),
+    found.state === "notTables" && h("p", {}, said.seenTables(names)),
+    h("h3", {}, said.whatToDo),
     h("ol", {}, advice.steps.map((step) => h("li", {}, step))),
-    h("p", { class: "quiet-text" }, words.safeMeanwhile),
-    h("button", { type: "button", onclick: tryNow }, words.tryAgain));
+    note(said.safeMeanwhile),
+    button({ onclick: tryNow }, said.tryAgain));
+}
+
+function adviceFor({ reason, state }) {
+  const isSecurity = /tls|certificate|ssl/i.test(reason ?? "");
+  return said.advice[isSecurity ? "tls" : state] ?? said.advice.offline;
+}
+
+function triedRequest(url, table) {
+  return `GET ${(url ?? "").replace(/\/$/, "")}/tables/${table}?$top=1`;
 }

@@ -1,6 +1,6 @@
 // Numbers, times and days as the reader's language writes them.
 
-const locale = navigator.languages;
+const locale = [...navigator.languages];
 const whole = new Intl.NumberFormat(locale);
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 0 });
 const seconds = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
@@ -12,13 +12,10 @@ const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 /** A count with its groups of digits; a missing one is 0. */
 export const number = (value) => whole.format(value ?? 0);
 
-/** A number in short form, for a narrow place: "120K". */
 export const shortNumber = (value) => compact.format(value);
 
-/** A duration in milliseconds. */
 export const milliseconds = (value) => `${number(value)} ms`;
 
-/** Hours and minutes. */
 export const clockTime = (text) => minutes.format(new Date(text));
 
 /** A time of day when it is today, else with its date; a missing one is empty. */
@@ -30,7 +27,7 @@ export function time(text) {
 
 /** A day without its time. A text that is no date is shown as it is. */
 export function day(text) {
-  // A bare date is meant as it is written, in every time zone.
+  // A date without a time is the same day in every time zone.
   const at = new Date(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00` : text);
   return Number.isNaN(at.getTime()) ? String(text) : dayOnly.format(at);
 }
@@ -48,3 +45,6 @@ export function distance(text, now = Date.now()) {
 
 /** A time with its distance: "14:03:10 (3 minutes ago)"; a missing one is empty. */
 export const timeAndDistance = (text) => (text ? `${time(text)} (${distance(text)})` : "");
+
+/** The beginning of a text that is longer than `most` letters. */
+export const shortened = (text, most) => (text.length > most ? `${text.slice(0, most)}…` : text);

@@ -1,48 +1,64 @@
-// The keyboard: one letter, one action, while nobody is typing. It can be switched off.
+// The keyboard: one letter, one action, unless a field has the focus. It can be switched off.
 
 import { sheet } from "./dialog.js";
-import { announce, h, toast, undoLast } from "./dom.js";
+import { button, find, findAll, h } from "./dom.js";
+import { announce, toast, undoLast } from "./messages.js";
 import { keySheet } from "./words-settings.js";
 import { words } from "./words.js";
 
 const offKey = "understudy-keys";
-const typing = "input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]";
-export const keysAreOn = () => localStorage.getItem(offKey) !== "off";
+const fields = "input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]";
+const places = {
+  t: "todos", c: "conflicts", o: "queue", d: "queue?state=quarantined",
+  b: "tables", h: "history", s: "status",
+};
 
-/** Listens for the page's life. `view()` gives the view on screen, whose `keys` come first. */
+const areOn = () => localStorage.getItem(offKey) !== "off";
+
+/** Whether a key press is not for this page's actions: it belongs to a field, a dialog or the browser. */
+function isForOthers(event) {
+  return event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented
+    || event.target.closest?.(fields) || find(document, "dialog[open]");
+}
+
+/** Listens for as long as the page is open. The keys of the view on screen come first. */
 export function followKeys({ view, go }) {
-  let after = null; // `g` waits for the letter of a view.
+  let isAfterG = false;
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !keysAreOn()) return;
-    if (event.target.closest?.(typing) || document.querySelector("dialog[open]")) return;
-    const places = { t: "todos", c: "conflicts", o: "queue", d: "queue?state=quarantined", b: "tables", h: "history", s: "status" };
+    if (!areOn() || isForOthers(event)) return;
     const actions = {
-      "/": () => document.querySelector("main input[type=search]")?.focus(),
+      "/": () => find(document, "main input[type=search]")?.focus(),
       "?": showKeys,
-      g: () => (after = "g"),
+      g: () => void (isAfterG = true),
       j: () => move(1),
       k: () => move(-1),
       u: () => undoLast() || toast(words.nothingToUndo),
       t: nextTheme,
       ...view()?.keys,
     };
-    const action = after === "g" ? places[event.key] && (() => go(places[event.key])) : actions[event.key];
-    after = null;
+    const place = places[event.key];
+    const action = isAfterG ? place && (() => go(place)) : actions[event.key];
+    isAfterG = false;
     if (!action || action() === false) return;
     event.preventDefault();
   });
 }
 
-/** The row that has the focus, or the focus inside it. */
-export const currentRow = () => document.activeElement?.closest?.("[data-row]");
+/**
+ * The row with the focus.
+ * @returns {HTMLElement | null | undefined}
+ */
+export const currentRow = () => document.activeElement?.closest("[data-row]");
 
-/** Moves the focus to the next or the previous row. */
-export function move(by) {
-  const rows = [...document.querySelectorAll("main [data-row]")];
-  if (!rows.length) return;
-  const at = rows.indexOf(currentRow());
-  const row = rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.min(Math.max(at + by, 0), rows.length - 1)];
-  (row.querySelector("[data-open]") ?? row).focus();
+/** Moves the focus to the next or the previous row; without a current row to the first or the last. */
+function move(by) {
+  const rows = findAll(document, "main [data-row]");
+  const last = rows.length - 1;
+  if (last < 0) return;
+  const at = rows.findIndex((row) => row === currentRow());
+  const start = by > 0 ? 0 : last;
+  const row = rows[at < 0 ? start : Math.min(Math.max(at + by, 0), last)];
+  (find(row, "[data-open]") ?? row).focus();
   row.scrollIntoView({ block: "nearest" });
 }
 
@@ -53,13 +69,15 @@ export function nextTheme() {
   document.dispatchEvent(new Event("understudy-theme"));
 }
 
-/** The sheet of all keys, with the switch. */
 export function showKeys() {
-  const on = h("input", { type: "checkbox", autofocus: true, checked: keysAreOn(), onchange: () => localStorage.setItem(offKey, on.checked ? "on" : "off") });
+  const onchange = () => localStorage.setItem(offKey, on.checked ? "on" : "off");
+  const on = h("input", { type: "checkbox", autofocus: true, checked: areOn(), onchange });
+  const signs = (keys) => keys.split(" ").map((key) => [h("kbd", {}, key), " "]);
   sheet(words.keys, (close) => [
-    h("div", { class: "bar" }, h("label", { class: "switch" }, on, words.keysOn),
-      h("button", { type: "button", onclick: () => close() }, words.close)),
+    h("div", { class: "bar" },
+      h("label", { class: "switch" }, on, words.keysOn),
+      button({ onclick: () => close() }, words.close)),
     h("dl", { class: "keys" }, keySheet.map(([keys, text]) =>
-      h("div", {}, h("dt", {}, keys.split(" ").map((key) => [h("kbd", {}, key), " "])), h("dd", {}, text)))),
+      h("div", {}, h("dt", {}, signs(keys)), h("dd", {}, text)))),
   ]);
 }

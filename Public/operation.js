@@ -1,100 +1,135 @@
-// One operation with all its attempts: what was sent, what came back, what happens next.
+// The card of one operation with all its attempts: what was sent, what came back, what happens next.
 
 import { operator, parseJSON } from "./api.js";
-import { fill, h, toast } from "./dom.js";
+import { button, facts, fill, form, h, joined } from "./dom.js";
 import { milliseconds, time, timeAndDistance } from "./formats.js";
+import { showProblem, toast } from "./messages.js";
 import { stateTag } from "./queue-rendering.js";
 import { titleOf } from "./queue-state.js";
 import { words } from "./words.js";
 
+const closedStates = ["done", "discarded", "collapsed"];
+const retriedStates = ["waiting", "unknown", "quarantined"];
+const editedStates = ["queued", "waiting", "quarantined", "conflict"];
+
+/** A value as indented JSON; an answer that is no JSON as it came. */
 const pretty = (value) => {
   if (typeof value !== "string") return JSON.stringify(value, null, 2);
   try {
     return JSON.stringify(parseJSON(value), null, 2);
   } catch {
-    return value; // An answer that is no JSON is shown as it came.
+    return value;
   }
 };
 
-/** The card of one operation; `act(action)` retries or discards it, `close()` leaves it. */
+/**
+ * The card; `saved()` is called after an edit.
+ * @param {OperationDetail} detail
+ * @param {{ close(): void, act(action: "retry" | "discard"): void, saved(): void }} actions
+ */
 export function operationDetail(detail, { close, act, saved }) {
   const operation = detail.summary;
-  const isOpen = !["done", "discarded", "collapsed"].includes(operation.state);
-  const canRetry = ["waiting", "unknown", "quarantined"].includes(operation.state);
-  const canEdit = ["queued", "waiting", "quarantined", "conflict"].includes(operation.state) && operation.kind !== "delete" && detail.mine;
-  const facts = [
-    [words.item, `${operation.table} / ${operation.itemId}`],
-    [words.changedColumns, operation.changedColumns?.join(", ")],
-    [words.why, operation.reason],
-    [words.sentWith, detail.headers.join("\n")],
-    [words.careful, operation.maybeApplied && words.maybeApplied],
-  ].filter(([, value]) => value);
+  const isOpen = !closedStates.includes(operation.state);
   const editor = h("div", {});
-  const edit = () => fill(editor, payloadEditor(detail, () => (fill(editor), saved())));
+  const edit = () => fill(editor, payloadEditor(detail, () => {
+    fill(editor);
+    saved();
+  }));
+  const kind = words.kind[operation.kind] ?? operation.kind;
   return h("article", { class: "card", "aria-labelledby": "operation-title" },
     h("div", { class: "bar" },
-      h("h2", { id: "operation-title", tabindex: "-1" }, `${words.kind[operation.kind] ?? operation.kind} “${titleOf(operation)}”`),
-      h("button", { type: "button", class: "quiet", "aria-label": words.close, onclick: close }, "×")),
+      h("h2", { id: "operation-title", tabindex: "-1" }, `${kind} “${titleOf(operation)}”`),
+      button({ class: "quiet", "aria-label": words.close, onclick: close }, "×")),
     h("p", {}, stateTag(operation.state)),
-    h("dl", { class: "facts" }, facts.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
-    isOpen && h("div", { class: "actions" },
-      operation.state === "conflict" && h("a", { class: "button primary", href: `#/conflicts/${encodeURIComponent(operation.id)}` }, words.lookNow),
-      canRetry && h("button", { type: "button", class: "primary", onclick: () => act("retry") }, words.retry),
-      canEdit && h("button", { type: "button", "data-key": "edit", onclick: edit }, words.editOperation),
-      operation.state !== "sending" && h("button", { type: "button", onclick: () => act("discard") }, words.discard)),
+    facts(factsOf(detail)),
+    isOpen && actions(detail, { act, edit }),
     editor,
     h("h3", {}, words.attemptLog),
     h("ol", { class: "attempts" },
-      h("li", {}, h("div", {}, h("strong", {}, words.created)), h("div", { class: "quiet-text" }, time(operation.createdAt))),
+      h("li", {},
+        h("div", {}, h("strong", {}, words.created)),
+        h("div", { class: "quiet-text" }, time(operation.createdAt))),
       detail.attempts.map(attempt),
-      isOpen && h("li", { class: "ahead" }, h("div", {}, h("strong", {}, ahead(operation))), operation.reason && h("div", { class: "quiet-text" }, operation.reason))),
+      isOpen && h("li", { class: "ahead" },
+        h("div", {}, h("strong", {}, ahead(operation))),
+        operation.reason && h("div", { class: "quiet-text" }, operation.reason))),
     block(words.payload, detail.payload),
     block(words.base, detail.base),
     block(words.server, detail.server));
 }
 
-/** What the operation sends, to be changed and sent again. */
-function payloadEditor(detail, done) {
-  const operation = detail.summary;
-  const field = h("textarea", { rows: "8", class: "code", spellcheck: "false", "aria-label": words.payload, value: pretty(detail.payload ?? detail.mine) });
+/** @param {OperationDetail} detail */
+function factsOf({ summary: operation, headers }) {
+  return [
+    [words.item, `${operation.table} / ${operation.itemId}`],
+    [words.changedColumns, operation.changedColumns.join(", ")],
+    [words.why, operation.reason],
+    [words.sentWith, headers.join("\n")],
+    [words.careful, operation.maybeApplied && words.maybeApplied],
+  ].filter(([, value]) => value);
+}
+
+function actions({ summary: { id, state, kind }, mine }, { act, edit }) {
+  const canEdit = editedStates.includes(state) && kind !== "delete" && mine;
+  const href = `#/conflicts/${encodeURIComponent(id)}`;
+  return h("div", { class: "actions" },
+    state === "conflict" && h("a", { class: "button primary", href }, words.lookNow),
+    retriedStates.includes(state) && button({ class: "primary", onclick: () => act("retry") }, words.retry),
+    canEdit && button({ "data-key": "edit", onclick: edit }, words.editOperation),
+    state !== "sending" && button({ onclick: () => act("discard") }, words.discard));
+}
+
+function payloadEditor({ summary: { id, revision }, payload, mine }, done) {
+  const field = h("textarea", {
+    rows: "8", class: "code", spellcheck: "false", "aria-label": words.payload,
+    value: pretty(payload ?? mine),
+  });
   const save = async () => {
     try {
       const columns = parseJSON(field.value);
-      await operator.patch(`/operations/${encodeURIComponent(operation.id)}`, { revision: operation.revision, columns });
+      await operator.patch(`/operations/${encodeURIComponent(id)}`, { revision, columns });
       toast(words.editedOperation);
       done();
     } catch (problem) {
-      toast(problem instanceof SyntaxError ? words.invalidResult(words.payload) : problem.message);
+      if (problem instanceof SyntaxError) toast(words.invalidResult(words.payload));
+      else showProblem(problem);
       field.focus();
     }
   };
   setTimeout(() => field.focus());
-  return h("form", { class: "editor", onsubmit: (event) => (event.preventDefault(), save()) }, field,
-    h("div", { class: "actions" }, h("button", { class: "primary" }, words.saveAndRetry),
-      h("button", { type: "button", onclick: done }, words.cancel)));
+  return form({ class: "editor" }, save, field,
+    h("div", { class: "actions" },
+      h("button", { class: "primary" }, words.saveAndRetry),
+      button({ onclick: done }, words.cancel)));
 }
 
-/** What happens next, and when. */
-function ahead(operation) {
-  if (["waiting", "unknown"].includes(operation.state) && operation.nextAttemptAt) return `${words.nextTryLabel}: ${timeAndDistance(operation.nextAttemptAt)}`;
-  return words.ahead[operation.state];
+function ahead({ state, nextAttemptAt }) {
+  const isTimed = (state === "waiting" || state === "unknown") && nextAttemptAt;
+  return isTimed ? `${words.nextTryLabel}: ${timeAndDistance(nextAttemptAt)}` : words.ahead[state];
 }
 
-/** A value to be unfolded; `key` names it among those that stay unfolded when the card is drawn again. */
+/** A value to be unfolded; by `key` it stays so when the card is drawn again. */
 function block(name, value, key = name) {
   if (value === null || value === undefined || value === "") return null;
-  return h("details", { "data-name": key }, h("summary", {}, name), h("pre", { tabindex: "0" }, pretty(value)));
+  return h("details", { "data-name": key },
+    h("summary", {}, name),
+    h("pre", { tabindex: "0" }, pretty(value)));
 }
 
-/** Header fields and body as they went over the wire; secrets were left out when it was recorded. */
-const message = (fields, body) => [fields.join("\n"), body === null || body === undefined ? null : pretty(body)].filter(Boolean).join("\n\n");
+function message(fields, body) {
+  const hasBody = body !== null && body !== undefined;
+  return [fields.join("\n"), hasBody && pretty(body)].filter(Boolean).join("\n\n");
+}
 
+/** @param {AttemptRecord} one */
 function attempt(one) {
-  const took = one.endedAt ? milliseconds(new Date(one.endedAt) - new Date(one.startedAt)) : "";
+  const took = one.endedAt && milliseconds(Date.parse(one.endedAt) - Date.parse(one.startedAt));
   const outcome = words.operationState[one.outcome] ?? one.outcome;
+  const answer = message(one.responseHeaders, one.responseExcerpt);
   return h("li", {},
-    h("div", {}, h("strong", {}, one.status ?? words.noAnswer), " ", h("code", {}, `${one.method} ${one.target}`)),
-    h("div", { class: "quiet-text" }, [time(one.startedAt), took, outcome, one.error].filter(Boolean).join(" · ")),
+    h("div", {},
+      h("strong", {}, one.status ?? words.noAnswer), " ", h("code", {}, `${one.method} ${one.target}`)),
+    h("div", { class: "quiet-text" }, joined(time(one.startedAt), took, outcome, one.error)),
     block(words.request, message(one.requestHeaders, one.requestBody), `request ${one.number}`),
-    block(words.answer, message(one.responseHeaders, one.responseExcerpt), `answer ${one.number}`));
+    block(words.answer, answer, `answer ${one.number}`));
 }

@@ -2,13 +2,15 @@
 
 import { operator } from "./api.js";
 import { ask, sheet } from "./dialog.js";
-import { fill, h, toast } from "./dom.js";
+import { button, fill, h } from "./dom.js";
+import { attempt, toast } from "./messages.js";
 import { titleOf } from "./queue-state.js";
 import { takeBack } from "./undo.js";
 import { words } from "./words.js";
 
 const partSize = 500;
 
+/** @param {OperationAction} action */
 const send = (action, { id, revision }) =>
   operator.post(`/operations/${encodeURIComponent(id)}/${action}`, { revision });
 
@@ -18,13 +20,11 @@ export async function act(action, operation) {
     const isSure = await ask(words.discard, words.discardAsk(titleOf(operation)), words.discard);
     if (!isSure) return;
   }
-  try {
+  await attempt(async () => {
     await send(action, operation);
     if (action === "discard") toast(words.discarded, takeBack([operation.id]));
     else toast(words.retried);
-  } catch (problem) {
-    toast(problem.message);
-  }
+  });
 }
 
 /** Does it to those that were picked, one by one; asks before it discards. */
@@ -34,27 +34,28 @@ export async function actOnEach(action, operations) {
     if (!isSure) return;
   }
   const done = [];
-  // The latest first: what builds on a change goes before it.
+  // The latest first: an operation that builds on another one goes before it.
   for (const operation of [...operations].sort((a, b) => b.seq - a.seq))
     await send(action, operation).then(() => done.unshift(operation.id), () => {});
   report(action, done, operations.length - done.length);
 }
 
-/** Does it to all that match, on the server, after a dry run has told how many those are. */
+/**
+ * Does it to all that match, after a question with their count.
+ * @param {OperationAction} action
+ */
 export async function actOnAll(action, parameters) {
   const filter = bodyFilter(parameters);
   const title = { retry: words.retryAll, discard: words.discardAll }[action];
-  try {
+  await attempt(async () => {
     const { matched } = await operator.post(`/operations/${action}`, { filter, dryRun: true });
     if (!(await ask(title(matched), words.bulkAsk[action](matched), words[action]))) return;
     const outcome = await partByPart(action, filter, matched);
     report(action, outcome.done, outcome.refused);
-  } catch (problem) {
-    toast(problem.message);
-  }
+  });
 }
 
-/** The parameters of the list as a request names them: without what is empty, with a list of states. */
+/** The parameters of the list as a request names them. */
 function bodyFilter(parameters) {
   const filter = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value));
   if (filter.state === "all") delete filter.state;
@@ -62,22 +63,22 @@ function bodyFilter(parameters) {
   return filter;
 }
 
-/** Goes through all that match, some at a time, so that a person sees how far it is and can stop it. */
+/** @param {OperationAction} action */
 async function partByPart(action, filter, matched) {
-  const outcome = { done: [], refused: 0 };
-  // What fits into one part is over before its progress could be read.
+  const outcome = { done: /** @type {string[]} */ ([]), refused: 0 };
+  // One part is over before its progress could be read.
   const progress = matched > partSize ? progressSheet(words[action]) : null;
-  const say = () => progress?.say(words.bulkProgress(outcome.done.length + outcome.refused, matched));
-  say();
+  const draw = () => progress?.draw(words.bulkProgress(outcome.done.length + outcome.refused, matched));
+  draw();
   try {
     let after = null;
     do {
       const part = await operator.post(`/operations/${action}`, { filter, limit: partSize, after });
-      // It was done to the latest first; taking it back begins with what was done last.
+      // The latest operation was the first; undoing begins with what was done last.
       outcome.done.unshift(...part.operations.reverse());
       outcome.refused += part.refused;
       after = part.next;
-      say();
+      draw();
     } while (after && !progress?.isStopped());
   } finally {
     progress?.close();
@@ -85,17 +86,17 @@ async function partByPart(action, filter, matched) {
   return outcome;
 }
 
-/** A sheet with one line that tells how far the work is, and a button that stops it. */
+/** A sheet that tells how far the work is, with a button that stops it. */
 function progressSheet(title) {
   let isStopped = false;
   let close = () => {};
   const line = h("p", {});
   sheet(title, (closeSheet) => {
     close = closeSheet;
-    const stop = h("button", { type: "button", onclick: () => closeSheet() }, words.cancelSync);
+    const stop = button({ onclick: () => closeSheet() }, words.cancelSync);
     return [line, h("div", { class: "actions end" }, stop)];
   }).then(() => (isStopped = true));
-  return { say: (text) => fill(line, text), close: () => close(), isStopped: () => isStopped };
+  return { draw: (text) => fill(line, text), close: () => close(), isStopped: () => isStopped };
 }
 
 function report(action, done, refused) {

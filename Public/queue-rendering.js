@@ -1,16 +1,11 @@
 // Draws the queue view: filters, causes, the bar for many, the frame of the list, and the card at the side.
 
-import { fill, h } from "./dom.js";
+import { button, fill, find, findAll, h, options } from "./dom.js";
 import { number } from "./formats.js";
 import { isFiltered, ledgerOf } from "./queue-state.js";
 import { views, words } from "./words.js";
 
-const options = (names) => names.map(([value, label]) => h("option", { value }, label));
-
-/**
- * Builds the page in `main`. `go(change)` changes the filter. Gives the elements of the list and of the card
- * at the side, and for each part a function that draws it from what is known.
- */
+/** Builds the page in `main`. Gives the elements of list and side, and functions that draw the parts. */
 export function queuePage(main, { go }) {
   const state = h("select", { id: "queue-state", onchange: () => go({ state: state.value }) },
     options([["", words.openStates], ...Object.entries(words.operationState), ["all", words.allStates]]));
@@ -39,7 +34,7 @@ export function queuePage(main, { go }) {
     if (document.activeElement !== search) search.value = filter.q;
     chip.hidden = !filter.reason;
     fill(chip, `${words.reason}: ${filter.reason} `,
-      h("button", { type: "button", class: "small", onclick: () => go({ reason: "" }) }, words.removeFilter));
+      button({ class: "small", onclick: () => go({ reason: "" }) }, words.removeFilter));
   }
 
   /** The choice of a table, unless it is in use; a table that is gone stays in it while it is chosen. */
@@ -55,7 +50,7 @@ export function queuePage(main, { go }) {
   function drawCauses(groups, filter) {
     const isPlain = filter.reason || groups.every((group) => group.count < 2);
     fill(causes, !isPlain && groups.map((group) => h("li", {},
-      h("button", { type: "button", onclick: () => go({ state: group.state, reason: group.reason }) },
+      button({ onclick: () => go({ state: group.state, reason: group.reason }) },
         h("strong", {}, number(group.count)), stateTag(group.state),
         h("span", { class: "cause" }, group.reason)))));
   }
@@ -63,12 +58,11 @@ export function queuePage(main, { go }) {
   /** What can be done about the picked operations, or about all that match where none is picked. */
   function drawBulk({ picked: { size: some }, total }, { retry, discard, pickNone }) {
     bulk.hidden = total === 0 && some === 0;
-    const button = (label, onclick) => h("button", { type: "button", onclick }, label);
     fill(bulk, h("span", { class: "count" }, some ? words.picked(some) : words.matching(total)),
       h("span", { class: "actions" },
-        some > 0 && button(words.pickNone, pickNone),
-        button(some ? words.retryPicked(some) : words.retryAll(total), retry),
-        button(some ? words.discardPicked(some) : words.discardAll(total), discard)));
+        some > 0 && button({ onclick: pickNone }, words.pickNone),
+        button({ onclick: retry }, some ? words.retryPicked(some) : words.retryAll(total)),
+        button({ onclick: discard }, some ? words.discardPicked(some) : words.discardAll(total))));
   }
 
   /** What stands in place of the list where it is empty, and the ledger below it. */
@@ -81,7 +75,7 @@ export function queuePage(main, { go }) {
 
   /** The card of an operation. What was unfolded in the one before stays unfolded. */
   function drawSide(card) {
-    const unfolded = [...side.querySelectorAll("details[open]")].map((one) => one.dataset.name);
+    const unfolded = findAll(side, "details[open]").map((one) => one.dataset.name);
     fill(side, card);
     for (const one of side.querySelectorAll("details")) one.open = unfolded.includes(one.dataset.name);
   }
@@ -90,10 +84,10 @@ export function queuePage(main, { go }) {
     list, side, drawFilter, drawTables, drawCauses, drawBulk, drawFrame, drawSide,
     clearSide: () => fill(side),
     drawNotFound: (id) => fill(side, h("p", { class: "empty" }, words.notFound(id))),
-    isEdited: () => side.querySelector("textarea") !== null,
+    isEdited: () => find(side, "textarea") !== null,
     hasFocusAtSide: () => side.contains(document.activeElement),
-    edit: () => side.querySelector("[data-key=edit]")?.click(),
-    focusBulk: () => bulk.querySelector("button")?.focus(),
+    edit: () => find(side, "[data-key=edit]")?.click(),
+    focusBulk: () => find(bulk, "button")?.focus(),
   };
 }
 

@@ -1,15 +1,14 @@
 // One line of the queue for each operation: what it does, where it is, why, and when it is tried next.
 
-import { fill, h } from "./dom.js";
+import { fill, h, joined } from "./dom.js";
 import { distance, time } from "./formats.js";
 import { stateTag } from "./queue-rendering.js";
 import { titleOf } from "./queue-state.js";
 import { words } from "./words.js";
 
 /**
- * The line of an operation. `hash(operation)` is its address, `isShown` says whether it is at the side and
- * `isPicked` whether its box is ticked; `onPick(operation, isPicked)` hears a tick.
- * Gives `{element, update(operation)}`.
+ * The line of an operation; `hash(operation)` is its address. Gives `{element, update(operation)}`.
+ * @param {OperationSummary} first
  */
 export function operationRow(first, { hash, isShown, isPicked, onPick }) {
   let row = first;
@@ -29,13 +28,14 @@ export function operationRow(first, { hash, isShown, isPicked, onPick }) {
     h("strong", {}, titleOf(operation)));
     fill(content,
       h("div", { class: "line" }, link, stateTag(operation.state)),
-      h("div", { class: "quiet-text" }, facts(operation).filter(Boolean).join(" · ")));
+      h("div", { class: "quiet-text" }, joined(...facts(operation))));
     if (hadFocus) link.focus();
   }
   update(first);
   return { element, update };
 }
 
+/** @param {OperationSummary} operation */
 function facts(operation) {
   const next = operation.state === "waiting" && operation.nextAttemptAt;
   return [

@@ -1,5 +1,5 @@
-// What the queue view knows: the filter, the operations in the page, and those that are picked.
-// Each function takes values and gives new ones. The filter lives in the address, so that it can be shared.
+// What the queue view knows. The filter is in the address, so that it can be shared.
+// Each function takes values and gives new ones.
 
 import { query } from "./api.js";
 
@@ -11,15 +11,13 @@ export function filterOf(route) {
   return { id: route.rest[0] ?? null, ...Object.fromEntries(asked) };
 }
 
-/** What the operator API is asked for: the filter without the operation at the side. */
+/** The filter without the operation at the side. */
 export const parametersOf = (filter) => Object.fromEntries(names.map((name) => [name, filter[name]]));
 
-/** The address of a filter; the counterpart of `filterOf`. */
 export function addressOf(filter) {
   return "#/queue" + (filter.id ? `/${encodeURIComponent(filter.id)}` : "") + query(parametersOf(filter));
 }
 
-/** Whether a filter leaves operations out. */
 export const isFiltered = (filter) => query(parametersOf(filter)) !== "";
 
 /** Whether two filters ask for the same list, whatever is at the side. */
@@ -57,10 +55,8 @@ export function withPick(state, operation, isPicked) {
 
 export const withoutPicks = (state) => ({ ...state, picked: new Map() });
 
-/** Whether an event of this kind changes what the view shows. */
 export const concerns = (kind) => kind === "operation" || kind === "conflict" || kind === "run";
 
-/** What an operation is called. */
 export const titleOf = (operation) => operation.title ?? operation.itemId;
 
 /** The ledger of a status, with one number for all that is open. */

@@ -1,11 +1,13 @@
 // The queue: what waits and why, by cause and one by one, and what can be done about all of it.
 // The state is in queue-state.js, what is drawn in queue-rendering.js and queue-rows.js, what a click does in
-// queue-actions.js; this file ties them together.
+// queue-actions.js.
 
 import { operator, query } from "./api.js";
-import { coalesce, focusCard, toast } from "./dom.js";
+import { coalesce } from "./coalesce.js";
+import { find, focusCard } from "./dom.js";
 import { currentRow } from "./keys.js";
 import { longList } from "./longlist.js";
+import { attempt, showProblem } from "./messages.js";
 import { operationDetail } from "./operation.js";
 import { act, actOnAll, actOnEach } from "./queue-actions.js";
 import { queuePage } from "./queue-rendering.js";
@@ -18,8 +20,10 @@ import {
 const causesMost = 8;
 const rowPixels = 65;
 
+/** @type {ViewMaker} */
 export function queueView(main, asked, { status }) {
   let state = begin(filterOf(asked));
+  /** @type {string | null} */
   let shown = null; // The id of the operation in the card at the side.
 
   const page = queuePage(main, { go });
@@ -41,11 +45,10 @@ export function queueView(main, asked, { status }) {
       drawBulk();
       page.drawFrame(state, status());
     },
-    onError: (problem) => toast(problem.message),
+    onError: showProblem,
     rowPixels,
   });
 
-  /** Changes the filter, and the address with it. */
   function go(change) {
     const filter = { ...state.filter, ...change };
     history.replaceState(null, "", addressOf(filter));
@@ -59,7 +62,7 @@ export function queueView(main, asked, { status }) {
     if (keepsList) rows.refresh();
     else rows.restart();
     around();
-    loadDetail().catch((problem) => toast(problem.message));
+    attempt(loadDetail);
   }
 
   function drawBulk() {
@@ -81,7 +84,6 @@ export function queueView(main, asked, { status }) {
     rows.refresh();
   }
 
-  /** What stands around the list: the causes and the names of the tables. */
   async function loadAround() {
     const [causes, tables] = await Promise.all([
       operator.get("/operations/groups" + query({ ...parametersOf(state.filter), limit: causesMost })),
@@ -98,7 +100,7 @@ export function queueView(main, asked, { status }) {
       return page.clearSide();
     }
     if (shown === wanted && page.isEdited()) return; // What is half typed stays.
-    // An address may name what never was; what was shown and is gone closes the side.
+    // An address may name an operation that never was. One that was shown and is gone closes the side.
     const detail = await operator.get(`/operations/${encodeURIComponent(wanted)}`).catch((problem) => {
       if (problem.status !== 404 || shown === wanted) throw problem;
       return null;
@@ -130,7 +132,7 @@ export function queueView(main, asked, { status }) {
     else location.hash = addressOf({ ...state.filter, id });
   }
 
-  const around = coalesce(() => loadAround().catch((problem) => toast(problem.message)), 120);
+  const around = coalesce(() => attempt(loadAround), 120);
   const atSide = coalesce(() => loadDetail().catch(() => go({ id: null })), 80);
   function refresh() {
     rows.refresh();
@@ -141,9 +143,9 @@ export function queueView(main, asked, { status }) {
   refresh();
   return {
     refresh,
-    leave: rows.leave,
+    onLeave: rows.close,
     keys: {
-      x: () => currentRow()?.querySelector("input[type=checkbox]")?.click(),
+      x: () => find(currentRow(), "input[type=checkbox]")?.click(),
       "*"() {
         pickNone();
         page.focusBulk();
@@ -156,7 +158,7 @@ export function queueView(main, asked, { status }) {
       const filter = filterOf(next);
       show(filter, isSameList(state.filter, filter));
     },
-    hear(kind) {
+    onEvent(kind) {
       if (concerns(kind)) refresh();
     },
   };

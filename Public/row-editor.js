@@ -1,59 +1,73 @@
-// One row of any table: every column in a field of its own, changed ones sent, nothing else.
+// One row of any table: each column in a field of its own. Only the columns that were changed are sent.
 
 import { canWrite, parseJSON } from "./api.js";
-import { readable } from "./diff.js";
 import { ask } from "./dialog.js";
-import { focusCard, h, toast } from "./dom.js";
+import { readable } from "./diff.js";
+import { button, column, facts, focusCard, form, h, note } from "./dom.js";
+import { attempt } from "./messages.js";
+import { systemColumns } from "./tables-state.js";
 import { words } from "./words.js";
 
-const system = ["id", "createdAt", "updatedAt", "version", "deleted"];
+const lettersOfLine = 50;
+const linesMost = 10;
 
-/** The card of a row; `save(changes)` and `remove()` may throw, `close()` leaves it. */
-export function rowEditor(row, { close, save, remove }) {
-  const { item } = row;
-  const fields = new Map();
-  const own = Object.keys(item).filter((name) => !system.includes(name));
-  const attempt = async (work) => {
-    try {
-      await work();
-    } catch (problem) {
-      toast(problem instanceof SyntaxError ? words.invalidResult(problem.column) : problem.message);
-    }
+/**
+ * The card of a row; `save(changes)` and `remove()` may throw.
+ * @param {TableItem} row
+ * @param {{ close(): void, save(changes: Item): Promise<void>, remove(): Promise<void> }} actions
+ */
+export function rowEditor({ item, reason, operationId }, { close, save, remove }) {
+  const own = Object.keys(item).filter((name) => !systemColumns.includes(name));
+  const fields = new Map(own.map((name) => [name, fieldOf(item, name)]));
+
+  const onDelete = async () => {
+    if (await ask(words.delete, words.deleteAsk(item.id), words.delete)) attempt(remove);
   };
 
-  /** What differs from the row as it came; a text column takes any text, the others JSON. */
-  function changes() {
-    const changed = {};
-    for (const [name, field] of fields) {
-      const before = item[name];
-      if (field.value === (readable(before) ?? "")) continue;
-      try {
-        changed[name] = typeof before === "string" ? field.value : parseJSON(field.value || "null");
-      } catch (problem) {
-        if (before !== null && before !== undefined) throw Object.assign(problem, { column: name });
-        changed[name] = field.value; // A column without a value so far may become a text.
-      }
-    }
-    return changed;
-  }
-
-  const inputs = own.map((name) => {
-    const text = readable(item[name]) ?? "";
-    const field = h("textarea", { rows: Math.min(10, Math.max(1, text.split("\n").length, Math.ceil(text.length / 50))), spellcheck: "false", value: text, disabled: item.deleted === true || !canWrite });
-    fields.set(name, field);
-    return h("label", { class: "column" }, h("span", {}, name), field);
-  });
-  const facts = system.filter((name) => name in item).map((name) => [h("dt", {}, name), h("dd", {}, readable(item[name]))]);
+  const inputs = own.map((name) => column(name, fields.get(name)));
+  const system = systemColumns.filter((name) => name in item);
   const element = h("article", { class: "card", "aria-labelledby": "row-title" },
-    h("div", { class: "bar" }, h("h2", { id: "row-title", tabindex: "-1" }, item.id),
-      h("button", { type: "button", class: "quiet", "aria-label": words.close, onclick: close }, "×")),
-    row.reason && h("p", { class: "quiet-text" }, row.reason, " ", row.operationId && h("a", { href: `#/queue/${row.operationId}` }, words.details)),
-    h("form", { class: "editor", onsubmit: (event) => (event.preventDefault(), attempt(() => save(changes()))) },
+    h("div", { class: "bar" },
+      h("h2", { id: "row-title", tabindex: "-1" }, item.id),
+      button({ class: "quiet", "aria-label": words.close, onclick: close }, "×")),
+    reason && note(reason, " ", operationId && h("a", { href: `#/queue/${operationId}` }, words.details)),
+    form({ class: "editor" }, () => attempt(() => save(changesOf(item, fields))),
       inputs,
-      !canWrite && h("p", { class: "quiet-text" }, words.onlyLooking),
-      canWrite && !item.deleted && h("div", { class: "actions" }, h("button", { class: "primary" }, words.save),
-        h("button", { type: "button", onclick: async () => (await ask(words.delete, words.deleteAsk(item.id), words.delete)) && attempt(remove) }, words.delete))),
-    h("dl", { class: "facts" }, facts));
+      !canWrite && note(words.onlyLooking),
+      canWrite && !item.deleted && h("div", { class: "actions" },
+        h("button", { class: "primary" }, words.save),
+        button({ onclick: onDelete }, words.delete))),
+    facts(system.map((name) => [name, readable(item[name])])));
   setTimeout(() => focusCard(element));
   return element;
+}
+
+function fieldOf(item, name) {
+  const text = readable(item[name]) ?? "";
+  const lines = Math.max(1, text.split("\n").length, Math.ceil(text.length / lettersOfLine));
+  return h("textarea", {
+    rows: Math.min(linesMost, lines), spellcheck: "false", value: text,
+    disabled: item.deleted === true || !canWrite,
+  });
+}
+
+/** What differs from the row as it came. A text column takes any text, the others take JSON. */
+function changesOf(item, fields) {
+  /** @type {Item} */
+  const changes = {};
+  for (const [name, { value }] of fields) {
+    const before = item[name];
+    if (value === (readable(before) ?? "")) continue;
+    changes[name] = typeof before === "string" ? value : valueOf(name, value, before);
+  }
+  return changes;
+}
+
+function valueOf(name, text, before) {
+  try {
+    return parseJSON(text || "null");
+  } catch {
+    if (before !== null && before !== undefined) throw new Error(words.invalidResult(name));
+    return text; // A column without a value so far may become a text.
+  }
 }

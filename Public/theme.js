@@ -2,13 +2,12 @@
 {
   const key = "understudy-theme";
   const names = ["system", "light", "dark"];
-  const read = () => (names.includes(localStorage.getItem(key)) ? localStorage.getItem(key) : "system");
+  const read = () => names.find((name) => name === localStorage.getItem(key)) ?? "system";
   const apply = (name) => {
     if (name === "system") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = name;
   };
   globalThis.understudyTheme = {
-    names,
     read,
     set(name) {
       localStorage.setItem(key, name);

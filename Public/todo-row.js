@@ -1,87 +1,81 @@
 // One todo: its tick, its text that is edited in place, and where it is.
 
+import { canWrite } from "./api.js";
 import { readable } from "./diff.js";
-import { fill, h } from "./dom.js";
+import { button, fill, h } from "./dom.js";
 import { isStandard } from "./todo-source.js";
 import { words } from "./words.js";
 
-const key = (name) => `understudy-draft-${name}`;
+const draftKey = (name) => `understudy-draft-${name}`;
 
-/** Half-typed words outlive a reload of the tab. */
+/** Half-typed texts, kept over a reload of the tab. */
 export const draft = {
-  read: (name) => sessionStorage.getItem(key(name)),
-  write: (name, text) => sessionStorage.setItem(key(name), text),
-  forget: (name) => sessionStorage.removeItem(key(name)),
+  read: (name) => sessionStorage.getItem(draftKey(name)),
+  write: (name, text) => sessionStorage.setItem(draftKey(name), text),
+  forget: (name) => sessionStorage.removeItem(draftKey(name)),
   keep(field, name) {
     field.value = draft.read(name) ?? field.value;
-    field.addEventListener("input", () => (field.value ? draft.write(name, field.value) : draft.forget(name)));
+    field.addEventListener("input", () =>
+      field.value ? draft.write(name, field.value) : draft.forget(name));
   },
 };
 
-/** What a row is called: its text, whatever the column holds. */
 export const titleOf = (row, source) => readable(row.item[source.text]) ?? words.untitled;
 
-/** A row of the list; `source` names its columns (todo-list.js). `complete(row, done)`, `remove(row)` and `save(row, text)` do what it asks for. */
-export function todoRow(first, { source, complete, remove, save, canWrite }) {
+/** A row of the list, with the actions of todo-actions.js. Gives `{element, update(row)}`. */
+export function todoRow(first, source, { complete, remove, save }) {
   let row = first;
-  let editing = false;
-  let ticking = false;
-  const box = h("input", { type: "checkbox", disabled: !canWrite, "data-key": "tick", onchange: tick });
-  const text = h("button", { type: "button", class: "text", "data-open": true, "data-key": "edit", disabled: !canWrite, onclick: () => edit() });
-  // An id stays as it is, and so does what is no text.
-  const isText = () => source.text !== "id" && typeof (row.item[source.text] ?? "") === "string";
+  let isEdited = false;
+  let isSaving = false;
+  const box = h("input", { type: "checkbox", disabled: !canWrite, "data-key": "tick", onchange: onTick });
+  const text = button({
+    class: "text", "data-open": true, "data-key": "edit", disabled: !canWrite, onclick: () => edit(),
+  });
   const due = h("span", { class: "due", hidden: true });
   const where = h("span", { class: "where" });
-  const bin = h("button", { type: "button", class: "quiet", "data-key": "delete", onclick: () => remove(row) }, "×");
+  const bin = button({ class: "quiet", "data-key": "delete", onclick: () => remove(row) }, "×");
   const content = h("div", { class: "content" }, text);
   const element = h("li", { "data-row": true }, source.done && box, content, due, where, canWrite && bin);
 
-  async function tick() {
-    ticking = true;
+  // An id stays as it is, and so does what is no text.
+  const canEdit = () =>
+    canWrite && source.text !== "id" && typeof (row.item[source.text] ?? "") === "string";
+
+  async function onTick() {
+    isSaving = true;
     await complete(row, box.checked);
-    ticking = false;
+    isSaving = false;
   }
 
   function edit(started) {
-    editing = true;
-    const id = row.item.id;
-    const field = h("input", { class: "edit", value: started ?? row.item[source.text] ?? "", "aria-label": isStandard(source) ? words.todoText : source.text });
-    field.addEventListener("input", () => draft.write(id, field.value));
-    let done = false;
-    const finish = async (save_) => {
-      if (done) return;
-      done = true;
-      editing = false;
+    isEdited = true;
+    const { id } = row.item;
+    const field = editField(source, started ?? row.item[source.text] ?? "", async (isToBeSaved) => {
+      isEdited = false;
       draft.forget(id);
       const changed = field.value.trim();
       const hadFocus = field.contains(document.activeElement);
       fill(content, text);
       if (hadFocus) text.focus();
-      if (save_ && changed && changed !== row.item[source.text]) await save(row, changed);
-    };
-    field.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" && event.key !== "Escape") return;
-      // Without this the same key press would also click the button that gets the focus next.
-      event.preventDefault();
-      finish(event.key === "Enter");
+      if (isToBeSaved && changed && changed !== row.item[source.text]) await save(row, changed);
     });
-    field.addEventListener("blur", () => document.hasFocus() && finish(true));
+    field.addEventListener("input", () => draft.write(id, field.value));
     fill(content, field);
     field.focus();
     if (started === undefined) field.select();
   }
 
+  /** @param {TableItem} model */
   function update(model) {
     row = model;
     const title = titleOf(row, source);
-    const done = source.done !== null && row.item[source.done] === true;
-    text.disabled = !canWrite || !isText();
-    element.className = done ? "done" : "";
+    const isDone = source.done !== null && row.item[source.done] === true;
+    text.disabled = !canEdit();
+    element.className = isDone ? "done" : "";
     element.dataset.state = row.state;
-    // What was clicked stays while it is being saved.
-    if (!ticking) box.checked = done;
+    if (!isSaving) box.checked = isDone; // What was clicked stays while it is being saved.
     box.setAttribute("aria-label", words.completeTodo(title));
-    if (!editing) {
+    if (!isEdited) {
       fill(text, title);
       text.setAttribute("aria-label", words.editTodo(title));
     }
@@ -89,15 +83,39 @@ export function todoRow(first, { source, complete, remove, save, canWrite }) {
     const day = typeof row.item.due === "string" && row.item.due;
     due.hidden = !day;
     fill(due, day ? words.due(day) : "");
-    const state = row.operationState === "sending" ? "sending" : row.state;
-    const label = words.itemState[state] ?? state;
-    const target = row.state === "conflict" ? `#/conflicts/${row.operationId}` : `#/queue/${row.operationId}`;
-    where.className = `where ${state}`;
-    fill(where, row.operationId ? h("a", { href: target, title: row.reason ?? "" }, label) : label);
+    drawWhere(where, row);
   }
 
   update(first);
   const started = draft.read(row.item.id);
-  if (started !== null && canWrite && isText()) setTimeout(() => edit(started));
+  if (started !== null && canEdit()) setTimeout(() => edit(started));
   return { element, update };
+}
+
+/** The field for a text. Enter and leaving it save, Escape does not; `finish(isToBeSaved)` is called once. */
+function editField(source, value, finish) {
+  const label = isStandard(source) ? words.todoText : source.text;
+  const field = h("input", { class: "edit", value, "aria-label": label });
+  let isFinished = false;
+  const finishOnce = (isToBeSaved) => {
+    if (isFinished) return;
+    isFinished = true;
+    finish(isToBeSaved);
+  };
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    // Without this the same key press would also click the button that gets the focus next.
+    event.preventDefault();
+    finishOnce(event.key === "Enter");
+  });
+  field.addEventListener("blur", () => document.hasFocus() && finishOnce(true));
+  return field;
+}
+
+function drawWhere(where, { state, operationState, operationId, reason }) {
+  const shown = operationState === "sending" ? "sending" : state;
+  const label = words.itemState[shown] ?? shown;
+  const target = state === "conflict" ? `#/conflicts/${operationId}` : `#/queue/${operationId}`;
+  where.className = `where ${shown}`;
+  fill(where, operationId ? h("a", { href: target, title: reason ?? "" }, label) : label);
 }

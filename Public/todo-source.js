@@ -1,42 +1,53 @@
 // Which table the todos are in, which of its columns is the text and which says that one is done.
 
 import { operator } from "./api.js";
+import { systemColumns } from "./tables-state.js";
 
-/** The table and columns that most todo apps of these SDKs have; they hold until a person chooses others. */
+/**
+ * What most todo apps of these SDKs have; it is shown until a person chooses another table.
+ * @type {TodoSource}
+ */
 export const standard = { table: "todoitem", text: "text", done: "complete" };
 
 const key = "understudy-todos-source";
-const system = ["id", "createdAt", "updatedAt", "version", "deleted"];
 const textNames = ["text", "title", "name", "subject", "summary", "label", "description", "content"];
-const doneNames = ["complete", "completed", "done", "isdone", "iscomplete", "iscompleted", "finished", "checked", "closed"];
+const doneNames = [
+  "complete", "completed", "done", "isdone", "iscomplete", "iscompleted", "finished", "checked", "closed",
+];
 const sampleRows = 50;
 
-const alike = (name) => name.toLowerCase().replaceAll("_", "");
+const plain = (name) => name.toLowerCase().replaceAll("_", "");
 const isSameName = (one, other) => one.toLowerCase() === other.toLowerCase();
 
-/** The choice that this browser keeps; null when there is none. */
+/**
+ * The choice that this browser keeps.
+ * @returns {TodoSource | null}
+ */
 export function keptSource() {
   try {
-    const { table, text, done } = JSON.parse(localStorage.getItem(key)) ?? {};
+    const { table, text, done } = JSON.parse(localStorage.getItem(key) ?? "{}");
     return typeof table === "string" && typeof text === "string" ? { table, text, done: done ?? null } : null;
   } catch {
-    return null; // Not what this page wrote: as if there were none.
+    return null; // This page did not write it.
   }
 }
 
 export const keepSource = (source) => localStorage.setItem(key, JSON.stringify(source));
 
-export const isSame = (one, other) => isSameName(one.table, other.table) && one.text === other.text && one.done === other.done;
+export const isSame = (one, other) =>
+  isSameName(one.table, other.table) && one.text === other.text && one.done === other.done;
+
 export const isStandard = (source) => isSame(source, standard);
 
-/** The tables that are known: those of the store, and those that are named with --table. */
+/** The tables of the store, and those that are named with --table. */
 export async function knownTables() {
   const [{ items }, { tables }] = await Promise.all([operator.get("/tables"), operator.get("/settings")]);
   const known = items.map(({ name, items: rows }) => ({ name, rows }));
-  for (const name of tables) if (!known.some((table) => isSameName(table.name, name))) known.push({ name, rows: 0 });
+  for (const name of tables) if (!named(known, name)) known.push({ name, rows: 0 });
   return known;
 }
 
+/** The name of a known table, whatever the case of its letters. */
 export const named = (known, name) => known.find((table) => isSameName(table.name, name))?.name;
 
 /** The table to offer first: one with todos by its name, else the one with the most rows. */
@@ -46,35 +57,39 @@ export function likelyTable(known) {
 }
 
 /**
- * What the rows of a table have to offer: `texts` and `dones` are names of columns, `text` and `done` the likely
- * ones among them. A table without a row to look at may have the columns of any other.
+ * The columns of a table that can be shown: `texts` and `dones`, and the likely ones of them, `text` and
+ * `done`. A table without rows is taken to have the standard columns.
  */
 export async function columnsOf(table) {
-  let rows = [];
   try {
-    rows = (await operator.get(`/tables/${encodeURIComponent(table)}/items?top=${sampleRows}`)).items.map((row) => row.item);
+    const { items } = await operator.get(`/tables/${encodeURIComponent(table)}/items?top=${sampleRows}`);
+    return likelyColumns(items.map((row) => row.item));
   } catch (problem) {
-    if (problem.code !== "not-found") throw problem; // Named, and not copied yet.
+    if (problem.code !== "not-found") throw problem;
+    return likelyColumns([]); // It is named, and not copied yet.
   }
-  return likelyColumns(rows);
 }
 
-/** The same of rows that are there already. */
+/** @param {Item[]} rows */
 export function likelyColumns(rows) {
-  if (!rows.length) return { texts: [standard.text], dones: [standard.done], text: standard.text, done: standard.done };
+  if (rows.length === 0) return { texts: [standard.text], dones: [standard.done], ...standard };
   // Only such a name can stand in a filter.
-  const names = [...new Set(rows.flatMap(Object.keys))].filter((name) => !system.includes(name) && /^[A-Za-z_]\w*$/.test(name));
-  const values = (name) => rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
-  const has = (type) => (name) => values(name).every((value) => typeof value === type);
-  const isNamed = (list) => (name) => list.includes(alike(name));
-  const texts = names.filter(has("string")).filter((name) => values(name).length || isNamed(textNames)(name));
-  const dones = names.filter(has("boolean")).filter((name) => values(name).length || isNamed(doneNames)(name));
-  const best = (found, list) => list.map((wanted) => found.find((name) => alike(name) === wanted)).find(Boolean);
-  const isOnly = dones.length === 1;
+  const isPlain = (name) => !systemColumns.includes(name) && /^[A-Za-z_]\w*$/.test(name);
+  const names = [...new Set(rows.flatMap(Object.keys))].filter(isPlain);
+  // A column without a value is taken for one of these where it has such a name.
+  const ofType = (type, likelyNames) => names.filter((name) => {
+    const values = rows.map((row) => row[name] ?? null).filter((value) => value !== null);
+    return values.length ? values.every((value) => typeof value === type) : likelyNames.includes(plain(name));
+  });
+  const texts = ofType("string", textNames);
+  const dones = ofType("boolean", doneNames);
+  const best = (found, list) =>
+    list.map((wanted) => found.find((name) => plain(name) === wanted)).find(Boolean);
+  const onlyDone = dones.length === 1 ? dones[0] : null;
   return {
     texts: texts.length ? texts : ["id"],
     dones,
     text: best(texts, textNames) ?? texts[0] ?? "id",
-    done: best(dones, doneNames) ?? (isOnly ? dones[0] : null),
+    done: best(dones, doneNames) ?? onlyDone,
   };
 }

@@ -1,55 +1,75 @@
-// The todos: which table they are in, or what to do as long as there is none.
+// The todos: shows the list of one table (todo-list.js), or asks which table has them (table-choice.js).
 
-import { coalesce, fill, h, toast } from "./dom.js";
+import { coalesce } from "./coalesce.js";
+import { button, fill, find, h } from "./dom.js";
+import { attempt } from "./messages.js";
 import { tableChoice } from "./table-choice.js";
 import { todoList } from "./todo-list.js";
-import { isSame, isStandard, keepSource, keptSource, knownTables, likelyColumns, named, standard } from "./todo-source.js";
+import {
+  isSame, isStandard, keepSource, keptSource, knownTables, likelyColumns, named, standard,
+} from "./todo-source.js";
 import { views, words } from "./words.js";
 
+/** @type {ViewMaker} */
 export function todosView(main, asked, { toggleMode }) {
   let route = asked;
+  /** @type {KnownTable[]} */
   let known = [];
   let list = null; // The todos on screen.
-  let isThere = true; // Whether their table is.
+  let isThere = true; // Whether their table is there.
+  /** @type {TableItem[]} */
   let shown = []; // Their rows.
   let choice = null; // The question on screen.
-  let isLeft = false; // Another view is on screen.
+  let hasLeft = false; // Another view is on screen.
   const source = h("div", { class: "source", hidden: true });
   const body = h("div", {});
-  fill(main, h("section", { class: "page" }, h("h1", { class: "visually-hidden" }, views.todos), source, body));
+  fill(main, h("section", { class: "page" },
+    h("h1", { class: "visually-hidden" }, views.todos), source, body));
 
-  /** Goes on with what is known of the tables: the list stays where its table is there, else the question is asked. */
+  /** Keeps the list where its table is there, else shows another table or asks for one. */
   async function settle() {
     const found = await knownTables();
-    if (isLeft) return;
+    if (hasLeft) return;
     known = found;
-    if (choice) return choice.offer(known);
-    if (isThere || named(known, list.source.table)) return drawSource();
+    if (choice) {
+      choice.offer(known);
+      return;
+    }
+    if (isThere || named(known, list.source.table)) {
+      drawSource();
+      return;
+    }
     const own = named(known, standard.table);
-    if (own || !known.length) return show({ ...standard, table: own ?? standard.table });
-    leave();
+    if (own || known.length === 0) {
+      show({ ...standard, table: own ?? standard.table });
+      return;
+    }
+    clear();
     choice = tableChoice(known, { title: words.choice.title, choose });
     fill(body, choice.element);
   }
 
-  function leave() {
-    list?.leave();
+  function clear() {
+    list?.close();
     list = choice = null;
     source.hidden = true;
   }
 
   function show(wanted) {
     // What is on screen stays there, with its focus and what is half typed.
-    if (list && isSame(list.source, wanted)) return drawSource();
-    leave();
+    if (list && isSame(list.source, wanted)) {
+      drawSource();
+      return;
+    }
+    clear();
     [isThere, shown] = [true, []];
     let isFirst = true;
     list = todoList(body, wanted, route, {
       toggleMode,
       isMissing: () => !isThere && known.length === 0,
-      loaded(rows, isThere_) {
-        const isNews = isFirst || isThere !== isThere_;
-        [isFirst, isThere, shown] = [false, isThere_, rows];
+      onLoad(rows, isThereNow) {
+        const isNews = isFirst || isThere !== isThereNow;
+        [isFirst, isThere, shown] = [false, isThereNow, rows];
         if (isNews) again();
         else drawSource();
       },
@@ -57,42 +77,42 @@ export function todosView(main, asked, { toggleMode }) {
     drawSource();
   }
 
-  /** Says where the todos come from, unless there is nothing to say about it. */
+  /** Says which table the todos come from, where there are others. */
   function drawSource() {
     if (choice || source.contains(document.activeElement)) return;
     const now = list.source;
     const isOdd = shown.length > 0 && !shown.some((row) => now.text in row.item);
     source.hidden = known.length === 0 || (isStandard(now) && known.length === 1 && !isOdd);
-    const from = isOdd ? words.choice.odd(now.table, now.text, likelyColumns(shown.map((row) => row.item)).text) : words.choice.shown(now.table);
-    fill(source, h("span", { class: "quiet-text" }, from), h("button", { type: "button", class: "small", onclick: () => ask(now) }, words.choice.change));
+    fill(source,
+      h("span", { class: "quiet-text" }, isOdd ? oddText(now, shown) : words.choice.shown(now.table)),
+      button({ class: "small", onclick: () => ask(now) }, words.choice.change));
     list.redraw();
   }
 
-  /** Asks anew, with what is shown so far chosen already. */
   function ask(now) {
-    leave();
-    const back = () => {
+    clear();
+    const cancel = () => {
       show(now);
-      source.querySelector("button").focus();
+      find(source, "button")?.focus();
     };
-    choice = tableChoice(known, { now, title: words.choice.another, choose, cancel: back });
+    choice = tableChoice(known, { now, title: words.choice.another, choose, cancel });
     fill(body, choice.element);
-    choice.element.querySelector("select").focus();
+    find(choice.element, "select")?.focus();
   }
 
   function choose(chosen) {
     keepSource(chosen);
     show(chosen);
-    body.querySelector("input")?.focus();
+    find(body, "input")?.focus();
   }
 
-  const again = coalesce(() => settle().catch((problem) => toast(problem.message)), 20);
+  const again = coalesce(() => attempt(settle), 20);
   show(keptSource() ?? standard);
   return {
     refresh: () => (list ? list.refresh() : again()),
-    leave() {
-      isLeft = true;
-      leave();
+    onLeave() {
+      hasLeft = true;
+      clear();
     },
     get keys() {
       return list?.keys;
@@ -101,11 +121,17 @@ export function todosView(main, asked, { toggleMode }) {
       route = next;
       list?.navigate(next);
     },
-    hear(kind, event) {
+    onEvent(kind, { table }) {
       if (kind !== "item" && kind !== "operation" && kind !== "conflict") return;
-      if (list && (!event.table || event.table.toLowerCase() === list.source.table.toLowerCase())) list.refresh();
+      if (list && (!table || table.toLowerCase() === list.source.table.toLowerCase())) list.refresh();
       // The first row of a table makes it one that can be chosen.
-      if (event.table && !named(known, event.table)) again();
+      if (table && !named(known, table)) again();
     },
   };
+}
+
+/** The rows have no column of that name. */
+function oddText({ table, text }, rows) {
+  const likely = likelyColumns(rows.map((row) => row.item));
+  return words.choice.odd(table, text, likely.text);
 }

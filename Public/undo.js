@@ -1,16 +1,17 @@
-// Takes decisions back: settled conflicts and discarded operations, one or very many.
+// Undoes decisions: settled conflicts and discarded operations, one or very many.
 
 import { operator } from "./api.js";
-import { toast } from "./dom.js";
+import { attempt, toast } from "./messages.js";
 import { words } from "./words.js";
 
 const partSize = 500;
 
-/** Undoes the latest decision about each of these operations, in this order. Gives how many were undone. */
+/** Undoes the latest decision about each operation, in this order. Gives how many were undone. */
 async function undoDecisions(ids, onProgress) {
   let count = 0;
   for (let start = 0; start < ids.length; start += partSize) {
-    const { changed } = await operator.post("/history/undo", { operations: ids.slice(start, start + partSize) });
+    const part = ids.slice(start, start + partSize);
+    const { changed } = await operator.post("/history/undo", { operations: part });
     count += changed;
     onProgress(count);
   }
@@ -18,15 +19,13 @@ async function undoDecisions(ids, onProgress) {
   return count;
 }
 
-/** The action that takes back what was decided about these operations; `done()` hears when it has. */
+/** The action that undoes what was decided about these operations; `done()` is called after it. */
 export function takeBack(ids, done = () => {}) {
+  const onProgress = (count) => {
+    if (ids.length > partSize) toast(words.takingBack(count, ids.length));
+  };
   const run = async () => {
-    try {
-      const count = await undoDecisions(ids, (count) => ids.length > partSize && toast(words.takingBack(count, ids.length)));
-      toast(words.takenBack(count));
-    } catch (problem) {
-      toast(problem.message);
-    }
+    await attempt(async () => toast(words.takenBack(await undoDecisions(ids, onProgress))));
     done();
   };
   return { label: words.undo, run };

@@ -1,7 +1,100 @@
-// The English sentences of what is set up rather than used: access, settings, the policies of a table, and
-// the sheet of keys. Those of the views are in words.js.
+// The English sentences of the status, access, settings, policies and keys. The others are in words.js.
 
-import { distance } from "./formats.js";
+import { distance, number, time } from "./formats.js";
+
+export const statusWords = {
+  title: "Status and settings",
+  backend: "Backend",
+  address: "Address",
+  otherAddress: "Use another address",
+  otherAddressHow:
+    "The address belongs to the start, so that no page can send your changes elsewhere. " +
+    "Stop Understudy and start it with the new one:",
+  otherAddressCommand: "understudy serve --backend https://NEW-ADDRESS",
+  rebindHow:
+    "If the old address never answered as a tables backend, the new one is simply taken. " +
+    "If it did, your work goes on here, but nothing is sent to the new one before you say so. " +
+    "This keeps everything that waits, and pulls all tables anew:",
+  rebindCommand: "understudy serve --backend https://NEW-ADDRESS --rebind",
+  since: "Since",
+  lastSync: "Last sync",
+  nextSync: "Next sync",
+  version: "Version",
+  running: (version, startedAt) => `Understudy ${version}, started ${distance(startedAt)}`,
+  mode: "Work offline",
+  modeOnline: "Changes are sent as soon as the backend takes them.",
+  offlineFor: "For",
+  offlineLengths: [
+    ["", "until I go online"], ["900", "15 minutes"], ["3600", "1 hour"], ["28800", "8 hours"],
+  ],
+  settings: "Sync",
+  ledger: "Every write, accounted for",
+  balances: "The account balances: nothing was lost.",
+  doesNotBalance: "The account does not balance. Please run: understudy doctor",
+  accepted: "accepted",
+  applied: "on the server",
+  identities: "Whose rows",
+  identitiesMean: "Each sign-in has a store of its own; nothing is sent under another’s name.",
+  shownHere: "(shown here)",
+  rejected: "Refused requests",
+  noneRejected: "No request was refused.",
+  rejections: (count, status) => `${number(count)} × ${status}`,
+};
+
+/** The card of a backend that cannot be used. */
+export const contactWords = {
+  first: (title) => `First contact: ${title}`,
+  tried: "What was tried",
+  whatToDo: "What to do",
+  since: (when) => `since ${time(when)}`,
+  seenTables: (names) => `Tables seen so far: ${names.join(", ") || "none"}.`,
+  safeMeanwhile: "Meanwhile every change is kept on this device and sent by itself later.",
+  tryAgain: "Try again",
+  advice: {
+    offline: {
+      title: "the backend cannot be reached",
+      steps: [
+        "Check the address and the port.",
+        "Check that the backend runs and that this machine has a network.",
+        "Nothing else to do: it is tried again by itself.",
+      ],
+    },
+    degraded: {
+      title: "the backend has trouble",
+      steps: [
+        "It answers, but with errors. It is tried again by itself.",
+        "If it stays, look into the backend’s own log.",
+      ],
+    },
+    notTables: {
+      title: "no table was found there yet",
+      steps: [
+        "Point a client at this address: the first table that it asks for is found then. " +
+          "Or start again with a name: --table NAME",
+        "If none is found, correct the address, of which the part before /tables is meant: " +
+          "understudy serve --backend URL",
+      ],
+    },
+    portal: {
+      title: "a network sign-in page is in the way",
+      steps: ["Open any page in a browser and sign in to the network.", "Then it goes on by itself."],
+    },
+    signedOut: {
+      title: "the backend wants a sign-in",
+      steps: [
+        "Sign in with the client app through this address, as ever.",
+        "What waits for this sign-in is sent by itself then.",
+      ],
+    },
+    tls: {
+      title: "the secure connection fails",
+      steps: [
+        "Check that the address begins with https:// only if the backend speaks it.",
+        "Check the clock of this machine and the backend’s certificate.",
+      ],
+    },
+  },
+};
 
 export const accessWords = {
   title: "Who may come in",
@@ -24,11 +117,31 @@ export const accessWords = {
 };
 
 export const policyWords = {
-  readPolicy: { label: "Reads", choices: { local: "from this device", revalidate: "from this device, refreshed behind", "remote-first": "from the backend first" } },
-  writePolicy: { label: "Writes", choices: { local: "answered at once", "write-through": "wait for the backend" } },
-  conflictPolicy: { label: "Conflicts", choices: { ask: "ask me", merge: "merge by themselves", client: "mine wins", server: "the server’s wins" } },
-  unconditionalPolicy: { label: "Writes without a version", choices: { ask: "as other conflicts", client: "mine wins" } },
+  readPolicy: {
+    label: "Reads",
+    choices: {
+      local: "from this device",
+      revalidate: "from this device, refreshed behind",
+      "remote-first": "from the backend first",
+    },
+  },
+  writePolicy: {
+    label: "Writes",
+    choices: { local: "answered at once", "write-through": "wait for the backend" },
+  },
+  conflictPolicy: {
+    label: "Conflicts",
+    choices: {
+      ask: "ask me", merge: "merge by themselves", client: "mine wins", server: "the server’s wins",
+    },
+  },
+  unconditionalPolicy: {
+    label: "Writes without a version",
+    choices: { ask: "as other conflicts", client: "mine wins" },
+  },
 };
+
+export const triggersTitle = "Sync by itself";
 
 export const triggerWords = {
   manual: "when I ask",
@@ -50,7 +163,8 @@ export const settingWords = {
 export const keySheet = [
   ["/", "Search"],
   ["?", "This sheet"],
-  ["g t", "Todos"], ["g c", "Conflicts"], ["g o", "Queue"], ["g d", "Quarantined"], ["g b", "Tables"], ["g h", "History"], ["g s", "Status"],
+  ["g t", "Todos"], ["g c", "Conflicts"], ["g o", "Queue"], ["g d", "Quarantined"],
+  ["g b", "Tables"], ["g h", "History"], ["g s", "Status"],
   ["j k", "Next and previous row"],
   ["Enter", "Open the row"],
   ["x", "Select the row; complete the todo"],

@@ -1,13 +1,22 @@
-// Every English sentence of the views, ready for translation. Those of the settings are in words-settings.js.
+// The English sentences of the views, ready for translation. Those of the status are in words-settings.js.
 
 import { day, distance, number, time } from "./formats.js";
 
 const ofTotal = (total) => (total === null || total === undefined ? "" : ` of ${number(total)}`);
 const plural = (count, one, many) => (count === 1 ? one : many.replace("#", number(count)));
 
-export const views = { todos: "Todos", conflicts: "Conflicts", queue: "Queue", tables: "Tables", history: "History", status: "Status" };
+export const views = {
+  todos: "Todos",
+  conflicts: "Conflicts",
+  queue: "Queue",
+  tables: "Tables",
+  history: "History",
+  status: "Status",
+};
 
 export const words = {
+  pageTitle: (view) => `${view} – Understudy`,
+  // Todos.
   add: "Add",
   newTodo: "What needs doing?",
   show: { all: "All", active: "Active", completed: "Completed" },
@@ -23,12 +32,16 @@ export const words = {
   newIn: (table) => `Add to ${table}`,
   searchIn: (table) => `Search ${table}`,
   openLeft: (count) => `${number(count)} open`,
-  noTableYet: (origin, table) => `No table yet: point a client at ${origin}, or name one with --table. What is added above begins a table ${table}.`,
+  noTableYet: (origin, table) =>
+    `No table yet: point a client at ${origin}, or name one with --table. ` +
+    `What is added above begins a table ${table}.`,
   // Which table is shown as todos.
   choice: {
     title: "Which table has the todos?",
     another: "Show another table",
-    why: "Choose a table, the column with the text, and the one that says whether it is done. This browser remembers it.",
+    why:
+      "Choose a table, the column with the text, and the one that says whether it is done. " +
+      "This browser remembers it.",
     table: "Table",
     text: "Text",
     done: "Done",
@@ -52,17 +65,17 @@ export const words = {
   cancel: "Cancel",
   more: "Show more",
   untitled: "(no text)",
-  loading: "Loading…",
   syncNow: "Sync now",
   cancelSync: "Stop",
   syncing: "Syncing…",
   sending: (done, total) => `Sending ${number(done)}${ofTotal(total)}`,
-  receiving: (table, done, total) => `Receiving ${table} ${total === null ? words.soFar(done) : `${number(done)}${ofTotal(total)}`}`,
+  receiving: (table, done, total) =>
+    `Receiving ${table} ${total === null ? words.soFar(done) : `${number(done)}${ofTotal(total)}`}`,
   soFar: (done) => `${number(done)} so far`,
   rate: (rate) => `${number(rate)} a second`,
-  secondsLeft: (seconds) => (seconds < 90 ? `${number(seconds)} s left` : `${number(Math.round(seconds / 60))} min left`),
+  secondsLeft: (seconds) =>
+    seconds < 90 ? `${number(seconds)} s left` : `${number(Math.round(seconds / 60))} min left`,
   details: "Details",
-  tryAgain: "Try again",
   // Where a row is.
   itemState: {
     synced: "on the server",
@@ -121,12 +134,15 @@ export const words = {
     failed: "Sync failed",
   },
   noAnswerHere: "Understudy itself does not answer. Is it still running?",
+  failedRequest: (method, path, status) => `${method} ${path}: ${status}`,
   backendAnswers: (problem) => `The backend answers. ${problem}`,
   disconnected: "This page lost its connection to Understudy. It reconnects by itself.",
   reconnected: "Connected again.",
   signInTitle: "Open the dashboard with its link",
   signIn:
-    "This page needs the one-time link that Understudy printed when it started. To get a new one, run this in a terminal:",
+    "This page needs the one-time link that Understudy printed when it started. " +
+    "To get a new one, run this in a terminal:",
+  signInCommand: "understudy open",
   // Conflicts.
   noConflicts: "No conflicts. When two sides change the same field, you decide here.",
   conflictOf: (title) => `“${title}” was changed on both sides`,
@@ -148,7 +164,8 @@ export const words = {
   useResult: "Use the result",
   notNow: "Not now",
   absent: "—",
-  sameFields: (count) => plural(count, "1 field is the same on both sides.", "# fields are the same on both sides."),
+  sameFields: (count) =>
+    plural(count, "1 field is the same on both sides.", "# fields are the same on both sides."),
   resolved: "Decided. It goes to the server with the next sync.",
   bothChanged: "changed on both sides",
   oneChanged: "changed on one side",
@@ -157,14 +174,25 @@ export const words = {
   alike: (count) => `${number(count)} conflicts are alike`,
   alikeMeans: "The same table, the same fields, the same kind of clash: one choice can decide them all.",
   wholeTable: (table) => `All conflicts of ${table}`,
-  wholeTableMeans: "One choice for every conflict of this table, also for those that clash in another way. What cannot be merged stays here.",
-  forAll: { merged: "Merge all", mine: "Keep mine for all", server: "Keep the server’s for all", both: "Keep both for all" },
+  wholeTableMeans:
+    "One choice for every conflict of this table, also for those that clash in another way. " +
+    "What cannot be merged stays here.",
+  forAll: {
+    merged: "Merge all",
+    mine: "Keep mine for all",
+    server: "Keep the server’s for all",
+    both: "Keep both for all",
+  },
   forAllAsk: (count) => `This decides ${number(count)} conflicts at once. You can undo it afterwards.`,
   deciding: (done, count) => `Deciding ${number(done)} of ${number(count)}`,
   decidedAlready: "That conflict is decided already.",
-  decided: (count, refused) => `${plural(count, "1 conflict", "# conflicts")} decided.${refused ? ` ${number(refused)} changed meanwhile.` : ""}`,
+  decided: (count, refused) =>
+    `${plural(count, "1 conflict", "# conflicts")} decided.` +
+    (refused ? ` ${number(refused)} changed meanwhile.` : ""),
   takingBack: (count, total) => `Undone ${number(count)} of ${number(total)}…`,
-  takenBack: (count) => `${plural(count, "1 decision", "# decisions")} undone: each change is as it was before, and a conflict is open again.`,
+  takenBack: (count) =>
+    `${plural(count, "1 decision", "# decisions")} undone: ` +
+    "each change is as it was before, and a conflict is open again.",
   nothingToUndo: "There is nothing to undo.",
   changedMeanwhile: "This change has changed meanwhile. Here is how it is now.",
   deletedSide: "deleted",
@@ -185,14 +213,18 @@ export const words = {
   discardAll: (count) => `Discard all ${number(count)}…`,
   retryPicked: (count) => `Retry ${number(count)}`,
   discardPicked: (count) => `Discard ${number(count)}…`,
+  matches: (count) => plural(count, "1 operation matches", "# operations match"),
   bulkAsk: {
-    retry: (count) => `${plural(count, "1 operation matches", "# operations match")} and will be tried again now.`,
-    discard: (count) => `${plural(count, "1 operation matches", "# operations match")} and will be given up. The server’s rows come back. Each can be undone in the history.`,
+    retry: (count) => `${words.matches(count)} and will be tried again now.`,
+    discard: (count) =>
+      `${words.matches(count)} and will be given up. The server’s rows come back. ` +
+      "Each can be undone in the history.",
   },
   bulkProgress: (count, total) => `${number(count)} of ${number(total)}`,
   pickNone: "Select none",
   searchQueue: "Text, id or payload",
-  bulkDone: (count, refused) => `Done for ${number(count)}.${refused ? ` Not possible for ${number(refused)}.` : ""}`,
+  bulkDone: (count, refused) =>
+    `Done for ${number(count)}.${refused ? ` Not possible for ${number(refused)}.` : ""}`,
   editOperation: "Edit",
   saveAndRetry: "Save and send again",
   editedOperation: "Changed. It is sent with the next sync.",
@@ -206,10 +238,10 @@ export const words = {
   notTried: "not tried yet",
   retry: "Try again now",
   discard: "Discard",
-  discardAsk: (title) => `Discard this change to “${title}”? The server’s row comes back. You can undo it in the history.`,
+  discardAsk: (title) =>
+    `Discard this change to “${title}”? The server’s row comes back. You can undo it in the history.`,
   discarded: "Discarded.",
   retried: "It is tried again now.",
-  operation: "Operation",
   item: "Item",
   why: "Why it is here",
   payload: "What is sent",
@@ -228,12 +260,11 @@ export const words = {
   changedColumns: "Changed fields",
   sentWith: "Sent with",
   created: "Accepted",
-  lastTry: "Last try",
   nextTryLabel: "Next try",
   close: "Close",
-  ledger: (l) =>
-    `${number(l.accepted)} accepted = ${number(l.applied)} applied + ${number(l.collapsed)} collapsed + ` +
-    `${number(l.discarded)} discarded + ${number(l.open)} open`,
+  ledger: ({ accepted, applied, collapsed, discarded, open }) =>
+    `${number(accepted)} accepted = ${number(applied)} applied + ${number(collapsed)} collapsed + ` +
+    `${number(discarded)} discarded + ${number(open)} open`,
   // Tables.
   tables: "Tables",
   rows: "Rows",
@@ -254,7 +285,7 @@ export const words = {
   pulled: (when) => `pulled ${when}`,
   neverPulled: "never pulled",
   noID: "(no id)",
-  setAside: (count) => (count === 1 ? "1 row that cannot be taken" : `${count} rows that cannot be taken`),
+  setAside: (count) => plural(count, "1 row that cannot be taken", "# rows that cannot be taken"),
   idKind: { string: "text ids", integer: "integer ids" },
   isPublic: "the same rows for everybody",
   range: (from, to, total) => `${number(from)}–${number(to)} of ${number(total)}`,
@@ -262,8 +293,11 @@ export const words = {
   purge: "Purge…",
   purgeAsk: (table, filter, lost) =>
     (lost ? `${lost} Going on now discards them. ` : "") +
-    `${filter ? `The rows of ${table} that match the filter` : `All rows of ${table}`} are removed from this device. The server keeps its rows; the next pull brings them again.`,
-  purged: (count, lost) => `${plural(count, "1 row", "# rows")} removed here.${lost ? ` ${number(lost)} pending changes discarded.` : ""}`,
+    (filter ? `The rows of ${table} that match the filter` : `All rows of ${table}`) +
+    " are removed from this device. The server keeps its rows; the next pull brings them again.",
+  purged: (count, lost) =>
+    `${plural(count, "1 row", "# rows")} removed here.` +
+    (lost ? ` ${number(lost)} pending changes discarded.` : ""),
   policies: "Policies",
   saved: "Saved.",
   delete: "Delete",
@@ -273,62 +307,23 @@ export const words = {
   curlInsert: "Add a row",
   curlUpdate: "Change a row",
   curlDelete: "Delete a row",
+  curlItem: '{"text":"Buy milk"}',
+  curlChange: '{"complete":true}',
   copy: "Copy",
   copied: "Copied.",
   notCopied: "The browser does not let this page copy.",
-  // Status.
-  statusTitle: "Status and settings",
-  backendTitle: "Backend",
-  address: "Address",
-  otherAddress: "Use another address",
-  otherAddressHow: "The address belongs to the start, so that no page can send your changes elsewhere. Stop Understudy and start it with the new one:",
-  otherAddressCommand: "understudy serve --backend https://NEW-ADDRESS",
-  rebindHow: "If the old address never answered as a tables backend, the new one is simply taken. If it did, your work goes on here, but nothing is sent to the new one before you say so. This keeps everything that waits, and pulls all tables anew:",
-  since: "Since",
-  lastSyncLabel: "Last sync",
-  nextSyncLabel: "Next sync",
-  version: "Version",
-  runningSince: (when) => `started ${when}`,
-  modeTitle: "Work offline",
-  modeOnline: "Changes are sent as soon as the backend takes them.",
-  offlineFor: "For",
-  offlineLengths: [["", "until I go online"], ["900", "15 minutes"], ["3600", "1 hour"], ["28800", "8 hours"]],
-  settingsTitle: "Sync",
-  triggersTitle: "Sync by itself",
-  ledgerTitle: "Every write, accounted for",
-  balances: "The account balances: nothing was lost.",
-  doesNotBalance: "The account does not balance. Please run: understudy doctor",
-  ledgerNames: {
-    accepted: "accepted", applied: "on the server", collapsed: "merged into another", discarded: "discarded", queued: "queued",
-    waiting: "waiting", sending: "sending", unknown: "answer unknown", conflict: "conflict", quarantined: "quarantined",
-  },
+  // Whose rows.
   whose: "Whose rows are shown",
-  nobody: "without a sign-in",
-  onlyLooking: "These rows belong to a sign-in: here they can be looked at; its app changes them. The queue and conflicts can be worked on.",
-  identitiesTitle: "Whose rows",
-  identitiesMean: "Each sign-in has a store of its own; nothing is sent under another’s name.",
-  shownHere: "(shown here)",
-  rejectedTitle: "Refused requests",
-  noneRejected: "No request was refused.",
-  firstContact: "First contact:",
-  tried: "What was tried",
-  whatToDoTitle: "What to do",
-  sinceTime: (when) => `since ${when}`,
-  seenTables: (names) => `Tables seen so far: ${names.join(", ") || "none"}.`,
-  safeMeanwhile: "Meanwhile every change is kept on this device and sent by itself later.",
-  contact: {
-    offline: { title: "the backend cannot be reached", steps: ["Check the address and the port.", "Check that the backend runs and that this machine has a network.", "Nothing else to do: it is tried again by itself."] },
-    degraded: { title: "the backend has trouble", steps: ["It answers, but with errors. It is tried again by itself.", "If it stays, look into the backend’s own log."] },
-    notTables: { title: "no table was found there yet", steps: ["Point a client at this address: the first table that it asks for is found then. Or start again with a name: --table NAME", "If none is found, correct the address, of which the part before /tables is meant: understudy serve --backend URL"] },
-    portal: { title: "a network sign-in page is in the way", steps: ["Open any page in a browser and sign in to the network.", "Then it goes on by itself."] },
-    signedOut: { title: "the backend wants a sign-in", steps: ["Sign in with the client app through this address, as ever.", "What waits for this sign-in is sent by itself then."] },
-    tls: { title: "the secure connection fails", steps: ["Check that the address begins with https:// only if the backend speaks it.", "Check the clock of this machine and the backend’s certificate."] },
-  },
+  withoutSignIn: "without a sign-in",
+  onlyLooking:
+    "These rows belong to a sign-in: here they can be looked at; its app changes them. " +
+    "The queue and conflicts can be worked on.",
   // Keys and theme.
   keys: "Keyboard",
   keysOn: "Single keys are on",
   theme: (name) => `Theme: ${{ system: "as the system", light: "light", dark: "dark" }[name]}`,
-  themeNow: (name) => ({ system: "The theme follows the system.", light: "Light theme.", dark: "Dark theme." })[name],
+  themeNow: (name) =>
+    ({ system: "The theme follows the system.", light: "Light theme.", dark: "Dark theme." })[name],
   // History.
   whileAway: "While you were away:",
   whileAwayMost: (count) => `While you were away much happened. The latest ${number(count)}:`,
@@ -343,8 +338,19 @@ export const words = {
   chartMost: (most) => `longest ${most}`,
   chartSums: (good, bad) => `${number(good)} sent, ${number(bad)} failed`,
   historyKind: {
-    write: "written", sent: "sent", conflict: "conflict", merged: "merged", resolved: "decided", quarantined: "quarantined", discarded: "discarded",
-    retried: "retried", edited: "edited", pulled: "received", purged: "purged", undone: "undone", failed: "failed",
+    write: "written",
+    sent: "sent",
+    conflict: "conflict",
+    merged: "merged",
+    resolved: "decided",
+    quarantined: "quarantined",
+    discarded: "discarded",
+    retried: "retried",
+    edited: "edited",
+    pulled: "received",
+    purged: "purged",
+    undone: "undone",
+    failed: "failed",
   },
   noHistory: "Nothing happened yet.",
   undone: "Undone.",

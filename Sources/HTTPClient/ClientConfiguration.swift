@@ -12,13 +12,12 @@ public struct ClientConfiguration: Sendable, Hashable {
     public var responseBodyLimitBytes: Int
     /// The longest response body that ``CurlTransport/open(_:)`` passes on; a longer one is torn there.
     public var streamedBodyLimitBytes: Int
-    /// Requests at once to one host and port; further ones wait. Those do not count that wait for the
-    /// caller's side of a streamed body.
+    /// Requests at once to one host and port; further ones wait. A transfer that is paused, since it
+    /// waits for the caller's side of a streamed body, does not count.
     public var maxConnectionsPerHost: Int
-    /// Requests at once, over all hosts, that wait for the caller's side of a streamed body: for the
-    /// reader of an answer, or for more of a body that is sent. Of more, the one that nothing has moved
-    /// for longest is given up.
-    public var maxStandingTransfers: Int
+    /// Paused transfers at once, over all hosts. They wait for the reader of an answer, or for more of a
+    /// body that is sent. Of more, the one that has been paused for longest is given up.
+    public var maxPausedTransfers: Int
     /// A PEM file with the certificate authorities to trust instead of the system's; nil for those.
     public var certificateAuthorityFile: String?
     /// A PEM file with the certificate that the client shows; nil for none.
@@ -42,7 +41,7 @@ public struct ClientConfiguration: Sendable, Hashable {
         responseBodyLimitBytes: Int = 64 << 20,
         streamedBodyLimitBytes: Int = 100 << 20,
         maxConnectionsPerHost: Int = 8,
-        maxStandingTransfers: Int = 16,
+        maxPausedTransfers: Int = 16,
         certificateAuthorityFile: String? = nil,
         clientCertificateFile: String? = nil,
         clientKeyFile: String? = nil,
@@ -56,7 +55,7 @@ public struct ClientConfiguration: Sendable, Hashable {
         self.responseBodyLimitBytes = responseBodyLimitBytes
         self.streamedBodyLimitBytes = streamedBodyLimitBytes
         self.maxConnectionsPerHost = maxConnectionsPerHost
-        self.maxStandingTransfers = maxStandingTransfers
+        self.maxPausedTransfers = maxPausedTransfers
         self.certificateAuthorityFile = certificateAuthorityFile
         self.clientCertificateFile = clientCertificateFile
         self.clientKeyFile = clientKeyFile

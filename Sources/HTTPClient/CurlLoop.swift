@@ -5,24 +5,24 @@ import HTTPMessage
 /// The one thread that talks to libcurl. Everything here is confined to it.
 final class CurlLoop {
     private let multi: MultiHandle
-    private let mailbox: Mailbox
+    private let commands: CommandQueue
     private let configuration: ClientConfiguration
     /// The transfers in the multi handle. Being here is what keeps a transfer alive for libcurl.
     private var transfers: [UInt64: Transfer] = [:]
-    /// Who may begin, and who waits.
-    private var line: WaitingLine
-    /// The tickets of those who wait.
-    private var tickets: [UInt64: Ticket] = [:]
-    /// The transfers that have begun to wait for their callers in this round.
-    private var standing: [UInt64] = []
+    /// Which requests may begin, and which wait.
+    private var queue: RequestQueue
+    /// The calls that wait.
+    private var calls: [UInt64: PendingCall] = [:]
+    /// The transfers that have paused in this round.
+    private var paused: [UInt64] = []
 
     private init(_ start: LoopStart) {
         multi = start.multi
-        mailbox = start.mailbox
+        commands = start.commands
         configuration = start.configuration
-        line = WaitingLine(
+        queue = RequestQueue(
             limitPerHost: start.configuration.maxConnectionsPerHost,
-            standingLimit: start.configuration.maxStandingTransfers)
+            pausedLimit: start.configuration.maxPausedTransfers)
     }
 
     /// Starts the thread. Returns false when the system gives none.
@@ -30,11 +30,11 @@ final class CurlLoop {
         var thread = pthread_t()
         // Retained here for the thread, which releases it when it begins.
         let context = unsafe Unmanaged.passRetained(start)
-        start.mailbox.thread.begin()
+        start.commands.thread.begin()
         // Safe: `context` is the retained LoopStart that loopThreadMain takes back.
         let code = unsafe pthread_create(&thread, nil, loopThreadMain, context.toOpaque())
         guard code == 0 else {
-            start.mailbox.thread.end()
+            start.commands.thread.end()
             unsafe context.release()
             return false
         }
@@ -42,35 +42,35 @@ final class CurlLoop {
         return true
     }
 
-    /// The thread's life.
-    static func live(_ start: LoopStart) {
+    /// Runs on the thread from its start to its end.
+    static func runThread(_ start: LoopStart) {
         // Signals are for the main thread, and a broken pipe is an error code here.
         var signals = sigset_t()
         unsafe sigfillset(&signals)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
         CurlLoop(start).run()
-        start.mailbox.thread.end()
+        start.commands.thread.end()
     }
 
-    /// 1. Take the letters: who is to be sent joins the line, who is cancelled goes.
+    /// 1. Take the commands: a call to send joins the queue, a cancelled one leaves it.
     /// 2. When asked to end: fail all, free the handle, return.
-    /// 3. Drop from the line whose time is over; begin those whose turn it is.
-    /// 4. Let libcurl move bytes; hand over what is complete.
-    /// 5. Take their turns from those that wait for their callers, and begin those whose turn it is now.
-    /// 6. Sleep until a socket, a timer or a letter wakes the loop, unless 5 began one.
-    /// A failure of 4 or 6 is libcurl's own (no memory, no descriptors): it fails what is under way,
-    /// so that nobody waits for ever and the next round starts clean.
+    /// 3. Fail the calls whose time is over; begin those that have a free turn at their host.
+    /// 4. Let libcurl move bytes; answer the calls that are complete.
+    /// 5. Free the turns of paused transfers, and begin the calls that may use them.
+    /// 6. Sleep until a socket, a timer or a command wakes the loop, unless 5 began a call.
+    /// A failure of 4 or 6 is libcurl's own (no memory, no descriptors). It fails what is under way, so
+    /// that no caller waits for ever and the next round starts clean.
     private func run() {
         while true {
-            let (letters, goesOn) = mailbox.take()
-            for letter in letters { handle(letter) }
-            guard goesOn else { break }
-            advanceLine()
+            let (taken, isOpen) = commands.take()
+            for command in taken { handle(command) }
+            guard isOpen else { break }
+            advanceQueue()
             var running: Int32 = 0
             let moved = unsafe curl_multi_perform(multi.pointer, &running)
-            handOver()
-            takeTurns()
-            advanceLine()
+            answerComplete()
+            freePausedTurns()
+            advanceQueue()
             let slept = unsafe curl_multi_poll(multi.pointer, nil, 0, sleepMilliseconds, nil)
             if moved != CURLM_OK || slept != CURLM_OK {
                 let code = moved != CURLM_OK ? moved : slept
@@ -78,52 +78,52 @@ final class CurlLoop {
             }
         }
         failAll(.cancelled, "The client was stopped.")
-        // The mailbox is closed, so nobody wakes the handle any more.
+        // The queue of commands is closed, so no caller wakes the handle any more.
         multi.free()
     }
 
-    private func handle(_ letter: Mailbox.Letter) {
-        switch letter {
-        case .send(let ticket):
-            tickets[ticket.id] = ticket
-            line.join(.init(id: ticket.id, host: ticket.plan.url, deadline: ticket.deadline))
+    private func handle(_ command: CommandQueue.Command) {
+        switch command {
+        case .send(let call):
+            calls[call.id] = call
+            queue.join(.init(id: call.id, host: call.plan.url, deadline: call.deadline))
         case .cancel(let id):
             // An id that is in neither place has been answered already.
-            if line.leave(id) {
-                tickets.removeValue(forKey: id)?.fail(.cancelled, "Cancelled.")
+            if queue.leave(id) {
+                calls.removeValue(forKey: id)?.fail(.cancelled, "Cancelled.")
             } else if let transfer = transfers[id] {
                 finish(transfer, with: transfer.failure(.cancelled, "Cancelled."))
             }
         case .resume(let id):
             guard let transfer = transfers[id] else { return }
-            line.moved(id)
+            queue.moved(id)
             // 0 is CURLPAUSE_CONT. A failure comes back as the transfer's own end.
             _ = unsafe curl_easy_pause(transfer.easy, 0)
         }
     }
 
-    /// Drops those whose time is over and begins those whose turn it is.
-    private func advanceLine() {
+    /// Fails the calls whose time is over and begins those that have a free turn.
+    private func advanceQueue() {
         let now = ContinuousClock.now
-        while let id = line.expired(at: now) {
-            tickets.removeValue(forKey: id)?.fail(.timeout, "No connection became free in time.")
+        while let id = queue.expired(at: now) {
+            calls.removeValue(forKey: id)?.fail(.timeout, "No connection became free in time.")
         }
-        while let id = line.next() {
-            tickets.removeValue(forKey: id).map { begin($0) }
+        while let id = queue.next() {
+            calls.removeValue(forKey: id).map { begin($0) }
         }
     }
 
-    /// Until the first of those who wait has no time left; libcurl looks after its own timers.
+    /// Until the first of the waiting calls has no time left; libcurl looks after its own timers.
     private var sleepMilliseconds: Int32 {
-        guard let first = line.waiting.first else { return Int32(Limits.idlePollMilliseconds) }
+        guard let first = queue.waiting.first else { return Int32(Limits.idlePollMilliseconds) }
         let left = (first.deadline - .now).wholeMilliseconds
         return Int32(min(left, Limits.idlePollMilliseconds))
     }
 
-    private func begin(_ ticket: Ticket) {
+    private func begin(_ call: PendingCall) {
         do {
-            let transfer = try Transfer(ticket, configuration: configuration)
-            transfers[ticket.id] = transfer
+            let transfer = try Transfer(call, configuration: configuration)
+            transfers[call.id] = transfer
             watch(transfer)
             let code = unsafe curl_multi_add_handle(multi.pointer, transfer.easy)
             guard code == CURLM_OK else {
@@ -131,25 +131,26 @@ final class CurlLoop {
                 return finish(transfer, with: transfer.failure(.invalid, message))
             }
         } catch {
-            line.release(ticket.id, host: ticket.plan.url)
-            ticket.waiter.resume(returning: .failure(error))
+            queue.release(call.id, host: call.plan.url)
+            call.waiter.resume(returning: .failure(error))
         }
     }
 
-    /// A reader that goes away ends its transfer; one that has room again goes on with it.
+    /// A reader that goes away ends its transfer; one that has room again continues it.
     private func watch(_ transfer: Transfer) {
-        let (mailbox, id) = (mailbox, transfer.id)
-        transfer.stands = { [weak self] in self?.standing.append(id) }
-        transfer.goOn = { _ = mailbox.leave(.resume(id: id)) }
-        transfer.stream?.onCancel { _ = mailbox.leave(.cancel(id: id)) }
+        let (commands, id) = (commands, transfer.id)
+        transfer.onPause = { [weak self] in self?.paused.append(id) }
+        transfer.onReady = { _ = commands.post(.resume(id: id)) }
+        transfer.stream?.onCancel { _ = commands.post(.cancel(id: id)) }
     }
 
-    /// A transfer that waits for its caller gives its turn to the next; of too many, one is given up.
-    private func takeTurns() {
-        let begun = standing
-        standing = []
-        for transfer in begun.compactMap({ transfers[$0] }) {
-            guard let id = line.stand(transfer.id, host: transfer.host), let slowest = transfers[id]
+    /// A paused transfer frees its turn for the next call; of too many, one is given up.
+    private func freePausedTurns() {
+        let newlyPaused = paused
+        paused = []
+        for transfer in newlyPaused.compactMap({ transfers[$0] }) {
+            guard let id = queue.pause(transfer.id, host: transfer.host),
+                let slowest = transfers[id]
             else { continue }
             finish(
                 slowest,
@@ -158,11 +159,13 @@ final class CurlLoop {
         }
     }
 
-    private func handOver() {
+    /// Answers the calls whose transfers libcurl has ended.
+    private func answerComplete() {
         var left: Int32 = 0
         while let message = unsafe curl_multi_info_read(multi.pointer, &left) {
-            // Safe: a message lives until the next call into libcurl; the handle in it is one that
-            // `begin` added, so its owner is in `transfers`.
+            // Safe: a message lives until its handle leaves the multi handle (curl_multi_info_read(3)),
+            // which `finish` does after the last look at it. The handle is one that `begin` added, and
+            // `finish` takes it out before its owner leaves `transfers`, so the owner lives.
             guard unsafe message.pointee.msg == CURLMSG_DONE,
                 let transfer = unsafe Transfer.owner(of: message.pointee.easy_handle)
             else { continue }
@@ -175,8 +178,8 @@ final class CurlLoop {
         for transfer in transfers.values {
             finish(transfer, with: transfer.failure(cause, message))
         }
-        while let first = line.waiting.first, line.leave(first.id) {
-            tickets.removeValue(forKey: first.id)?.fail(cause, message)
+        while let first = queue.waiting.first, queue.leave(first.id) {
+            calls.removeValue(forKey: first.id)?.fail(cause, message)
         }
     }
 
@@ -184,7 +187,7 @@ final class CurlLoop {
     private func finish(_ transfer: Transfer, with result: Result<Response, TransportError>) {
         unsafe curl_multi_remove_handle(multi.pointer, transfer.easy)
         transfers[transfer.id] = nil
-        line.release(transfer.id, host: transfer.host)
+        queue.release(transfer.id, host: transfer.host)
         transfer.close()
         transfer.answer(result)
     }
@@ -194,6 +197,61 @@ final class CurlLoop {
 private func loopThreadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context = unsafe context else { return nil }
     // Safe: the pointer is the LoopStart that `spawn` retained for this thread; released here.
-    CurlLoop.live(unsafe Unmanaged<LoopStart>.fromOpaque(context).takeRetainedValue())
+    CurlLoop.runThread(unsafe Unmanaged<LoopStart>.fromOpaque(context).takeRetainedValue())
     return nil
+}
+
+/// What the thread is started with.
+final class LoopStart: Sendable {
+    let multi: MultiHandle
+    let commands: CommandQueue
+    let configuration: ClientConfiguration
+
+    init(multi: MultiHandle, commands: CommandQueue, configuration: ClientConfiguration) {
+        self.multi = multi
+        self.commands = commands
+        self.configuration = configuration
+    }
+}
+
+/// A libcurl multi handle.
+///
+/// `@unchecked Sendable` because only the loop's thread uses the pointer, with one exception:
+/// ``wake()``, which libcurl allows from any thread and ``CommandQueue`` calls under its lock, so never
+/// after the loop has closed the commands and before it frees the handle.
+@safe struct MultiHandle: @unchecked Sendable {
+    /// Owned; freed by the loop's last act.
+    let pointer: UnsafeMutableRawPointer
+
+    /// Makes a handle with the bounds of `configuration`; nil when memory or descriptors are short.
+    init?(_ configuration: ClientConfiguration) {
+        curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+        guard let multi = unsafe curl_multi_init() else { return nil }
+        unsafe pointer = multi
+        let bounds: [(CURLMoption, Int)] = [
+            (
+                CURLMOPT_MAX_HOST_CONNECTIONS,
+                configuration.maxConnectionsPerHost + configuration.maxPausedTransfers
+            ),
+            (CURLMOPT_MAXCONNECTS, Limits.idleConnections),
+        ]
+        for (option, value) in bounds {
+            unsafe understudy_multi_set_long(multi, option, value)
+        }
+        guard wake() else {
+            unsafe curl_multi_cleanup(multi)
+            return nil
+        }
+    }
+
+    /// Ends the loop's current or next sleep at once.
+    @discardableResult
+    func wake() -> Bool {
+        unsafe curl_multi_wakeup(pointer) == CURLM_OK
+    }
+
+    /// Frees the handle. Only where no thread uses it, or by the last act of the one that did.
+    func free() {
+        unsafe curl_multi_cleanup(pointer)
+    }
 }

@@ -5,7 +5,7 @@ public import HTTPMessage
 /// - HTTP/2 where a TLS backend speaks it, HTTP/1.1 otherwise; TLS is always verified.
 /// - `head.path` goes out as it stands, byte for byte. `head.authority` is a host with an optional
 ///   port. `Host`, `Content-Length`, the fields of the connection (`Connection`, `TE`, `Upgrade`, …),
-///   `Expect` and `Accept-Encoding` are this room's: such fields of a request are not sent on.
+///   `Expect` and `Accept-Encoding` are written by this module: such fields of a request are not sent on.
 ///   Nothing is added but those and, where missing, `User-Agent`.
 /// - Encoded answers are decoded, and then have no `Content-Encoding` and `Content-Length`; a request
 ///   with `Range` asks for none and gets its answer untouched.
@@ -13,7 +13,7 @@ public import HTTPMessage
 ///   configured.
 /// - A request other than GET, HEAD and OPTIONS is written to a connection at most once.
 public final class CurlTransport: HTTPTransport {
-    private let mailbox: Mailbox
+    private let commands: CommandQueue
     private let configuration: ClientConfiguration
 
     /// Starts the thread.
@@ -23,8 +23,8 @@ public final class CurlTransport: HTTPTransport {
             throw .invalid("libcurl could not be started.")
         }
         self.configuration = configuration
-        mailbox = Mailbox(multi)
-        let start = LoopStart(multi: multi, mailbox: mailbox, configuration: configuration)
+        commands = CommandQueue(multi)
+        let start = LoopStart(multi: multi, commands: commands, configuration: configuration)
         guard CurlLoop.spawn(start) else {
             multi.free()
             throw .invalid("The system gave no thread for the client.")
@@ -32,7 +32,7 @@ public final class CurlTransport: HTTPTransport {
     }
 
     deinit {
-        mailbox.close()
+        commands.close()
     }
 
     /// Sends `request` and waits, without blocking a thread, for the whole response.
@@ -56,22 +56,22 @@ public final class CurlTransport: HTTPTransport {
     private func send(
         _ plan: RequestPlan, upload: ByteStream?, isStreamed: Bool
     ) async throws(TransportError) -> Response {
-        let id = mailbox.nextID()
+        let id = commands.nextID()
         let deadline = ContinuousClock.now + configuration.requestTimeout
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                let ticket = Ticket(
+                let call = PendingCall(
                     id: id, plan: plan, upload: upload, isStreamed: isStreamed,
                     deadline: deadline, waiter: waiter)
-                guard !Task.isCancelled else { return ticket.fail(.cancelled, "Cancelled.") }
-                guard mailbox.leave(.send(ticket)) else {
-                    return ticket.fail(.cancelled, "The client was stopped.")
+                guard !Task.isCancelled else { return call.fail(.cancelled, "Cancelled.") }
+                guard commands.post(.send(call)) else {
+                    return call.fail(.cancelled, "The client was stopped.")
                 }
-                // A cancellation between the two lines above left its letter too early.
-                if Task.isCancelled { _ = mailbox.leave(.cancel(id: id)) }
+                // A cancellation between the two lines above posted its command too early.
+                if Task.isCancelled { _ = commands.post(.cancel(id: id)) }
             }
         } onCancel: {
-            _ = mailbox.leave(.cancel(id: id))
+            _ = commands.post(.cancel(id: id))
         }
         return try result.get()
     }
@@ -80,13 +80,13 @@ public final class CurlTransport: HTTPTransport {
     /// A second call does nothing but wait.
     @available(*, noasync, message: "blocks the thread; await the asynchronous stop() instead")
     public func stop() {
-        mailbox.close()
-        mailbox.thread.wait()
+        commands.close()
+        commands.thread.wait()
     }
 
     /// Ends the thread and waits, without blocking a thread, until it has ended.
     public func stop() async {
-        mailbox.close()
-        await mailbox.thread.ended()
+        commands.close()
+        await commands.thread.ended()
     }
 }

@@ -1,4 +1,4 @@
-/// Every fixed bound of this room, with its unit.
+/// Every fixed bound of this module, with its unit.
 enum Limits {
     /// The longest response head, all lines together. A longer one is refused as too large.
     static let responseHeadBytes = 256 << 10

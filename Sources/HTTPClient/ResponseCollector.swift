@@ -47,7 +47,7 @@ struct ResponseCollector {
         case .fields:
             takeField(text, isFolded: line.first == 0x20 || line.first == 0x09)
         case .body:
-            break  // A trailer of a chunked body: nobody asked for it.
+            break  // A trailer of a chunked body is not used.
         }
         return .taken
     }

@@ -20,11 +20,11 @@ import HTTPMessage
     var gate: SendGate
     var collector: ResponseCollector
 
-    /// Told, on the loop's thread, that the transfer waits for its caller from now on.
-    var stands: () -> Void = {}
+    /// Called on the loop's thread when the transfer pauses, since it waits for its caller.
+    var onPause: () -> Void = {}
 
-    /// Told when a paused transfer can go on.
-    var goOn: @Sendable () -> Void = {}
+    /// Called on any thread when a paused transfer can go on.
+    var onReady: @Sendable () -> Void = {}
 
     private let decodes: Bool
     /// Owned; borrowed by `easy`; freed by ``close()``.
@@ -35,28 +35,28 @@ import HTTPMessage
 
     /// Makes a handle that is ready to be added to the multi handle.
     /// - Throws: ``TransportError``, with nothing sent, where libcurl refuses an option.
-    init(_ ticket: Ticket, configuration: ClientConfiguration) throws(TransportError) {
+    init(_ call: PendingCall, configuration: ClientConfiguration) throws(TransportError) {
         guard let easy = unsafe curl_easy_init() else {
             throw .invalid("libcurl has no memory for another request.")
         }
-        id = ticket.id
-        host = ticket.plan.url
-        waiter = ticket.waiter
-        upload = ticket.upload
-        stream = ticket.isStreamed ? ByteStream() : nil
+        id = call.id
+        host = call.plan.url
+        waiter = call.waiter
+        upload = call.upload
+        stream = call.isStreamed ? ByteStream() : nil
         unsafe self.easy = easy
-        gate = SendGate(isSafe: ticket.plan.isSafe)
+        gate = SendGate(isSafe: call.plan.isSafe)
         collector = ResponseCollector(
-            bodyLimitBytes: ticket.isStreamed
+            bodyLimitBytes: call.isStreamed
                 ? configuration.streamedBodyLimitBytes : configuration.responseBodyLimitBytes)
-        decodes = ticket.plan.decodes && ticket.plan.method != "HEAD"
+        decodes = call.plan.decodes && call.plan.method != "HEAD"
         unsafe errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         do {
             try setBase(configuration)
-            try setTimes(configuration, left: ticket.isStreamed ? nil : ticket.deadline - .now)
+            try setTimes(configuration, left: call.isStreamed ? nil : call.deadline - .now)
             try setSecurity(configuration)
-            try setRequest(ticket.plan)
+            try setRequest(call.plan)
             try setCallbacks()
         } catch {
             close()
@@ -72,7 +72,7 @@ import HTTPMessage
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        // Nobody takes the rest of the body.
+        // The rest of the body is not sent.
         upload?.cancel()
         unsafe curl_easy_cleanup(easy)
         unsafe curl_slist_free_all(fieldList)
@@ -95,11 +95,11 @@ import HTTPMessage
     enum BodyIntake {
         case taken
         case refused
-        /// There is no room for it yet; ``CurlLoop`` goes on when there is.
+        /// There is no room for it yet; ``CurlLoop`` continues when there is.
         case later
     }
 
-    /// Takes a piece of the body, into the response or on to who reads the stream.
+    /// Takes a piece of the body, into the response or on to the reader of the stream.
     func take(body piece: UnsafeRawBufferPointer) -> BodyIntake {
         guard let stream else {
             return unsafe collector.take(body: piece) == .taken ? .taken : .refused
@@ -116,15 +116,15 @@ import HTTPMessage
 
     /// The next piece of the request's body; the loop is told when there is one after ``wait``.
     func nextPiece(maxBytes: Int) -> ByteStream.Chunk {
-        let piece = upload?.read(maxBytes: maxBytes, wake: goOn) ?? .end
-        if piece == .wait { stands() }
+        let piece = upload?.read(maxBytes: maxBytes, wake: onReady) ?? .end
+        if piece == .wait { onPause() }
         return piece
     }
 
     /// Has the loop told when the stream's reader has made room.
     func waitForRoom() {
-        stands()
-        stream?.onRoom(goOn)
+        onPause()
+        stream?.onRoom(onReady)
     }
 
     /// How it ended, by libcurl's verdict.

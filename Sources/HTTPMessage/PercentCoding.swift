@@ -28,7 +28,9 @@ public enum PercentCoding {
 
     /// Decodes `%xx` once, whatever bytes come of it; a broken escape stays as it is. What a server sees
     /// that takes a target as bytes, or decodes once more.
-    public static func decodeLeniently(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    public static func decodeLeniently(
+        _ bytes: some Sequence<UInt8>, plusIsSpace: Bool = false
+    ) -> [UInt8] {
         var decoded: [UInt8] = []
         var rest = Array(bytes)[...]
         while let byte = rest.popFirst() {
@@ -38,10 +40,15 @@ public enum PercentCoding {
                 rest.removeFirst(2)
                 decoded.append(high << 4 | low)
             } else {
-                decoded.append(byte)
+                decoded.append(plusIsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
             }
         }
         return decoded
+    }
+
+    /// The same as text: bytes that are not UTF-8 become replacement characters.
+    public static func decodeLeniently(_ text: Substring, plusIsSpace: Bool = false) -> String {
+        String(decoding: decodeLeniently(text.utf8, plusIsSpace: plusIsSpace), as: UTF8.self)
     }
 
     /// Whether every `%` begins an escape.
@@ -58,11 +65,12 @@ public enum PercentCoding {
     }
 
     /// The text with every byte encoded that RFC 3986 does not leave unreserved.
-    public static func encode(_ text: String) -> String {
+    /// - Parameter leaving: ASCII characters that stay as they are too.
+    public static func encode(_ text: String, leaving: String = "") -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
         for byte in text.utf8 {
-            if isUnreserved(byte) {
+            if isUnreserved(byte) || leaving.utf8.contains(byte) {
                 bytes.append(byte)
             } else {
                 bytes += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]

@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Glibc
+import HTTPMessage
 import HTTPTypes
 
 // libmicrohttpd's entry points. Each recovers its Swift object, converts, calls and translates.
@@ -13,7 +14,7 @@ func targetCallback(
     guard let context = unsafe context else { return nil }
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     core.exchanges.opened()
-    unsafe connection.flatMap { unsafe note(of: $0) }?.requestBegan()
+    unsafe connection.flatMap { unsafe record(of: $0) }?.requestBegan()
     let exchange = unsafe Exchange(
         core: core, target: target.flatMap { unsafe String(validatingCString: $0) },
         targetEnd: target.map { unsafe UInt(bitPattern: $0 + strlen($0)) } ?? 0)
@@ -51,27 +52,27 @@ func accessCallback(
     unsafe uploadBytes.pointee = 0
     let step = unsafe nextStep(exchange, connection, method, version, bytes)
     if case .hold = step { unsafe uploadBytes.pointee = bytes.count }
-    return unsafe AccessShell(connection, exchange).perform(step) ? .YES : .NO
+    return unsafe ExchangeRunner(connection, exchange).perform(step) ? .YES : .NO
 }
 
 private func nextStep(
     _ exchange: Exchange, _ connection: OpaquePointer, _ method: UnsafePointer<CChar>?,
     _ version: UnsafePointer<CChar>?, _ bytes: UnsafeRawBufferPointer
 ) -> Exchange.Step {
-    guard let note = unsafe note(of: connection) else {
+    guard let record = unsafe record(of: connection) else {
         return .cutOff(RefusalReason.unreadable.response)
     }
     guard case .head = exchange.phase else {
         guard unsafe bytes.isEmpty else {
-            defer { note.holdsBody = exchange.heldBytes > 0 }
+            defer { record.holdsBody = exchange.heldBytes > 0 }
             return unsafe exchange.receive(bytes)
         }
-        note.requestArrived()
+        record.requestArrived()
         return exchange.complete()
     }
     let isTargetWhole = exchange.isTargetWhole(versionAt: UInt(bitPattern: version))
     let target = isTargetWhole ? exchange.target : nil
-    let place = note.connection(worker: exchange.core.workers.current)
+    let place = record.connection(worker: exchange.core.workers.current)
     var reader = RequestHeadReader(limits: exchange.core.limits)
     _ = unsafe withUnsafeMutablePointer(to: &reader) { pointer in
         unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, addField, pointer)
@@ -106,33 +107,33 @@ func completedCallback(
     unsafe request?.pointee = nil
     let isWhole = code == .REQUEST_TERMINATED_COMPLETED_OK
     let isSent = isWhole || code == .REQUEST_TERMINATED_WITH_ERROR
-    unsafe note(of: connection)?.requestEnded()
+    unsafe record(of: connection)?.requestEnded()
     exchange.end(
         descriptor: unsafe understudy_socket(connection), isSent: isSent, isWhole: isWhole)
 }
 
-/// `MHD_NotifyConnectionCallback`: keeps a note for each connection, retained when it starts and
+/// `MHD_NotifyConnectionCallback`: keeps a record of each connection, retained when it starts and
 /// released when it closes.
 func connectionCallback(
     context: UnsafeMutableRawPointer?, connection: OpaquePointer?,
-    note: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, code: MHD_ConnectionNotificationCode
+    record: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, code: MHD_ConnectionNotificationCode
 ) {
     guard let context = unsafe context, let connection = unsafe connection else { return }
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
     if code == .CONNECTION_NOTIFY_STARTED {
-        let made = unsafe ConnectionNote(descriptor: understudy_socket(connection))
-        core.lookout.opened(made)
-        unsafe note?.pointee = Unmanaged.passRetained(made).toOpaque()
-    } else if let kept = unsafe note?.pointee {
-        let ended = unsafe Unmanaged<ConnectionNote>.fromOpaque(kept).takeRetainedValue()
-        // libmicrohttpd answers a request line that it cannot read without telling anybody.
-        if ended.spokeWithoutRequest { core.refused(.unreadable) }
-        core.lookout.closed(ended)
-        unsafe note?.pointee = nil
+        let made = unsafe ConnectionRecord(descriptor: understudy_socket(connection))
+        core.reaper.opened(made)
+        unsafe record?.pointee = Unmanaged.passRetained(made).toOpaque()
+    } else if let kept = unsafe record?.pointee {
+        let ended = unsafe Unmanaged<ConnectionRecord>.fromOpaque(kept).takeRetainedValue()
+        // libmicrohttpd answers a request line that it cannot read, and tells no callback.
+        if ended.hasUnreadableRequest { core.refused(.unreadable) }
+        core.reaper.closed(ended)
+        unsafe record?.pointee = nil
     }
 }
 
-private func note(of connection: OpaquePointer) -> ConnectionNote? {
+private func record(of connection: OpaquePointer) -> ConnectionRecord? {
     guard let kept = unsafe understudy_socket_context(connection) else { return nil }
-    return unsafe Unmanaged<ConnectionNote>.fromOpaque(kept).takeUnretainedValue()
+    return unsafe Unmanaged<ConnectionRecord>.fromOpaque(kept).takeUnretainedValue()
 }

@@ -16,7 +16,7 @@ struct ConnectionHandle: @unchecked Sendable {
     }
 
     /// Whether the client has closed its side. The socket must be open.
-    var isLeft: Bool { ConnectionNote.isLeft(descriptor) }
+    var hasClientLeft: Bool { ConnectionRecord.hasClientLeft(descriptor) }
 
     /// Takes the connection out of libmicrohttpd's loop. Only on the connection's own thread.
     func suspend() { unsafe MHD_suspend_connection(pointer) }

@@ -15,7 +15,7 @@ struct Daemon: @unchecked Sendable {
         // Retained here, released in `stop()`: the callbacks use it until the threads are joined.
         let retained = unsafe Unmanaged.passRetained(core)
         let limits = core.limits
-        // The lookout keeps the limit of connections; each worker may hold all of them.
+        // The reaper keeps the limit of connections; each worker may hold all of them.
         let started = unsafe understudy_start_daemon(
             UInt32(workers), UInt32(limits.connections * workers),
             UInt32(limits.connectionsPerAddress), limits.memoryBytes, UInt32(limits.idleSeconds),

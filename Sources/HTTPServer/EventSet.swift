@@ -12,7 +12,6 @@ struct EventSet: Sendable {
         /// Never.
         case none
     }
-    private static let eventsAtOnce = 64
     private let descriptor: CInt
 
     /// Makes an empty set, owned until ``close()``; nil when the system has no descriptor left.
@@ -36,7 +35,7 @@ struct EventSet: Sendable {
     /// Waits for members that are ready; no time-out when `milliseconds` is negative.
     @available(*, noasync)
     func wait(milliseconds: Int) -> [UInt64] {
-        var events = unsafe [epoll_event](repeating: epoll_event(), count: Self.eventsAtOnce)
+        var events = unsafe [epoll_event](repeating: epoll_event(), count: Limits.eventsAtOnce)
         let count = unsafe epoll_wait(
             descriptor, &events, CInt(events.count), CInt(milliseconds))
         return unsafe events.prefix(max(0, Int(count))).map { unsafe $0.data.u64 }
@@ -53,5 +52,32 @@ struct EventSet: Sendable {
             }
         var event = unsafe epoll_event(events: events, data: epoll_data_t(u64: token))
         _ = unsafe epoll_ctl(descriptor, operation, member, &event)
+    }
+}
+
+/// Wakes a thread that waits: an eventfd, signalled from any thread and waited for by one.
+struct Wakeup: Sendable {
+    let descriptor: CInt
+
+    /// Makes one without a signal, owned until ``close()``; nil when the system has no descriptor left.
+    init?() {
+        descriptor = eventfd(0, CInt(EFD_CLOEXEC) | CInt(EFD_NONBLOCK))
+        if descriptor < 0 { return nil }
+    }
+
+    func close() { _ = Glibc.close(descriptor) }
+
+    func signal() { _ = eventfd_write(descriptor, 1) }
+
+    func clear() {
+        var count: eventfd_t = 0
+        _ = unsafe eventfd_read(descriptor, &count)
+    }
+
+    /// Waits for a signal, at most `milliseconds`.
+    @available(*, noasync)
+    func wait(milliseconds: Int) {
+        var member = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&member, 1, CInt(milliseconds))
     }
 }

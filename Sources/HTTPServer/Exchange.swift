@@ -3,7 +3,7 @@ import HTTPTypes
 
 /// One request and its answer, from the request line until libmicrohttpd is done with both.
 ///
-/// It decides; ``AccessShell`` carries out. Not Sendable: it lives on its connection's thread.
+/// It decides; ``ExchangeRunner`` carries out. Not Sendable: it lives on its connection's thread.
 final class Exchange {
     /// How far the request is.
     enum Phase {
@@ -58,7 +58,7 @@ final class Exchange {
     private(set) var phase = Phase.head
     /// Whether the answer has a head only.
     private(set) var isHead = false
-    /// The stream that is being sent, with the lookout's token for it.
+    /// The stream that is being sent, with the reaper's token for it.
     var feed: (stream: StreamFeed, token: UInt64?)?
 
     init(core: ServerCore, target: String?, targetEnd: UInt) {
@@ -158,7 +158,7 @@ final class Exchange {
                 return unsafe receive(bytes)
             }
             guard hold(body.count + bytes.count) else {
-                core.lookout.makeRoomForBody()
+                core.reaper.makeRoomForBody()
                 discard(.bodiesTooMany)
                 return unsafe receive(bytes)
             }
@@ -174,7 +174,7 @@ final class Exchange {
                 return unsafe receive(bytes)
             }
             guard unsafe upload.stream.write(Array(bytes)) else {
-                // Whoever has answered already does not want the rest; the client still sends it.
+                // A handler that has answered already does not want the rest; the client still sends it.
                 return upload.stream.isReaderGone ? .goOn : .hold(upload)
             }
             upload.leftBytes -= bytes.count
@@ -271,7 +271,7 @@ final class Exchange {
         letGo()
         if let upload { core.suspensions.leave(upload.hold) }
         if let feed {
-            if let token = feed.token { core.lookout.unwatch(token, descriptor: descriptor) }
+            if let token = feed.token { core.reaper.unwatch(token, descriptor: descriptor) }
             core.suspensions.leave(feed.stream)
             feed.stream.finish()
         }

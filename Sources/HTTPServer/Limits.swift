@@ -52,3 +52,17 @@ public struct Limits: Sendable, Hashable {
     /// The limits that the documentation names.
     public init() {}
 }
+
+extension Limits {
+    /// Events that one wait of the accepting thread takes.
+    static let eventsAtOnce = 64
+    /// Bytes that libmicrohttpd asks of a stream at once when the client takes no chunks.
+    static let streamPieceBytes = 16 * 1024
+    /// Milliseconds that a client has to send its request when it is turned away for want of
+    /// descriptors; no other connection is accepted meanwhile.
+    static let turnedAwayMilliseconds = 20
+    /// Bytes that are read of the request of such a client.
+    static let turnedAwayBytes = 64 * 1024
+    /// What a header field has beside its name and value: the colon, the space and the line's end.
+    static let fieldFrameBytes = 4
+}

@@ -1,3 +1,5 @@
+// For the kinds of sockets, which either module may own.
+private import CMicroHTTPD
 import Glibc
 
 /// A socket that listens, owned until ``close()``.
@@ -33,8 +35,8 @@ struct ListeningSocket: Sendable {
 
     /// Listens on a Unix socket that only its owner may connect to.
     ///
-    /// 1. Refuse what is at `path` unless it is a socket that nobody answers at; remove that.
-    /// 2. Bind and close the file to others, before anybody can connect.
+    /// 1. Refuse what is at `path` unless it is a socket at which nothing answers; remove that.
+    /// 2. Bind and close the file to others, before another user can connect.
     /// 3. Listen.
     init(unix path: String, backlog: Int) throws(StartFailure) {
         guard let target = SocketAddress(unix: path) else { throw .invalidPath(path) }

@@ -2,14 +2,14 @@ import Synchronization
 
 /// The connections that are open, each until right before its socket is closed.
 final class OpenConnections: Sendable {
-    private let notes = Mutex<[ObjectIdentifier: ConnectionNote]>([:])
+    private let records = Mutex<[ObjectIdentifier: ConnectionRecord]>([:])
 
-    func insert(_ note: ConnectionNote) {
-        notes.withLock { $0[ObjectIdentifier(note)] = note }
+    func insert(_ record: ConnectionRecord) {
+        records.withLock { $0[ObjectIdentifier(record)] = record }
     }
 
-    func remove(_ note: ConnectionNote) {
-        _ = notes.withLock { $0.removeValue(forKey: ObjectIdentifier(note)) }
+    func remove(_ record: ConnectionRecord) {
+        _ = records.withLock { $0.removeValue(forKey: ObjectIdentifier(record)) }
     }
 
     /// Makes room for a newcomer:
@@ -20,21 +20,21 @@ final class OpenConnections: Sendable {
     /// 3. where there is none either, cut those whose clients have left their answers unread for
     ///    `seconds`: they took fewer than `slowestBytes` meanwhile.
     func makeRoom(seconds: Int, slowestBytes: UInt64) {
-        let latest = ConnectionNote.now - seconds
-        notes.withLock { notes in
-            let waiting = notes.values.compactMap { note in
-                note.waitingSince.map { (since: $0, note: note) }
+        let latest = ConnectionRecord.now - seconds
+        records.withLock { records in
+            let waiting = records.values.compactMap { record in
+                record.waitingSince.map { (since: $0, record: record) }
             }
-            let left = waiting.filter(\.note.isLeft)
-            for one in left { one.note.cut() }
+            let left = waiting.filter(\.record.hasClientLeft)
+            for one in left { one.record.cut() }
             if !left.isEmpty { return }
             if let longest = waiting.min(by: { $0.since < $1.since }), longest.since <= latest {
-                longest.note.cut()
+                longest.record.cut()
                 return
             }
-            for note in notes.values where note.waitingSince == nil {
-                let since = note.unreadSince(slowestBytes: slowestBytes, pauseSeconds: seconds)
-                if let since, since <= latest { note.cut() }
+            for record in records.values where record.waitingSince == nil {
+                let since = record.unreadSince(slowestBytes: slowestBytes, pauseSeconds: seconds)
+                if let since, since <= latest { record.cut() }
             }
         }
     }
@@ -42,14 +42,14 @@ final class OpenConnections: Sendable {
     /// Makes room for another body: of the connections that hold memory for one and wait for the rest of
     /// it, cuts the one that has waited longest, if that is at least `seconds`.
     func makeRoomForBody(seconds: Int) {
-        let latest = ConnectionNote.now - seconds
-        notes.withLock { notes in
-            let waiting = notes.values.filter(\.holdsBody).compactMap { note in
-                note.waitingSince.map { (since: $0, note: note) }
+        let latest = ConnectionRecord.now - seconds
+        records.withLock { records in
+            let waiting = records.values.filter(\.holdsBody).compactMap { record in
+                record.waitingSince.map { (since: $0, record: record) }
             }
             guard let longest = waiting.min(by: { $0.since < $1.since }), longest.since <= latest
             else { return }
-            longest.note.cut()
+            longest.record.cut()
         }
     }
 
@@ -57,8 +57,8 @@ final class OpenConnections: Sendable {
     ///
     /// Under the lock, so that no socket is closed meanwhile and its number given to another.
     func cutOverdue(seconds: Int) {
-        notes.withLock { notes in
-            for note in notes.values { note.cutIfOverdue(seconds: seconds) }
+        records.withLock { records in
+            for record in records.values { record.cutIfOverdue(seconds: seconds) }
         }
     }
 }

@@ -36,7 +36,8 @@ struct OutgoingResponse: ~Copyable {
         // Retained here, released by `releaseFeed` when libmicrohttpd frees the response.
         let retained = unsafe Unmanaged.passRetained(feed)
         let made = unsafe MHD_create_response_from_callback(
-            length ?? understudy_size_unknown, Self.pieceBytes, readFeed, retained.toOpaque(),
+            length ?? understudy_size_unknown, Limits.streamPieceBytes, readFeed,
+            retained.toOpaque(),
             releaseFeed)
         guard let made = unsafe made else {
             unsafe retained.release()
@@ -49,14 +50,11 @@ struct OutgoingResponse: ~Copyable {
     init?(headOnly head: HTTPResponse, length: UInt64?) {
         // libmicrohttpd wants a reader, which it never calls for HEAD and 304.
         let made = unsafe MHD_create_response_from_callback(
-            length ?? understudy_size_unknown, Self.pieceBytes, readFeed, nil, nil)
+            length ?? understudy_size_unknown, Limits.streamPieceBytes, readFeed, nil, nil)
         guard let made = unsafe made else { return nil }
         if length == nil { _ = unsafe understudy_set_unchunked(made) }
         unsafe self.init(made, head)
     }
-
-    /// The most bytes that libmicrohttpd asks of a stream at once when the client takes no chunks.
-    private static let pieceBytes = 16 * 1024
 
     private init(_ pointer: OpaquePointer, _ head: HTTPResponse) {
         unsafe self.pointer = pointer
@@ -121,4 +119,30 @@ private func readFeed(
 private func releaseFeed(context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
     unsafe Unmanaged<StreamFeed>.fromOpaque(context).release()
+}
+
+/// How a response's body goes out.
+enum OutgoingBody {
+    /// With a length; left out by libmicrohttpd where the answer has none (HEAD, 204, 304).
+    case whole([UInt8])
+    /// As it is written: in chunks, or with the length that the head announces.
+    case streamed(ByteStream)
+    /// Not at all, with its length where the head announces one.
+    case none(length: UInt64?)
+
+    /// Decides what libmicrohttpd gets. It would end a chunked answer to HEAD or a chunked 304 with
+    /// a last chunk, which the client takes for the start of the next answer; and it would give a
+    /// 304 without bytes the length 0, which belongs to the page that did not change.
+    static func of(_ response: Response, toHead: Bool) -> OutgoingBody {
+        let status = response.head.status
+        switch response.body {
+        case .bytes(let bytes) where bytes.isEmpty && status == .notModified:
+            return .none(length: nil)
+        case .bytes(let bytes): return .whole(bytes)
+        case .stream where status == .noContent: return .whole([])
+        case .stream where toHead: return .none(length: response.announcedBytes)
+        case .stream where status == .notModified: return .none(length: nil)
+        case .stream(let stream): return .streamed(stream)
+        }
+    }
 }

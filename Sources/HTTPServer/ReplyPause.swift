@@ -108,7 +108,7 @@ final class ReplyPause: Interruptible {
             switch waiting.state {
             // The socket is open: libmicrohttpd closes none that is suspended, and before it closes any
             // other, ``end()`` gets the lock.
-            case .open, .suspended: connection.isLeft
+            case .open, .suspended: connection.hasClientLeft
             case .replied, .over: true
             }
         }

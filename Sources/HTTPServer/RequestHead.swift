@@ -1,4 +1,134 @@
+import HTTPMessage
 import HTTPTypes
+
+/// Collects the header fields of one request in wire order and judges them: libmicrohttpd 0.9.75
+/// takes repeated and contradictory fields without complaint.
+struct RequestHeadReader {
+    /// Fields that may appear once only.
+    private struct Once: OptionSet {
+        let rawValue: Int
+        static let host = Once(rawValue: 1)
+        static let contentLength = Once(rawValue: 2)
+        static let origin = Once(rawValue: 4)
+        static let contentType = Once(rawValue: 8)
+        static let ifMatch = Once(rawValue: 16)
+        static let transferEncoding = Once(rawValue: 32)
+    }
+
+    private let limits: Limits
+    private var fields = HTTPFields()
+    private var count = 0
+    private var bytes = 0
+    private var host: String?
+    private var seen: Once = []
+    private var refusal: RefusalReason?
+    private var encoding: String?
+    private var contentLength: Int?
+    private var expectsContinue = false
+
+    init(limits: Limits) {
+        self.limits = limits
+    }
+
+    /// Takes the next field; the first offence is the one that counts.
+    mutating func add(name: some Collection<UInt8>, value: some Collection<UInt8>) {
+        guard refusal == nil else { return }
+        count += 1
+        guard count <= limits.headerFields else { return refusal = .fieldCount }
+        bytes += name.count + value.count + Limits.fieldFrameBytes
+        guard bytes <= limits.headBytes else { return refusal = .headLength }
+        guard let fieldName = HTTPField.Name(String(decoding: name, as: UTF8.self)) else {
+            return refusal = .fieldName
+        }
+        guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            return refusal = .fieldValue
+        }
+        let field = HTTPField(name: fieldName, value: value)
+        refusal = note(field)
+        // Host lives in `authority`, as everywhere in swift-http-types.
+        if fieldName.canonicalName != "host" { fields.append(field) }
+    }
+
+    private mutating func note(_ field: HTTPField) -> RefusalReason? {
+        switch field.name.canonicalName {
+        case "host":
+            host = field.value
+            return isRepeated(.host) ? .repeatedField : nil
+        case "content-length":
+            let digits = field.value.utf8
+            guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }),
+                let length = Int(field.value)
+            else { return .contentLength }
+            contentLength = length
+            return isRepeated(.contentLength) ? .repeatedField : nil
+        case "transfer-encoding":
+            encoding = field.value.lowercased()
+            return isRepeated(.transferEncoding) ? .transferEncoding : nil
+        case "origin": return isRepeated(.origin) ? .repeatedField : nil
+        case "content-type": return isRepeated(.contentType) ? .repeatedField : nil
+        case "if-match": return isRepeated(.ifMatch) ? .repeatedField : nil
+        case "expect":
+            expectsContinue = field.value.lowercased() == "100-continue"
+            return nil
+        default: return nil
+        }
+    }
+
+    private mutating func isRepeated(_ field: Once) -> Bool { !seen.insert(field).inserted }
+
+    /// Judges the whole head. `target` is nil when there was none or it was not UTF-8.
+    consuming func finish(
+        method: String, target: String?, version: String
+    ) -> Result<RequestHead, RefusalReason> {
+        if let refusal { return .failure(refusal) }
+        guard let method = HTTPRequest.Method(method) else { return .failure(.method) }
+        guard let target else { return .failure(.target) }
+        if let refusal = Self.refusal(ofTarget: target, limits) { return .failure(refusal) }
+        let isOldVersion = version == "HTTP/1.0"
+        if host == nil, !isOldVersion { return .failure(.missingHost) }
+        var framing = RequestHead.Framing.none
+        if let encoding {
+            if contentLength != nil { return .failure(.lengthAndEncoding) }
+            if encoding != "chunked" || isOldVersion { return .failure(.transferEncoding) }
+            framing = .chunked
+        } else if let contentLength, contentLength > 0 {
+            framing = .length(contentLength)
+        }
+        return .success(
+            RequestHead(
+                request: HTTPRequest(
+                    method: method, scheme: "http", authority: host, path: target,
+                    headerFields: fields),
+                framing: framing,
+                expectsContinue: expectsContinue && !isOldVersion && framing != .none))
+    }
+
+    /// Why a target cannot be taken; nil when it can.
+    static func refusal(ofTarget target: String, _ limits: Limits) -> RefusalReason? {
+        guard isClean(target) else { return .target }
+        return target.utf8.count <= limits.targetBytes ? nil : .targetLength
+    }
+
+    /// No control character, no space, and no encoded NUL, which would cut the target for readers
+    /// that decode into C strings.
+    private static func isClean(_ target: String) -> Bool {
+        var target = target
+        return target.withUTF8 { bytes in
+            guard !bytes.isEmpty else { return false }
+            for index in bytes.indices {
+                let byte = unsafe bytes[index]
+                if byte <= 0x20 || byte == 0x7F { return false }
+                if byte == UInt8(ascii: "%"), index + 2 < bytes.count,
+                    unsafe bytes[index + 1] == UInt8(ascii: "0"),
+                    unsafe bytes[index + 2] == UInt8(ascii: "0")
+                {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+}
 
 /// A request's head after it passed the wire rules.
 struct RequestHead: Sendable {

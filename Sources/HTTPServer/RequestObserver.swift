@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// Whoever wants to be told of requests that are over.
+/// Is told of requests that are over.
 public protocol RequestObserver: Sendable {
     /// Whether it wants to be told of a request that begins now. Asked for each one on the server's
     /// threads, so it must cost next to nothing.
@@ -32,5 +32,29 @@ public struct EndedRequest: Sendable {
         self.bodyBytes = bodyBytes
         self.duration = duration
         self.isWhole = isWhole
+    }
+}
+
+/// What an observer will be told of a request, collected while it is answered. There is one only
+/// while an observer watches. Not Sendable: it lives on its connection's thread.
+final class RequestRecord {
+    private let began = ContinuousClock.now
+    /// The head, once it was read and passed the wire rules.
+    var head: HTTPRequest?
+    /// The answer that was handed to libmicrohttpd last.
+    private var status: HTTPResponse.Status?
+    private var bodyBytes = 0
+
+    /// Notes an answer.
+    func answered(_ status: HTTPResponse.Status, bodyBytes: Int) {
+        (self.status, self.bodyBytes) = (status, bodyBytes)
+    }
+
+    /// The request as it ends now.
+    /// - Parameter streamedBytes: those of a body that was sent as it was written.
+    func ended(streamedBytes: Int, isWhole: Bool) -> EndedRequest {
+        EndedRequest(
+            head: head, status: status, bodyBytes: bodyBytes + streamedBytes,
+            duration: began.duration(to: .now), isWhole: isWhole)
     }
 }

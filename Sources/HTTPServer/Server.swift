@@ -13,7 +13,7 @@ public final class Server: Sendable {
     private struct Running {
         var core: ServerCore
         var daemon: Daemon
-        var lookoutThread: OwnThread
+        var reaperThread: DedicatedThread
     }
     private let configuration: ServerConfiguration
     private let handler: any HTTPHandler
@@ -24,7 +24,7 @@ public final class Server: Sendable {
     /// Makes a server that does not listen yet.
     /// - Parameters:
     ///   - handler: Answers the requests, on the server's threads.
-    ///   - observer: Is told of requests that are over, as long as it wants to; nil for nobody.
+    ///   - observer: Is told of requests that are over, as long as it wants to; nil for none.
     ///   - onRefusal: Is told of every request that the server turned away by itself, to count them.
     public init(
         _ configuration: ServerConfiguration, handler: any HTTPHandler,
@@ -105,22 +105,22 @@ public final class Server: Sendable {
 
     private func run(_ sockets: [ListeningSocket]) throws(StartFailure) -> Running {
         do throws(StartFailure) {
-            guard let bell = Bell() else { throw .noDescriptors }
-            let exchanges = OpenExchanges(bell: bell)
-            guard let changesBell = Bell() else { throw .noDescriptors }
-            let changes = OpenExchanges(bell: changesBell)
-            let lookout = try Lookout(sockets, limits: configuration.limits)
+            guard let wakeup = Wakeup() else { throw .noDescriptors }
+            let exchanges = OpenExchanges(wakeup: wakeup)
+            guard let changesWakeup = Wakeup() else { throw .noDescriptors }
+            let changes = OpenExchanges(wakeup: changesWakeup)
+            let reaper = try ConnectionReaper(sockets, limits: configuration.limits)
             let core = ServerCore(
                 handler: handler, observer: observer, limits: configuration.limits,
-                lookout: lookout, exchanges: exchanges, changes: changes, refused: refused)
+                reaper: reaper, exchanges: exchanges, changes: changes, refused: refused)
             guard let daemon = Daemon(core: core, workers: configuration.workers) else {
                 throw .system(operation: "MHD_start_daemon", reason: "no threads or memory left")
             }
-            guard let thread = OwnThread({ lookout.run { daemon.add($0, $1) } }) else {
+            guard let thread = DedicatedThread({ reaper.run { daemon.add($0, $1) } }) else {
                 daemon.stop()
                 throw .system(operation: "pthread_create", reason: "no threads left")
             }
-            return Running(core: core, daemon: daemon, lookoutThread: thread)
+            return Running(core: core, daemon: daemon, reaperThread: thread)
         } catch {
             for socket in sockets { socket.close() }
             throw error
@@ -147,9 +147,9 @@ public final class Server: Sendable {
         guard let running else { return }
         let core = running.core
         precondition(!core.workers.isCurrent, "A handler cannot stop the server it runs on")
-        core.lookout.stop()
-        running.lookoutThread.join()
-        core.lookout.closeSockets()
+        core.reaper.stop()
+        running.reaperThread.join()
+        core.reaper.closeSockets()
         core.suspensions.close(milliseconds: configuration.limits.changeGraceMilliseconds)
         core.exchanges.waitUntilNone(milliseconds: configuration.limits.stopGraceMilliseconds)
         running.daemon.stop()
@@ -158,7 +158,7 @@ public final class Server: Sendable {
     /// Stops on a thread of its own, so that no thread of Swift's pool waits.
     public func stop() async {
         await withCheckedContinuation { continuation in
-            let thread = OwnThread {
+            let thread = DedicatedThread {
                 self.stop()
                 continuation.resume()
             }

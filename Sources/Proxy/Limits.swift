@@ -1,24 +1,24 @@
 import SyncCore
 
 /// Every bound of the proxy, with its unit.
-enum Limits {
+package enum Limits {
     /// The largest body of a request to `/tables`.
     static let tablesBodyBytes = 1 << 20
     /// The largest body of a request to the operator API: an imported entry of history has two rows.
     static let operatorBodyBytes = 4 << 20
     /// The largest body that is passed through to the backend, and the largest answer to it.
-    static let passedBodyBytes = 100 << 20
+    package static let passedBodyBytes = 100 << 20
     // What follows counts the connections of clients that may wait for the backend. With
     // ``eventStreams`` they are fewer than the server's connections, so that a backend which does not
     // answer, and clients which do not read, leave connections free for requests that need neither. Those
     // that wait for a place do not count: they give up after ``placeWaitSeconds``.
 
     /// Requests to the backend that are passed through at once; syncing has its own.
-    static let passedConnections = 16
+    package static let passedConnections = 16
     /// Those that wait for their clients, which read or send more slowly than the backend does.
-    static let standingTransfers = 16
+    package static let pausedTransfers = 16
     /// Connections to the backend for asking whose a token is, and for signing in.
-    static let signInConnections = 8
+    package static let signInConnections = 8
     /// Requests without a long body that wait for the backend's answer at once.
     static let requestsAtBackend = 24
     /// Requests that send a body and wait for the backend's answer at once.
@@ -53,8 +53,6 @@ enum Limits {
     static let sessionSeconds: Int64 = 30 * 24 * 3600
     /// What is kept of the name that a browser gives itself.
     static let browserNameCharacters = 200
-    /// The smallest size that a store can be held to.
-    static let diskBudgetBytesMin = 10 << 20
     /// The longest name of a capability address.
     static let capabilityNameBytes = 40
     /// The shortest run of letters, digits, `-` and `_` in a path below `/c/` that may be a secret. Ours
@@ -65,9 +63,9 @@ enum Limits {
     /// Elements of a page of a list, unless asked for.
     static let pageElements = 50
     /// The most elements of a page of a list that can be asked for.
-    static let pageElementsMax = 500
+    package static let pageElementsMax = 500
     /// The most rows of a page of todos that can be asked for.
-    static let pageRowsMax = 1000
+    package static let pageRowsMax = 1000
     /// Seconds that `POST …/sync` waits for the end unless asked.
     static let waitSeconds = 10
     /// The most seconds that can be asked for.
@@ -80,24 +78,12 @@ enum Limits {
     static let eventStreams = 32
     /// After so many seconds a client may come again whose list waits for a table's first pull.
     static let firstPullSeconds = 5
-    /// Indexes that a table may have.
-    static let indexesPerTable = StoreLimits.indexesPerTable
-    /// Seconds that a command waits for an answer of the operator API.
-    static let commandSeconds = 60
-    /// Milliseconds between two looks of a command at a run that is under way.
-    static let runPollMilliseconds = 200
     /// What `Retry-After` says when the backend is away or the disk is busy.
     static let retryAfterSeconds = 5
-    /// Seconds between two looks at how things stand, for the log and the service manager.
-    static let serviceReportSeconds = 5
-    /// Time given to open requests and the operation in flight when stopping; then the process ends.
-    static let stopMilliseconds = 1800
     /// Milliseconds between two looks at a table that a pull fills, for a client that waits for a page.
     static let fillingPauseMilliseconds = 100
     /// The shortest secret that sign-ins may be sealed with, in bytes.
     static let sealSecretBytes = 32
-    /// Names of header fields that can be sent on with a client's requests.
-    static let forwardedHeaders = 16
     /// Bytes of the value of such a field.
     static let forwardedHeaderBytes = 2048
     /// Names of the backend's cookies that are remembered; the oldest goes first.
@@ -113,10 +99,8 @@ enum Limits {
     /// Seconds between two such questions about a token, where the first had no clear answer.
     static let tokenRetrySeconds: Int64 = 60
     /// How long a token is taken that the backend does not confirm, unless `--offline-grace` says.
-    static let offlineGraceSeconds: Int64 = 30 * 24 * 3600
-    /// The most days that `--offline-grace` can say.
-    static let offlineGraceDaysMax = 3650
-    /// Tokens of one identity that its queue may speak with; of more, the oldest goes first.
+    package static let offlineGraceSeconds: Int64 = 30 * 24 * 3600
+    /// Tokens of one identity that its engine may send; of more, the oldest goes first.
     static let tokensPerIdentity = 8
     /// Tokens whose owners are known without hashing them.
     static let recentTokens = 64
@@ -135,8 +119,6 @@ enum Limits {
     static let dueLookSeconds: Int64 = 2
     /// Seconds after which a closed store is opened again for work that could not be sent.
     static let dueAgainSeconds: Int64 = 20
-    /// Bytes of a login's answer.
-    static let loginAnswerBytes = 1 << 20
     /// Seconds that a client waits for the backend under `write-through` and `remote-first`.
     static let backendWaitSeconds = 5
     /// Tables of which is known whether they want a sign-in.
@@ -146,30 +128,15 @@ enum Limits {
     /// The furthest back that samples go, in seconds.
     static let sampleSecondsMax = 7 * 24 * 3600
     /// The most elements of each list of one request that brings in an export.
-    static let importedOperations = 500
-    /// Bytes of one such request, unless a single element is larger.
-    static let importedBytes = 1 << 20
-    /// Bytes of one line of a file that is imported: a row as large as the largest answer of a backend.
-    static let importedLineBytes = 64 << 20
-    /// Bytes of a file that is imported. All that is wanted of it is held in memory.
-    static let importedFileBytes = 1 << 30
-    /// Milliseconds that an import waits for the first writer of a pipe.
-    static let pipeWriterMilliseconds: CInt = 5000
-    /// Bytes of a configuration file.
-    static let configurationBytes = 1 << 20
-    /// Bytes of the manifest of a backup: 10,000 identities take one of its sixteen million.
-    static let manifestBytes = 16 << 20
+    package static let importedOperations = 500
     /// The longest key of an identity, in bytes: 40 of its name, a dash and 24 digits.
     static let identityKeyBytes = 65
-    /// Clocks that differ by more seconds than this are worth a warning.
-    static let clockSkewSeconds: Int64 = 60
-    /// Free bytes of the disk under which there is a warning.
-    static let freeBytes: UInt64 = 200 << 20
-    /// Seconds that `doctor` waits for the backend.
-    static let examinationSeconds = 10
-    /// Bytes of all request bodies on their way to `understudy backend`, whose custom API takes one of
-    /// 100 MiB whole.
-    static let backendBodiesBytes = 256 << 20
-    /// Operations and history entries of a support bundle.
-    static let bundledEntries = 200
+    /// Bytes of a file that are read or written at once.
+    package static let filePieceBytes = 1 << 16
+    /// The longest time between two syncs that can be set, in seconds.
+    static let syncIntervalSecondsMax = 86_400
+    /// The longest wait of a sync after a write that can be set, in milliseconds.
+    static let debounceMillisecondsMax = 60_000
+    /// The most attempts that can be set before an operation is refused.
+    static let attemptsMax = 1000
 }

@@ -22,4 +22,8 @@ package enum StorageLimits {
     static let budgetsInReserve = 8
     /// The most pages that SQLite gives a file.
     package static let filePages = 1_073_741_823
+    /// Steps of SQLite's machine between two looks at the budget of a read.
+    static let stepsPerBudgetLook = 10_000
+    /// Steps of SQLite's machine between two looks at the progress of a long statement.
+    static let stepsPerProgressLook = 100_000
 }

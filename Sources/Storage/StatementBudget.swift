@@ -7,8 +7,6 @@ import Synchronization
 ///
 /// One belongs to one connection and lives as long. SQLite calls it on the thread that reads.
 final class StatementBudget: Sendable {
-    private static let stepsPerTick = 10_000
-
     /// What is left to the read that runs.
     private struct Read {
         var stepsLeft: Int
@@ -20,7 +18,7 @@ final class StatementBudget: Sendable {
 
         init(steps: Int, isLeft: @escaping @Sendable () -> Bool) {
             // One tick more, since SQLite's count does not begin at zero for a statement used before.
-            stepsLeft = steps + StatementBudget.stepsPerTick
+            stepsLeft = steps + StorageLimits.stepsPerBudgetLook
             nextLook = steps
             self.isLeft = isLeft
         }
@@ -30,7 +28,7 @@ final class StatementBudget: Sendable {
             stepsLeft -= steps
             guard stepsLeft >= 0 else { return false }
             guard stepsLeft <= nextLook else { return true }
-            nextLook = stepsLeft - StatementBudget.stepsPerTick
+            nextLook = stepsLeft - StorageLimits.stepsPerBudgetLook
             let now = uptime()
             let end = endsAt ?? now + .milliseconds(StorageLimits.readMilliseconds)
             endsAt = end
@@ -49,7 +47,7 @@ final class StatementBudget: Sendable {
         // Sound: the pointer is only used while the connection lives, and the owner of
         // the connection holds this budget longer.
         unsafe sqlite3_progress_handler(
-            db.sqliteConnection, CInt(Self.stepsPerTick),
+            db.sqliteConnection, CInt(StorageLimits.stepsPerBudgetLook),
             { context in
                 guard let context = unsafe context else { return 0 }
                 return unsafe Unmanaged<StatementBudget>.fromOpaque(context)
@@ -75,5 +73,5 @@ final class StatementBudget: Sendable {
     }
 
     /// 0 to go on, 1 to interrupt.
-    private func tick() -> CInt { spend(steps: Self.stepsPerTick) ? 0 : 1 }
+    private func tick() -> CInt { spend(steps: StorageLimits.stepsPerBudgetLook) ? 0 : 1 }
 }

@@ -5,14 +5,12 @@ import Synchronization
 /// Counts the steps of SQLite's machine while a long statement runs, for a caller on another
 /// thread.
 package final class StatementProgress: Sendable {
-    /// Steps between two looks.
-    private static let stepsPerTick = 100_000
     private let ticks = Atomic<Int>(0)
 
     package init() {}
 
     /// The steps of the statement that runs, or of the last one; they begin at zero with ``restart()``.
-    package var steps: Int { ticks.load(ordering: .relaxed) * Self.stepsPerTick }
+    package var steps: Int { ticks.load(ordering: .relaxed) * StorageLimits.stepsPerProgressLook }
 
     /// Begins the count anew.
     package func restart() { ticks.store(0, ordering: .relaxed) }
@@ -23,7 +21,7 @@ package final class StatementProgress: Sendable {
         restart()
         // Sound: SQLite uses the pointer on this thread only, while the body runs, and `self` lives as long.
         unsafe sqlite3_progress_handler(
-            database.sqliteConnection, CInt(Self.stepsPerTick),
+            database.sqliteConnection, CInt(StorageLimits.stepsPerProgressLook),
             { context in
                 guard let context = unsafe context else { return 0 }
                 unsafe Unmanaged<StatementProgress>.fromOpaque(context).takeUnretainedValue()

@@ -63,4 +63,6 @@ extension Limits {
     /// Operands that stand in one parenthesis of compiled SQL; longer chains are grouped, because
     /// SQLite refuses an expression more than 1000 levels deep.
     static let chainOperands = 64
+    /// Bytes that are reserved for each item of a page before it is written.
+    static let reservedItemBytes = 256
 }

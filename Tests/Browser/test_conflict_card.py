@@ -196,3 +196,14 @@ def test_what_was_typed_stays_when_the_servers_side_changes(clashing, dashboard)
     expect(page.page.locator("main")).to_contain_text("No conflicts")
     page.sync()
     assert backend.get("a").json()["text"] == "a careful mixture of both"
+
+
+def test_on_a_narrow_page_each_side_is_named_in_its_cell(clashing, dashboard):
+    _, proxy = three(clashing)
+    page = dashboard(proxy, viewport={"width": 360, "height": 800})
+    page.open("conflicts")
+    expect(page.page.locator(".sides td")).to_have_count(4)
+    names = page.page.locator(".sides td").evaluate_all(
+        "cells => cells.map(cell => getComputedStyle(cell, '::before').content)"
+    )
+    assert names == ['"Before"', '"Mine"', '"Server’s"', '"Result"']

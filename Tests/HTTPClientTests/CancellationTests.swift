@@ -1,3 +1,4 @@
+import Foundation
 import HTTPClient
 import HTTPMessage
 import HTTPTypes
@@ -49,20 +50,6 @@ import Testing
         }
     }
 
-    @Test func `cancelling after the answer changes nothing`() async throws {
-        let server = try ScriptedServer(answering: { _ in ok("x") })
-        try await withClient(of: server) { client in
-            let task = Task {
-                try await client.send(server.request())
-            }
-            let text = try await task.value.text
-            #expect(text == "x")
-            task.cancel()
-            let next = try await client.send(server.request()).text
-            #expect(next == "x")
-        }
-    }
-
     @Test func `stopping fails what is under way and what comes later`() async throws {
         let server = try silentServer()
         let client = try CurlTransport()
@@ -77,10 +64,23 @@ import Testing
         server.close()
     }
 
-    @Test func `stopping blocks where blocking is allowed`() throws {
+    @Test func `the stop that blocks fails what is under way, and a second one returns`()
+        async throws
+    {
+        let server = try silentServer()
         let client = try CurlTransport()
-        client.stop()
-        client.stop()
+        let task = Task { await failure(of: client, server.request(.post, "/slow")) }
+        await server.wait(for: "POST /slow")
+        await withCheckedContinuation { stopped in
+            Thread {
+                client.stop()
+                client.stop()
+                stopped.resume()
+            }.start()
+        }
+        #expect(await task.value?.verdict == "cancelled maybeSent")
+        await server.wait(for: "closed")
+        server.close()
     }
 
     @Test func `a client that is let go ends its thread`() async throws {

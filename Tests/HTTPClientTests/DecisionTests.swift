@@ -20,59 +20,59 @@ struct DecisionTests {
         #expect(answers == [true, true, true] && again.state == .opened(times: 3))
     }
 
-    @Test func `the line serves each host in order and within its limit`() {
-        var line = WaitingLine(limitPerHost: 2, standingLimit: 2)
+    @Test func `the queue serves each host in order and within its limit`() {
+        var queue = RequestQueue(limitPerHost: 2, pausedLimit: 2)
         let now = ContinuousClock.now
         for (id, host) in [(1, "a"), (2, "a"), (3, "a"), (4, "b"), (5, "a")] as [(UInt64, String)] {
-            line.join(.init(id: id, host: host, deadline: now + .seconds(Int(id))))
+            queue.join(.init(id: id, host: host, deadline: now + .seconds(Int(id))))
         }
         var begun: [UInt64] = []
-        while let id = line.next() { begun.append(id) }
+        while let id = queue.next() { begun.append(id) }
         #expect(begun == [1, 2, 4])
-        line.release(4, host: "b")
-        #expect(line.next() == nil)
-        line.release(1, host: "a")
-        #expect(line.next() == 3)
-        #expect(line.expired(at: now + .seconds(4)) == nil)
-        #expect(line.expired(at: now + .seconds(5)) == 5)
-        let isGone = !line.leave(5)
+        queue.release(4, host: "b")
+        #expect(queue.next() == nil)
+        queue.release(1, host: "a")
+        #expect(queue.next() == 3)
+        #expect(queue.expired(at: now + .seconds(4)) == nil)
+        #expect(queue.expired(at: now + .seconds(5)) == 5)
+        let isGone = !queue.leave(5)
         #expect(isGone)
-        line.join(.init(id: 6, host: "a", deadline: now))
-        let isTaken = line.leave(6)
+        queue.join(.init(id: 6, host: "a", deadline: now))
+        let isTaken = queue.leave(6)
         #expect(isTaken)
-        #expect(line.waiting.isEmpty)
+        #expect(queue.waiting.isEmpty)
     }
 
     @Test func `one that waits for its caller gives its turn to the next and keeps a place`() {
-        var line = WaitingLine(limitPerHost: 2, standingLimit: 2)
+        var queue = RequestQueue(limitPerHost: 2, pausedLimit: 2)
         for id in 1...6 as ClosedRange<UInt64> {
-            line.join(.init(id: id, host: "a", deadline: .now))
+            queue.join(.init(id: id, host: "a", deadline: .now))
         }
-        func begun(_ line: inout WaitingLine) -> [UInt64] {
+        func begun(_ queue: inout RequestQueue) -> [UInt64] {
             var ids: [UInt64] = []
-            while let id = line.next() { ids.append(id) }
+            while let id = queue.next() { ids.append(id) }
             return ids
         }
-        #expect(begun(&line) == [1, 2])
-        var givenUp = [line.stand(1, host: "a")]
-        #expect(begun(&line) == [3])
-        // Whichever stands again has still but one place.
-        givenUp.append(line.stand(1, host: "a"))
-        #expect(begun(&line) == [])
-        givenUp.append(line.stand(2, host: "a"))
-        #expect(begun(&line) == [4])
+        #expect(begun(&queue) == [1, 2])
+        var givenUp = [queue.pause(1, host: "a")]
+        #expect(begun(&queue) == [3])
+        // Whichever pauses again has still but one place.
+        givenUp.append(queue.pause(1, host: "a"))
+        #expect(begun(&queue) == [])
+        givenUp.append(queue.pause(2, host: "a"))
+        #expect(begun(&queue) == [4])
         #expect(givenUp == [nil, nil, nil])
         // One too many: the one that has not moved for longest is given up.
-        line.moved(1)
-        givenUp = [line.stand(3, host: "a")]
+        queue.moved(1)
+        givenUp = [queue.pause(3, host: "a")]
         #expect(givenUp == [2])
-        line.release(2, host: "a")
-        #expect(line.standing == [1, 3])
-        #expect(begun(&line) == [5])
-        line.release(1, host: "a")
-        #expect(begun(&line) == [])
-        line.release(4, host: "a")
-        #expect(begun(&line) == [6])
+        queue.release(2, host: "a")
+        #expect(queue.paused == [1, 3])
+        #expect(begun(&queue) == [5])
+        queue.release(1, host: "a")
+        #expect(begun(&queue) == [])
+        queue.release(4, host: "a")
+        #expect(begun(&queue) == [6])
     }
 
     @Test func `a body that is passed on has a limit too`() {

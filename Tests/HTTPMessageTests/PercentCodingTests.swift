@@ -55,4 +55,18 @@ struct PercentCodingTests {
             })
         #expect(PercentCoding.encode("a b/ü") == "a%20b%2F%C3%BC")
     }
+
+    @Test(
+        arguments: [
+            ("a%20b", "a b"), ("%", "%"), ("%2", "%2"), ("%zz%41", "%zzA"), ("a+b", "a+b"),
+            ("%C3%BC%FF", "ü\u{FFFD}"), ("%%41", "%A"),
+        ] as [(Substring, String)])
+    func `decoded leniently, what is no escape stays as it is`(text: Substring, decoded: String) {
+        #expect(PercentCoding.decodeLeniently(text) == decoded)
+        #expect(PercentCoding.decodeLeniently("+\(text)"[...], plusIsSpace: true).first == " ")
+    }
+
+    @Test func `an encoder leaves what it is told to leave`() {
+        #expect(PercentCoding.encode("a/b c:$", leaving: "/$") == "a/b%20c%3A$")
+    }
 }

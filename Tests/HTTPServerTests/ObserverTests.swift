@@ -1,23 +1,10 @@
-import Glibc
 import HTTPMessage
 import HTTPServer
 import HTTPTypes
-import Synchronization
 import Testing
 
 /// What an observer is told of requests that are over.
 @Suite(.timeLimit(.minutes(1))) struct ObserverTests {
-    private final class Watch: RequestObserver {
-        private let watching = Atomic<Bool>(true)
-        private let seen = Mutex<[EndedRequest]>([])
-
-        var isWatching: Bool { watching.load(ordering: .relaxed) }
-        var all: [EndedRequest] { seen.withLock { $0 } }
-
-        func look(_ isWatching: Bool) { watching.store(isWatching, ordering: .relaxed) }
-        func ended(_ request: EndedRequest) { seen.withLock { $0.append(request) } }
-    }
-
     private static let handler = TestHandler(
         admission: { request in
             request.path == "/no"
@@ -35,15 +22,13 @@ import Testing
             }
         })
 
-    private func observed(_ text: String) throws -> EndedRequest? {
-        let watch = Watch()
+    private func observed(_ text: String) throws -> EndedRequest {
+        let watch = RequestWatch()
         let server = try RunningServer(observer: watch, Self.handler)
         let client = server.client()
         client.send(text)
         _ = client.answer(toHead: text.hasPrefix("HEAD"))
-        while server.server.openRequests > 0 { sched_yield() }
-        #expect(watch.all.count == 1)
-        return watch.all.first
+        return watch.next()
     }
 
     @Test(arguments: [
@@ -53,8 +38,8 @@ import Testing
     func `each way to answer is told, with head, status and bytes`(
         method: String, path: String, status: HTTPResponse.Status, bytes: Int
     ) throws {
-        let ended = try #require(
-            try observed("\(method) \(path)?a=b HTTP/1.1\r\nHost: h\r\nX-A: 1\r\n\r\n"))
+        let ended = try observed(
+            "\(method) \(path)?a=b HTTP/1.1\r\nHost: h\r\nX-A: 1\r\n\r\n")
         #expect(ended.head?.method.rawValue == method)
         #expect(ended.head?.path == "\(path)?a=b")
         #expect(ended.head?.headerFields.count == 1)
@@ -64,7 +49,7 @@ import Testing
     }
 
     @Test func `a torn answer is not told as whole`() throws {
-        let ended = try #require(try observed("GET /torn HTTP/1.1\r\nHost: h\r\n\r\n"))
+        let ended = try observed("GET /torn HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(ended.status == .ok && !ended.isWhole)
     }
 
@@ -78,21 +63,22 @@ import Testing
     func `what the server refuses by itself is told`(
         text: String, status: HTTPResponse.Status, hasHead: Bool
     ) throws {
-        let ended = try #require(try observed(text))
+        let ended = try observed(text)
         #expect(ended.status == status)
         #expect((ended.head != nil) == hasHead)
     }
 
     @Test func `who does not watch when a request begins is not told of it`() throws {
-        let watch = Watch()
+        let watch = RequestWatch()
         let server = try RunningServer(observer: watch, Self.handler)
         let client = server.client()
         for isWatching in [false, true, false] {
             watch.look(isWatching)
             client.send("GET /\(isWatching) HTTP/1.1\r\nHost: h\r\n\r\n")
             #expect(client.answer()?.text == "now")
-            while server.server.openRequests > 0 { sched_yield() }
         }
+        // Stopping waits until every request is over.
+        server.server.stop()
         #expect(watch.all.map(\.head?.path) == ["/true"])
     }
 }

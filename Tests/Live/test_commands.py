@@ -367,7 +367,7 @@ def test_a_selftest_keeps_every_promise_and_a_seed_tells_the_same_story_twice(pe
     assert len(report["faults"]) > 10 and all(report["faults"].values())
     assert [one["id"] for one in report["invariants"]] == [f"I{n}" for n in range(1, 15)]
     told = person.run("selftest", "--seeds", 1).stdout
-    assert "1 life, seed 0, 45 steps" in told and "Every promise was kept." in told
+    assert "1 run, seed 0, 45 steps" in told and "Every promise was kept." in told
     for seed in (5, 85):  # four requests at once; the second with a backend that is restored
         words = ("selftest", "--seeds", 1, "--seed-from", seed, "--story")
         assert person.run(*words).stdout == person.run(*words).stdout

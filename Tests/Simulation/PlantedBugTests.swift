@@ -1,9 +1,9 @@
-import ReferenceBackend
+import Backend
 import Testing
 
 @testable import Simulator
 
-/// For every invariant there is a planted bug that breaks it, and its check finds it. One life at a
+/// For every invariant there is a planted bug that breaks it, and its check finds it. One run at a
 /// time: each has threads that wait for each other.
 @Suite(.serialized) struct PlantedBugTests {
     /// A flavour of each generation, for which every bug is tried.
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// Lives in which a bug has to be found.
+    /// Seeds within which a bug has to be found.
     private static let seeds = 0..<60 as Range<UInt64>
 
     @Test(arguments: Bug.allCases, Kind.allCases)
@@ -32,12 +32,12 @@ import Testing
             plan.isRestored = false
             plan.isAutomatic = bug == .standsStill
             plan.hasParents = bug == .insertsLate
-            let life = try Simulation(plan, sabotage: PlantedBug(bug))
-            let found = try await life.live(steps: Lives.steps).faults
+            let simulation = try Simulation(plan, plantedBug: WorldBug(bug))
+            let found = try await simulation.run(steps: SimulationRuns.steps).faults
             if found.contains(where: { $0.hasPrefix(bug.invariant.rawValue + ":") }) { return }
             others += found.map { String($0.prefix(80)) }
         }
-        Issue.record("\(bug) lives; found instead: \(others.prefix(5))")
+        Issue.record("\(bug) is not found, but: \(others.prefix(5))")
     }
 
     @Test func `every invariant has a planted bug`() {

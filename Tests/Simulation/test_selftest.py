@@ -1,4 +1,4 @@
-"""The simulator as the release program has it: many more lives than a debug build has time for."""
+"""The simulator as the release program has it: many more runs than a debug build has time for."""
 
 import json
 import os
@@ -12,14 +12,14 @@ from programs import wait_until
 
 PROGRAM = Path(__file__).parents[2] / ".build/release/understudy"
 FIRST, COUNT = (int(text) for text in os.environ.get("SELFTEST_SEEDS", "0:2000").split(":"))
-# Two programs side by side are done sooner than one with twice as many lives at once.
+# Two programs side by side are done sooner than one with twice as many runs at once.
 PARTS = [(FIRST, COUNT // 2), (FIRST + COUNT // 2, COUNT - COUNT // 2)]
 
 # How often each kind of fault happens at least, for every hundred seeds. The rarest, an answer put in
 # the place of a write's, comes by a few times as often.
 LEAST_FAULTS_FOR_HUNDRED_SEEDS = 1.5
 KINDS = 29
-# A life that does not end is a failure too.
+# A run that does not end is a failure too.
 SECONDS_FOR_A_SEED = 0.5
 
 
@@ -59,15 +59,15 @@ def kept(part, program):
 def test_one_that_a_signal_stops_leaves_nothing_behind(number, tmp_path):
     def folders():
         # Its own: another one may run beside it.
-        lives = Path("/dev/shm").glob(f"understudy-simulation-{program.pid}-*")
-        return set(lives) | set(tmp_path.iterdir())
+        runs = Path("/dev/shm").glob(f"understudy-simulation-{program.pid}-*")
+        return set(runs) | set(tmp_path.iterdir())
 
     program = subprocess.Popen(
         [PROGRAM, "selftest", "--seeds", "100000"],
         stdout=subprocess.DEVNULL, env={**os.environ, "TMPDIR": str(tmp_path)},
     )
     try:
-        wait_until(folders, 30, "the folder of a life")
+        wait_until(folders, 30, "the folder of a run")
         program.send_signal(number)
         assert program.wait(60) == 128 + number
     finally:

@@ -1,8 +1,8 @@
+import Backend
 import Foundation
 import HTTPMessage
 import HTTPTypes
 import Logging
-import ReferenceBackend
 import TablesProtocol
 import TestSupport
 import Testing
@@ -14,7 +14,7 @@ final class World: Sendable {
     let folder: String
     let clock = ManualClock()
     let random: SeededRandom
-    let backend: ReferenceBackend
+    let backend: TablesBackend
     let flavour: BackendFlavour
     let transport: FaultyTransport
     let store: Store
@@ -35,7 +35,7 @@ final class World: Sendable {
         flavour = options.flavour
         todo = try #require(TableName("todoitem"))
         // The backend's clock moves with every look, so that its stamps do.
-        backend = try ReferenceBackend(
+        backend = try TablesBackend(
             options: options.having(todo),
             clock: {
                 clock.advance(by: .milliseconds(1))

@@ -1,4 +1,4 @@
-public import ReferenceBackend
+public import Backend
 public import TablesProtocol
 
 extension BackendOptions {

@@ -1,3 +1,6 @@
+import HTTPMessage
+import HTTPTypes
+
 /// One file of the dashboard, embedded in the binary.
 struct DashboardFile: Sendable {
     /// The name in the URL, `/-/NAME`.
@@ -12,8 +15,14 @@ struct DashboardFile: Sendable {
         DashboardFile(name: "api.js", bytes: PackageResources.api_js),
         DashboardFile(name: "app.js", bytes: PackageResources.app_js),
         DashboardFile(name: "charts.js", bytes: PackageResources.charts_js),
+        DashboardFile(name: "coalesce.js", bytes: PackageResources.coalesce_js),
         DashboardFile(name: "conflict-card.js", bytes: PackageResources.conflict_card_js),
+        DashboardFile(name: "conflicts-actions.js", bytes: PackageResources.conflicts_actions_js),
+        DashboardFile(
+            name: "conflicts-rendering.js", bytes: PackageResources.conflicts_rendering_js),
+        DashboardFile(name: "conflicts-state.js", bytes: PackageResources.conflicts_state_js),
         DashboardFile(name: "conflicts.js", bytes: PackageResources.conflicts_js),
+        DashboardFile(name: "connection-state.js", bytes: PackageResources.connection_state_js),
         DashboardFile(name: "connection.js", bytes: PackageResources.connection_js),
         DashboardFile(name: "dialog.js", bytes: PackageResources.dialog_js),
         DashboardFile(name: "diff.js", bytes: PackageResources.diff_js),
@@ -21,12 +30,14 @@ struct DashboardFile: Sendable {
         DashboardFile(name: "events.js", bytes: PackageResources.events_js),
         DashboardFile(name: "first-contact.js", bytes: PackageResources.first_contact_js),
         DashboardFile(name: "formats.js", bytes: PackageResources.formats_js),
+        DashboardFile(name: "frame.js", bytes: PackageResources.frame_js),
+        DashboardFile(name: "history-state.js", bytes: PackageResources.history_state_js),
         DashboardFile(name: "history.js", bytes: PackageResources.history_js),
         DashboardFile(name: "icon.svg", bytes: PackageResources.icon_svg),
         DashboardFile(name: "index.html", bytes: PackageResources.index_html),
         DashboardFile(name: "keys.js", bytes: PackageResources.keys_js),
         DashboardFile(name: "longlist.js", bytes: PackageResources.longlist_js),
-        DashboardFile(name: "obstacle.js", bytes: PackageResources.obstacle_js),
+        DashboardFile(name: "messages.js", bytes: PackageResources.messages_js),
         DashboardFile(name: "operation.js", bytes: PackageResources.operation_js),
         DashboardFile(name: "queue-actions.js", bytes: PackageResources.queue_actions_js),
         DashboardFile(name: "queue-rendering.js", bytes: PackageResources.queue_rendering_js),
@@ -39,9 +50,17 @@ struct DashboardFile: Sendable {
         DashboardFile(name: "status.js", bytes: PackageResources.status_js),
         DashboardFile(name: "style.css", bytes: PackageResources.style_css),
         DashboardFile(name: "table-choice.js", bytes: PackageResources.table_choice_js),
-        DashboardFile(name: "table-policies.js", bytes: PackageResources.table_policies_js),
+        DashboardFile(name: "tables-actions.js", bytes: PackageResources.tables_actions_js),
+        DashboardFile(name: "tables-grid.js", bytes: PackageResources.tables_grid_js),
+        DashboardFile(name: "tables-head.js", bytes: PackageResources.tables_head_js),
+        DashboardFile(name: "tables-rendering.js", bytes: PackageResources.tables_rendering_js),
+        DashboardFile(name: "tables-state.js", bytes: PackageResources.tables_state_js),
         DashboardFile(name: "tables.js", bytes: PackageResources.tables_js),
         DashboardFile(name: "theme.js", bytes: PackageResources.theme_js),
+        DashboardFile(name: "todo-actions.js", bytes: PackageResources.todo_actions_js),
+        DashboardFile(
+            name: "todo-list-rendering.js", bytes: PackageResources.todo_list_rendering_js),
+        DashboardFile(name: "todo-list-state.js", bytes: PackageResources.todo_list_state_js),
         DashboardFile(name: "todo-list.js", bytes: PackageResources.todo_list_js),
         DashboardFile(name: "todo-row.js", bytes: PackageResources.todo_row_js),
         DashboardFile(name: "todo-source.js", bytes: PackageResources.todo_source_js),
@@ -69,5 +88,27 @@ struct DashboardFile: Sendable {
         case "woff2": "font/woff2"
         default: "application/octet-stream"
         }
+    }
+}
+
+extension DashboardFile {
+    /// The file as a response. The policy lets a page load its own files and talk to its own
+    /// server, and nothing else: no inline script, no other site, no frame around it. Scripts and
+    /// styles are those under `/-/` alone: the backend's answers have the same origin.
+    /// - Parameter authority: host and port that the browser asks, without brackets (a policy has no
+    ///   form for an IPv6 address).
+    func response(authority: String) -> Response {
+        var fields = HTTPFields()
+        fields[.contentType] = mediaType
+        fields[.cacheControl] = "no-cache"
+        fields[.contentSecurityPolicy] =
+            "default-src 'none'; script-src \(authority)/-/; style-src \(authority)/-/; "
+            + "worker-src 'none'; img-src 'self' data:; connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
+            + "form-action 'none'; frame-ancestors 'none'"
+        fields[.xContentTypeOptions] = "nosniff"
+        fields[.resourcePolicy] = "same-origin"
+        fields[.openerPolicy] = "same-origin"
+        fields[.referrerPolicy] = "no-referrer"
+        return Response(status: .ok, headerFields: fields, body: bytes)
     }
 }

@@ -1,13 +1,16 @@
-import SyncCore
+package import SyncCore
 import TablesProtocol
 
 /// The folder that holds everything an Understudy keeps: stores, token, lock, address.
-struct DataFolder: Sendable, Hashable {
+package struct DataFolder: Sendable, Hashable {
     /// Where it is.
-    let path: String
+    package let path: String
+
+    /// The folder at a path.
+    package init(path: String) { self.path = path }
 
     /// The folder of the user, by the XDG rules: a relative `XDG_DATA_HOME` is ignored.
-    static func standard(
+    package static func standard(
         name: String, environment: (String) -> String?
     ) throws(StartProblem) -> DataFolder {
         if let base = environment("XDG_DATA_HOME"), base.hasPrefix("/") {
@@ -20,7 +23,7 @@ struct DataFolder: Sendable, Hashable {
     }
 
     /// Makes the folder where needed and takes its lock.
-    func open() throws(StartProblem) -> FolderLock {
+    package func open() throws(StartProblem) -> FolderLock {
         do {
             try Files.makeFolder(path)
             try refuseForeign()
@@ -41,7 +44,7 @@ struct DataFolder: Sendable, Hashable {
     }
 
     /// Removes what stores and the demo's backend keep; lock and token stay.
-    func empty() throws(StartProblem) {
+    package func empty() throws(StartProblem) {
         do {
             if Files.exists("\(path)/stores") { try Files.removeFolder("\(path)/stores") }
         } catch {
@@ -54,7 +57,7 @@ struct DataFolder: Sendable, Hashable {
     }
 
     /// The file of an identity's store. Keys of identities are safe as names.
-    func storeFile(_ identity: String) throws(StartProblem) -> String {
+    package func storeFile(_ identity: String) throws(StartProblem) -> String {
         do {
             try Files.makeFolder("\(path)/stores/\(identity)")
         } catch {
@@ -78,10 +81,12 @@ struct DataFolder: Sendable, Hashable {
     }
 
     /// Whether there is a store to look into.
-    var hasStore: Bool { Files.exists("\(path)/stores/\(Homes.anonymous)/store.sqlite") }
+    package var hasStore: Bool {
+        Files.exists("\(path)/stores/\(Identity.anonymousKey)/store.sqlite")
+    }
 
     /// What an identity's store holds, without opening it for work.
-    func contents(_ identity: String) throws(StartProblem) -> StoreContents {
+    package func contents(_ identity: String) throws(StartProblem) -> StoreContents {
         do {
             return try Store.verify(at: try storeFile(identity))
         } catch {
@@ -90,9 +95,9 @@ struct DataFolder: Sendable, Hashable {
     }
 
     /// The identities that have a store, without `anonymous`.
-    var identities: [Identity] {
+    package var identities: [Identity] {
         Files.names(in: "\(path)/stores").sorted().filter { name in
-            name != Homes.anonymous && Files.exists("\(path)/stores/\(name)/store.sqlite")
+            name != Identity.anonymousKey && Files.exists("\(path)/stores/\(name)/store.sqlite")
         }.map { Identity(key: $0) }
     }
 
@@ -115,7 +120,7 @@ struct DataFolder: Sendable, Hashable {
     }
 
     /// The operator token, made at the first start.
-    func operatorToken(secret: () -> String) throws(StartProblem) -> String {
+    package func operatorToken(secret: () -> String) throws(StartProblem) -> String {
         do {
             if let token = try token() { return token }
             let token = secret()
@@ -127,7 +132,7 @@ struct DataFolder: Sendable, Hashable {
     }
 
     /// The operator token as it is kept; nil when there is none.
-    func token() throws(FileFailure) -> String? {
+    package func token() throws(FileFailure) -> String? {
         guard let bytes = try Files.read(tokenFile) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
         let token = text[...].trimming { $0 == "\n" || $0 == " " }
@@ -135,19 +140,53 @@ struct DataFolder: Sendable, Hashable {
     }
 
     /// Where the token is.
-    var tokenFile: String { "\(path)/operator.token" }
+    package var tokenFile: String { "\(path)/operator.token" }
 
     /// The address of the Understudy that runs on this folder, as its last start wrote it.
-    func address() throws(FileFailure) -> String? {
+    package func address() throws(FileFailure) -> String? {
         guard let bytes = try Files.read("\(path)/address") else { return nil }
         return String(String(decoding: bytes, as: UTF8.self)[...].trimming { $0 == "\n" })
     }
 
     /// Says where the commands find this process.
-    func writeAddress(_ address: String) throws(FileFailure) {
+    package func writeAddress(_ address: String) throws(FileFailure) {
         try Files.write("\(path)/address", Array("\(address)\n".utf8))
     }
 
     /// Takes the address back when stopping.
-    func removeAddress() { Files.remove("\(path)/address") }
+    package func removeAddress() { Files.remove("\(path)/address") }
+}
+
+// The folder and all in it are for this user alone.
+extension DataFolder {
+    /// Refuses what others may read, or what is another user's: a token or a row may have been read
+    /// or planted already, so that a person has to look.
+    package func refuseForeign() throws(StartProblem) {
+        try refuseForeign(path)
+    }
+
+    private func refuseForeign(_ entry: String) throws(StartProblem) {
+        guard let status = Files.status(entry) else { return }
+        if status.owner != ThisProcess.user {
+            throw StartProblem(
+                "\(entry) belongs to another user. Choose a folder with --data, or take it over: "
+                    + "sudo chown -R $(id -u) '\(path)'")
+        }
+        if status.permissions & 0o077 != 0 {
+            throw StartProblem(
+                "\(entry) is open to other users. Close everything in it with: chmod -R go= "
+                    + "'\(path)'")
+        }
+        guard Files.isFolder(entry) else { return }
+        for name in Files.names(in: entry) { try refuseForeign("\(entry)/\(name)") }
+    }
+}
+
+extension Substring {
+    /// The text without the characters at both ends that fulfil `condition`.
+    package func trimming(_ condition: (Character) -> Bool) -> Substring {
+        var rest = drop(while: condition)
+        while let last = rest.last, condition(last) { rest.removeLast() }
+        return rest
+    }
 }

@@ -5,9 +5,9 @@ import Crypto
 /// The browser is started with the page's path, because every user of the machine can read the
 /// arguments of a process. The page is 0600 in the data folder, which is 0700. It goes when its link
 /// was used, is too old, or the process stops.
-struct SignInPage: Sendable, Hashable {
+package struct SignInPage: Sendable, Hashable {
     /// Where it is.
-    let file: String
+    package let file: String
     /// The link that it leads to.
     let url: String
 
@@ -15,7 +15,7 @@ struct SignInPage: Sendable, Hashable {
     private static let suffix = ".html"
 
     /// The page of a link that signs in to the Understudy of a folder; nil when `url` holds no link.
-    init?(_ folder: DataFolder, url: String) {
+    package init?(_ folder: DataFolder, url: String) {
         guard let value = url.split(separator: "#link=", maxSplits: 1).dropFirst().first else {
             return nil
         }
@@ -24,7 +24,7 @@ struct SignInPage: Sendable, Hashable {
     }
 
     /// Writes it for this user alone.
-    func write() throws(FileFailure) {
+    package func write() throws(FileFailure) {
         try Files.write(file, Array(text.utf8))
     }
 
@@ -47,7 +47,7 @@ struct SignInPage: Sendable, Hashable {
     }
 
     /// Removes every page of the folder.
-    static func removeAll(_ folder: DataFolder) {
+    package static func removeAll(_ folder: DataFolder) {
         for name in Files.names(in: folder.path)
         where name.hasPrefix(prefix) && name.hasSuffix(suffix) {
             Files.remove("\(folder.path)/\(name)")

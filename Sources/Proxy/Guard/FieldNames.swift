@@ -27,7 +27,6 @@ extension HTTPField.Name {
     static let resourcePolicy = known("Cross-Origin-Resource-Policy")
     static let openerPolicy = known("Cross-Origin-Opener-Policy")
     static let referrerPolicy = known("Referrer-Policy")
-    static let traceparent = known("traceparent")
 }
 
 extension Request {

@@ -83,7 +83,7 @@ extension Guard {
         else { return false }
         return fields[.secFetchSite] == "cross-site" && fields[.secFetchMode] == "navigate"
             && fields[.secFetchDest] ?? "document" == "document"
-            && MediaType.isForm(fields[.contentType] ?? "")
+            && MediaType(fields[.contentType] ?? "").isForm
     }
 
     private func crossOrigin(_ origin: String?) -> Refusal {

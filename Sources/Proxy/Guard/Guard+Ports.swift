@@ -2,8 +2,8 @@ import HTTPMessage
 import HTTPTypes
 
 extension Guard {
-    /// What a connection came in at.
-    enum Door: Sendable, Hashable {
+    /// Where a connection was accepted.
+    enum PortRole: Sendable, Hashable {
         /// The one port for clients and dashboard, or the Unix socket, which no browser opens.
         case shared
         /// The clients' port, where the dashboard has its own.
@@ -12,9 +12,11 @@ extension Guard {
         case dashboard
     }
 
-    /// What a connection came in at.
-    func door(_ connection: Connection) -> Door {
-        guard let port = held.dashboardPort, connection.localAddress != Connection.unixSocket else {
+    /// Where a connection was accepted.
+    func portRole(_ connection: Connection) -> PortRole {
+        guard let port = currentRules.dashboardPort,
+            connection.localAddress != Connection.unixSocket
+        else {
             return .shared
         }
         return connection.localPort == port ? .dashboard : .clients
@@ -26,7 +28,7 @@ extension Guard {
     ///    port. Health, metrics and the operator API with its token are at both.
     /// 2. At the dashboard's port nothing is passed on to the backend.
     func portDecision(_ request: Request, _ space: Space, _ path: TargetPath) -> GuardDecision? {
-        switch (door(request.connection), space) {
+        switch (portRole(request.connection), space) {
         case (.clients, .operatorAPI(.page)):
             let isIndex = path.segments == ["-"] || path.segments == ["-", ""]
             return isIndex ? .answer(toDashboard(request)) : .refuse(wrongPort(space), space)
@@ -42,8 +44,8 @@ extension Guard {
         let name = called.utf8.lastIndex(of: UInt8(ascii: ":")).map { called[..<$0] } ?? called[...]
         return Response(
             status: .found,
-            headerFields: ClosedAnswer.closing([
-                .location: "http://\(name):\(held.dashboardPort ?? 0)/-/",
+            headerFields: OperatorHeaders.closing([
+                .location: "http://\(name):\(currentRules.dashboardPort ?? 0)/-/",
                 .cacheControl: "no-store",
             ]))
     }

@@ -4,7 +4,7 @@ import HTTPTypes
 /// Looks at the head of every request before anything touches the store or the backend.
 struct Guard: Sendable {
     /// What requests are compared with; a reload replaces it.
-    let held: HeldRules
+    let currentRules: CurrentRules
     let access: OperatorAccess
     let capabilities: Capabilities
 
@@ -14,12 +14,12 @@ struct Guard: Sendable {
         rules: GuardRules, access: OperatorAccess, capabilities: Capabilities,
         dashboardPort: UInt16? = nil
     ) {
-        held = HeldRules(rules, dashboardPort: dashboardPort)
+        currentRules = CurrentRules(rules, dashboardPort: dashboardPort)
         self.access = access
         self.capabilities = capabilities
     }
 
-    var rules: GuardRules { held.now }
+    var rules: GuardRules { currentRules.snapshot }
 
     /// Judges `request`, in this order:
     /// 1. the connection came in on this machine's own address, or on the Unix socket;
@@ -123,8 +123,8 @@ struct Guard: Sendable {
         return Refusal(.tooLarge, "A body here has at most \(bodyLimitBytes(space)) bytes.")
     }
 
-    /// Whether a caller may use `/tables`: anyone where it is open, else one that has an address of its
-    /// own, comes by the Unix socket, or is signed in.
+    /// Whether a caller may use `/tables`: every one where it is open, else one that has an address of
+    /// its own, comes by the Unix socket, or is signed in.
     func mayUseTables(_ asked: AddressedRequest) -> Bool {
         if let secret = asked.secret { return capabilities.name(of: secret) != nil }
         return rules.tablesAccess == .open
@@ -169,10 +169,20 @@ struct Guard: Sendable {
         let type = request.head.headerFields[.contentType] ?? ""
         // An empty field says as little as a missing one.
         if !type.allSatisfy({ $0 == " " || $0 == "\t" }) {
-            return MediaType.isJSON(type)
+            return MediaType(type).isJSON
                 ? nil : Refusal(.contentType, "A body here is application/json, not \(type).")
         }
         guard space != .tables, request.announcesBody else { return nil }
         return Refusal(.contentType, "Say Content-Type: application/json.")
     }
+}
+
+/// What becomes of a request after the guard looked at its head.
+enum GuardDecision: Sendable {
+    /// It may be routed.
+    case pass(Space)
+    /// It is answered already (a preflight).
+    case answer(Response)
+    /// It is turned away.
+    case refuse(Refusal, Space?)
 }

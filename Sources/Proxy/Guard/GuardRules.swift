@@ -1,14 +1,16 @@
+import Synchronization
+
 /// What the guard compares requests with; all of it exact strings.
-struct GuardRules: Sendable, Hashable {
+package struct GuardRules: Sendable, Hashable {
     /// Further values of Host (`10.0.2.2:8080`) beside the loopback names with the local port.
-    var allowedHosts: Set<String>
+    package var allowedHosts: Set<String>
     /// Origins of other pages that may call `/tables` and what is passed through.
-    var allowedOrigins: Set<String>
-    /// Who may call `/tables` at its plain address.
-    var tablesAccess: TablesAccess
+    package var allowedOrigins: Set<String>
+    /// Which clients may call `/tables` at its plain address.
+    package var tablesAccess: TablesAccess
 
     /// Makes rules; without arguments only this machine's own pages and programs may call.
-    init(
+    package init(
         allowedHosts: Set<String> = [], allowedOrigins: Set<String> = [],
         tablesAccess: TablesAccess = .open
     ) {
@@ -38,4 +40,82 @@ struct GuardRules: Sendable, Hashable {
     }
 
     private static let loopbackNames = ["127.0.0.1", "localhost", "[::1]"]
+}
+
+/// The guard's rules as they hold now: a reload of the settings replaces them while requests are
+/// judged, each by the old ones or the new ones.
+final class CurrentRules: Sendable {
+    private let rules: Mutex<GuardRules>
+    private let listening = Mutex<ListeningAddresses?>(nil)
+    /// The port that the dashboard alone has; nil where it shares the clients'. It holds until the next
+    /// start.
+    let dashboardPort: UInt16?
+
+    /// Holds the rules of the start.
+    init(_ rules: GuardRules, dashboardPort: UInt16? = nil) {
+        self.rules = Mutex(rules)
+        self.dashboardPort = dashboardPort
+    }
+
+    /// What holds now.
+    var snapshot: GuardRules { rules.withLock { $0 } }
+
+    /// Where this program is found; nil while it does not listen.
+    var addresses: ListeningAddresses? { listening.withLock { $0 } }
+
+    /// Records where this program is found.
+    func listens(at addresses: ListeningAddresses) { listening.withLock { $0 = addresses } }
+
+    /// Lets others hold from the next request on.
+    func replace(with new: GuardRules) { rules.withLock { $0 = new } }
+}
+
+/// Which clients may call `/tables` at its plain address.
+package enum TablesAccess: String, Sendable, Hashable, CaseIterable {
+    /// Every program of this machine.
+    case open
+    /// No program: only capability addresses, the Unix socket and callers that are signed in as the
+    /// operator.
+    case capability
+}
+
+extension TablesAccess {
+    /// What to say at the start, when other people of this machine could read the rows; nil when
+    /// there is nothing to say.
+    /// - Parameter loginUsers: how many people can log in to this machine.
+    func warning(loginUsers: Int) -> String? {
+        guard self == .open, loginUsers > 1 else { return nil }
+        return "\(loginUsers) people can log in to this machine, and each can read and write "
+            + "/tables here. Give every client an address of its own with `understudy access "
+            + "add NAME` and start with --tables-access capability."
+    }
+}
+
+/// Where this program is found, as host and port.
+struct ListeningAddresses: Sendable, Hashable {
+    /// Where clients find `/tables`.
+    let clients: String
+    /// Where the dashboard is; the same unless `--dashboard-listen` says otherwise.
+    let dashboard: String
+
+    /// The name that a caller used for this machine, with the clients' port.
+    func clientsAuthority(_ called: String) -> String { Self.authority(called, clients) }
+
+    /// The name that a caller used for this machine, with the dashboard's port.
+    func dashboardAuthority(_ called: String) -> String { Self.authority(called, dashboard) }
+
+    /// Replaces the port behind a name. A name without one, as of a Unix socket, is no address.
+    private static func authority(_ called: String, _ address: String) -> String {
+        guard let name = split(called)?.name, let port = split(address)?.port else {
+            return address
+        }
+        return "\(name):\(port)"
+    }
+
+    private static func split(_ authority: String) -> (name: Substring, port: UInt16)? {
+        guard let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")),
+            let port = UInt16(authority[authority.utf8.index(after: colon)...])
+        else { return nil }
+        return (authority[..<colon], port)
+    }
 }

@@ -1,11 +1,14 @@
 import Crypto
 import TablesProtocol
 
-/// Somebody whom the backend knows: whose rows and operations a store holds.
-struct Identity: Sendable, Hashable {
+/// A user whom the backend knows, whose rows and operations a store holds.
+package struct Identity: Sendable, Hashable {
     /// Its key: what `?identity=` says, and the name of its store's folder. Equal exactly for equal
     /// issuers and subjects, and safe as a name.
-    let key: String
+    package let key: String
+
+    /// The key of requests without a credential.
+    package static let anonymousKey = "anonymous"
 
     /// Who owns a token that the backend took: the issuer with the first there is of the claims
     /// `sub` and `uid`, the login's user id, and the token's fingerprint.
@@ -26,7 +29,7 @@ struct Identity: Sendable, Hashable {
     init(key: String) { self.key = key }
 
     /// Whether a text can be a key, and so the name of a folder: small letters, digits and dashes.
-    static func isKey(_ text: String) -> Bool {
+    package static func isKey(_ text: String) -> Bool {
         (1...Limits.identityKeyBytes).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
                 switch byte {
@@ -50,5 +53,19 @@ struct Identity: Sendable, Hashable {
         let whole = SHA256.hex("\(issuer.utf8.count):\(issuer)\(kind):\(subject)")
         let beginning = kind == "token" || readable.isEmpty ? "user" : String(readable.prefix(40))
         key = "\(beginning)-\(whole.prefix(24))"
+    }
+}
+
+extension SHA256 {
+    /// The digest of a text in lower case hexadecimal digits: what may be kept of a secret.
+    static func hex(_ text: String) -> String { hash(data: Array(text.utf8)).hexadecimal }
+}
+
+extension Sequence<UInt8> {
+    /// Two lower case digits for each byte.
+    var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }

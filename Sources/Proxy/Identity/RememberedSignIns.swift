@@ -2,8 +2,8 @@ import HTTPTypes
 import Logging
 import TablesProtocol
 
-/// The tokens that the engines speak with, sealed on disk, so that after a restart the identities'
-/// queues go on without a sign-in (`--remember-sign-in`).
+/// The tokens that the engines send, sealed on disk, so that after a restart the identities' queues go
+/// on without a sign-in (`--remember-sign-in`).
 final class RememberedSignIns: Sendable {
     private let fields: SharedFile<[String: HTTPField]>
     private let log: Logger
@@ -75,10 +75,10 @@ final class RememberedSignIns: Sendable {
         }
     }
 
-    /// What an identity's engine spoke with last; nil when it is not remembered. Never waits for the file.
+    /// What an identity's engine sent last; nil when it is not remembered. Never waits for the file.
     func field(of identity: String) -> HTTPField? { fields.read { $0[identity] } }
 
-    /// Remembers what an identity's engine speaks with, or forgets it. It is on disk after ``save()``.
+    /// Remembers what an identity's engine sends, or forgets it. It is on disk after ``save()``.
     func keep(_ field: HTTPField?, of identity: String) {
         fields.change { fields in
             guard fields[identity] != field else { return false }

@@ -1,4 +1,5 @@
 import Crypto
+import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
@@ -31,7 +32,7 @@ struct Token: Sendable, Hashable {
         field = HTTPField(name: .zumoAuth, value: text)
     }
 
-    /// The token of a field that an engine speaks with.
+    /// The token of a field that an engine sends.
     init(of field: HTTPField) {
         text = field.value.split(separator: " ").last.map(String.init) ?? ""
         self.field = field
@@ -40,11 +41,11 @@ struct Token: Sendable, Hashable {
     /// What may be kept on disk: SHA-256 of the token, in hexadecimal digits.
     var fingerprint: String { SHA256.hex(text) }
 
-    /// The claims, if the token is a JWT (RFC 7519). Nobody checks its signature here: whoever asks
-    /// must know that the backend took the token.
+    /// The claims, if the token is a JWT (RFC 7519). Its signature is not checked here: the caller must
+    /// know that the backend took the token.
     var claims: JSONValue? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let bytes = Self.decoded(parts[1]),
+        guard parts.count == 3, let bytes = Base64.decoded(parts[1]),
             let claims = try? JSONValue(parsing: bytes), case .object = claims
         else { return nil }
         return claims
@@ -64,34 +65,19 @@ struct Token: Sendable, Hashable {
         if let whole = number.integer { return whole }
         return text.lowercased().contains("e") ? nil : Int64(text.prefix { $0 != "." })
     }
-
-    /// The bytes of a text in the base64 alphabet for addresses (RFC 4648 section 5).
-    private static func decoded(_ text: Substring) -> [UInt8]? {
-        var (bytes, bits, count): ([UInt8], UInt32, UInt32) = ([], 0, 0)
-        for digit in text.utf8 where digit != UInt8(ascii: "=") {
-            guard let value = value(digit) else { return nil }
-            bits = bits << 6 | UInt32(value)
-            count += 6
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> count))
-            }
-        }
-        return bytes
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): digit - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "-"), UInt8(ascii: "+"): 62
-        case UInt8(ascii: "_"), UInt8(ascii: "/"): 63
-        default: nil
-        }
-    }
 }
 
 extension HTTPField.Name {
     static let zumoAuth = known("X-ZUMO-AUTH")
+}
+
+/// The credential of an `Authorization: Bearer` field (RFC 6750).
+enum BearerCredential {
+    /// The token in a field's value, read by bytes: the scheme in any case, then any spaces and tabs,
+    /// then one word; nil for every other value, such as that of two fields.
+    static func token(_ value: String) -> String? {
+        let words = value.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        guard words.count == 2, Substring(words[0]).lowercased() == "bearer" else { return nil }
+        return String(Substring(words[1]))
+    }
 }

@@ -1,10 +1,11 @@
 import HTTPMessage
+import HTTPTypes
 import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// Tells open pages what happened, as server-sent events. Every event is in the store already;
-/// whoever was away reads from there what it missed.
+/// Tells open pages what happened, as server-sent events. Every event is in the store already; a page
+/// that was not connected reads from there what it missed.
 final class EventFeed: Sendable {
     private struct State {
         var streams: [Int: Listener] = [:]
@@ -14,8 +15,8 @@ final class EventFeed: Sendable {
     private struct Listener {
         let identity: String
         let stream: ByteStream
-        /// Whether the listener may still hear; asked before each thing that is sent.
-        let isLetIn: @Sendable () -> Bool
+        /// Whether the listener is still authorized; asked before each thing that is sent.
+        let isAuthorized: @Sendable () -> Bool
         /// Events that were committed while those before them are still read from the store.
         var held: [Event]?
         var lastID: Int64
@@ -24,17 +25,17 @@ final class EventFeed: Sendable {
     private let state = Mutex(State())
 
     /// Opens a stream for the events of an identity; nil when there are too many. It ends when
-    /// `isLetIn` says no.
+    /// `isAuthorized` says no.
     /// What is committed from now on is held until ``release(_:missed:)``.
     func open(
-        identity: String, isLetIn: @escaping @Sendable () -> Bool = { true }
+        identity: String, isAuthorized: @escaping @Sendable () -> Bool = { true }
     ) -> (id: Int, stream: ByteStream)? {
         let stream = ByteStream()
         let id: Int? = state.withLock { state in
             guard !state.isClosed, state.streams.count < Limits.eventStreams else { return nil }
             state.nextID += 1
             state.streams[state.nextID] = Listener(
-                identity: identity, stream: stream, isLetIn: isLetIn, held: [], lastID: 0)
+                identity: identity, stream: stream, isAuthorized: isAuthorized, held: [], lastID: 0)
             return state.nextID
         }
         guard let id else { return nil }
@@ -78,7 +79,7 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Sends a comment line to everyone, so that nothing between takes the connection for dead.
+    /// Sends a comment line to every page, so that nothing between takes the connection for dead.
     func beat() {
         endForbidden()
         let streams = state.withLock { $0.streams }
@@ -87,10 +88,10 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Ends the streams of those that are not let in any more.
+    /// Ends the streams of callers that are not authorized any more.
     func endForbidden() {
         let forbidden = state.withLock { state in
-            let forbidden = state.streams.filter { !$0.value.isLetIn() }
+            let forbidden = state.streams.filter { !$0.value.isAuthorized() }
             for id in forbidden.keys { state.streams[id] = nil }
             return forbidden
         }
@@ -130,5 +131,41 @@ final class EventFeed: Sendable {
             ("id", .number(id)), ("identity", .string(identity)), ("table", .null),
             ("itemId", .null), ("opId", .null))
         return Array("id: \(id)\nevent: reset\ndata: \(data.text)\n\n".utf8)
+    }
+}
+
+// Server-sent events.
+extension OperatorAPI {
+    func events(_ call: OperatorCall) throws(Problem) -> Response {
+        let identity = try identity(call)
+        let given = call.request.head.headerFields[.lastEventID] ?? call.query["lastEventId"]
+        let after: Int64?
+        if let given, !given.isEmpty {
+            // An id that is none of ours is as good as one that is too old.
+            after = Int64(given) ?? 0
+        } else {
+            after = nil
+        }
+        guard let caller = access.caller(call.request) else {
+            throw Self.signInRequired("Sign in first.")
+        }
+        let opened = feed.open(identity: identity) { [access] in access.isAuthorized(caller) }
+        guard let (id, stream) = opened else {
+            throw .unavailable("Too many event streams are open.")
+        }
+        stream.write(Array("retry: 1000\n\n".utf8))
+        work.start {
+            var missed: EventBatch?
+            // What comes later is led here by the store whenever it is open.
+            if let after, let tenant = try? await tenants.open(identity) {
+                missed = try? await tenant.store.events(after: after, limit: StoreLimits.events)
+            }
+            feed.release(id, missed: missed)
+        }
+        let fields: HTTPFields = [
+            .contentType: "text/event-stream", .cacheControl: "no-store",
+            .xContentTypeOptions: "nosniff",
+        ]
+        return Response(head: HTTPResponse(status: .ok, headerFields: fields), stream: stream)
     }
 }

@@ -1,41 +1,43 @@
-import SyncCore
-import TablesProtocol
+package import SyncCore
+package import TablesProtocol
 
 // Short spellings for the JSON of the operator API. Fields without a value are null, never absent.
 extension JSONValue {
     /// An object from its members.
-    static func members(_ members: (String, JSONValue)...) -> JSONValue {
+    package static func members(_ members: (String, JSONValue)...) -> JSONValue {
         .object(members.map { .init($0.0, $0.1) })
     }
 
     /// A whole number.
-    static func number(_ value: Int) -> JSONValue { .number(JSONNumber(Int64(value))) }
+    package static func number(_ value: Int) -> JSONValue { .number(JSONNumber(Int64(value))) }
 
     /// A whole number.
-    static func number(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
+    package static func number(_ value: Int64) -> JSONValue { .number(JSONNumber(value)) }
 
     /// A whole number or null.
-    static func number(_ value: Int?) -> JSONValue { value.map { .number($0) } ?? .null }
+    package static func number(_ value: Int?) -> JSONValue { value.map { .number($0) } ?? .null }
 
     /// A whole number or null.
-    static func number(_ value: Int64?) -> JSONValue { value.map { .number($0) } ?? .null }
+    package static func number(_ value: Int64?) -> JSONValue { value.map { .number($0) } ?? .null }
 
     /// A text or null.
-    static func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
+    package static func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
 
     /// A time or null.
-    static func time(_ value: Instant?) -> JSONValue { value.map { .string($0.text) } ?? .null }
+    package static func time(_ value: Instant?) -> JSONValue {
+        value.map { .string($0.text) } ?? .null
+    }
 
     /// A row or value as it is kept, or null.
-    static func row(_ value: JSONText?) -> JSONValue { value?.value ?? .null }
+    package static func row(_ value: JSONText?) -> JSONValue { value?.value ?? .null }
 
     /// A list with its cursor.
-    static func page(_ items: [JSONValue], next: String?, total: Int) -> JSONValue {
+    package static func page(_ items: [JSONValue], next: String?, total: Int) -> JSONValue {
         .members(("items", .array(items)), ("next", .text(next)), ("total", .number(total)))
     }
 
     /// A page of the store.
-    static func page<Element>(
+    package static func page<Element>(
         _ page: Page<Element>, _ element: (Element) -> JSONValue
     ) -> JSONValue {
         .page(page.items.map(element), next: page.next, total: page.total)

@@ -7,8 +7,8 @@ import TablesProtocol
 extension OperatorAPI {
     func livez() -> Response { Self.health([("process", nil)]) }
 
-    /// Ready is who can take a durable write; being offline is ready. With `verbose` it also tells
-    /// what does not decide.
+    /// Ready means that a durable write can be taken; being offline is ready. With `verbose` it also
+    /// tells what does not decide.
     func readyz(_ call: OperatorCall) async -> Response {
         let finding = await readiness.finding()
         let failure = finding.reason.map {
@@ -22,13 +22,13 @@ extension OperatorAPI {
     /// and how many users' stores could not be opened, which hold up no other user. No user is named,
     /// since no sign-in is asked for.
     private func detail() async -> [(String, String)] {
-        let all = homes.all
+        let all = tenants.all
         var going = 0
-        for home in all {
-            if await home.engine.isGoingRound { going += 1 }
+        for tenant in all {
+            if await tenant.engine.isGoingRound { going += 1 }
         }
-        let backend = try? await homes.nobody.engine.status().backend
-        let failed = homes.closedStores.failed
+        let backend = try? await tenants.anonymous.engine.status().backend
+        let failed = tenants.closedStores.failed
         return [
             ("backend", backend.map { "\($0.state.rawValue): \($0.reason)" } ?? "not known"),
             ("sync", "\(going) of \(all.count) go round"),
@@ -58,14 +58,14 @@ extension OperatorAPI {
         var statuses: [EngineStatus] = []
         var oldest: [String: Instant] = [:]
         var times = RequestTimes()
-        for home in homes.all {
-            if let status = try? await home.engine.status() { statuses.append(status) }
-            let first = try? await home.store.operations(OperationFilter(), after: nil, limit: 1)
-            oldest[home.identity] = first?.items.first?.createdAt
-            times.add(home.engine.requestTimes)
+        for tenant in tenants.all {
+            if let status = try? await tenant.engine.status() { statuses.append(status) }
+            let first = try? await tenant.store.operations(OperationFilter(), after: nil, limit: 1)
+            oldest[tenant.identity] = first?.items.first?.createdAt
+            times.add(tenant.engine.requestTimes)
         }
         let text = Metrics(
-            statuses: statuses, closed: homes.closedStores, oldest: oldest, requestTimes: times,
+            statuses: statuses, closed: tenants.closedStores, oldest: oldest, requestTimes: times,
             rejections: rejections.all,
             startedAt: startedAt, now: now()
         ).text
@@ -100,5 +100,45 @@ extension OperatorAPI {
             throw .notFound("The dashboard has no file \(name).")
         }
         return file.response(authority: authority)
+    }
+}
+
+/// Proves that the stores can take a durable write, at most once in ``Limits/readinessMilliseconds``:
+/// a proof is a write, and any program of the machine may ask for one.
+actor Readiness {
+    /// How many of so many stores failed, and why the first of them did.
+    struct Finding: Sendable, Hashable {
+        var stores = 0
+        var failed = 0
+        var reason: String?
+    }
+
+    private let now: @Sendable () -> Instant
+    private let prove: @Sendable () async -> Finding
+    private var last: (at: Instant, finding: Task<Finding, Never>)?
+
+    /// - Parameter prove: writes to each store.
+    init(
+        now: @escaping @Sendable () -> Instant, prove: @escaping @Sendable () async -> Finding
+    ) {
+        self.now = now
+        self.prove = prove
+    }
+
+    /// What the last proof found, or a new one where that is too old. All that ask while a proof runs
+    /// get its finding.
+    func finding() async -> Finding {
+        let at = now()
+        if let last,
+            (0..<Limits.readinessMilliseconds).contains(
+                at.milliseconds - last.at.milliseconds)
+        {
+            return await last.finding.value
+        }
+        // Unstructured, so that a caller who goes away does not end the proof for the others. The caller
+        // below awaits it, and it ends with `prove`, which writes once to each store.
+        let proof = Task { [prove] in await prove() }
+        last = (at, proof)
+        return await proof.value
     }
 }

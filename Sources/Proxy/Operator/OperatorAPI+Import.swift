@@ -5,7 +5,7 @@ import TablesProtocol
 // What another store's export holds: its changes, made here as new operations, and its history.
 extension OperatorAPI {
     func importChanges(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let body = try call.body()
         let changes = try Self.list("changes", body)
         let history = try Self.list("history", body)
@@ -15,12 +15,12 @@ extension OperatorAPI {
         var report = ImportReport()
         for (index, change) in (changes ?? []).enumerated() {
             do throws(Problem) {
-                report.note(try await Self.submit(try Self.write(change), to: home.store), index)
+                report.note(try await Self.submit(try Self.write(change), to: tenant.store), index)
             } catch {
                 report.refuse(.changes, index, error.detail)
             }
         }
-        try await importHistory(history ?? [], into: home.store, &report)
+        try await importHistory(history ?? [], into: tenant.store, &report)
         return .json(report.json)
     }
 
@@ -85,5 +85,138 @@ extension OperatorAPI {
             return id
         default: throw .invalid("itemId must be a string.")
         }
+    }
+}
+
+// The history of an export, in the form in which the operator API shows it.
+extension OperatorAPI {
+    /// Takes entries over, the latest first; what cannot be read is refused by itself.
+    func importHistory(
+        _ list: [JSONValue], into store: Store, _ report: inout ImportReport
+    ) async throws(Problem) {
+        if list.isEmpty { return }
+        var entries: [ImportedEntry] = []
+        var places: [Int] = []
+        for (index, value) in list.enumerated() {
+            do throws(Problem) {
+                entries.append(try Self.entry(value))
+                places.append(index)
+            } catch {
+                report.refuse(.history, index, error.detail)
+            }
+        }
+        let read = entries
+        let outcomes = try await mappingErrors { () throws(StoreError) in
+            try await store.importHistory(read)
+        }
+        for (outcome, index) in zip(outcomes, places) { report.note(outcome, index) }
+    }
+
+    private static func entry(_ value: JSONValue) throws(Problem) -> ImportedEntry {
+        guard let at = value["at"]?.string.flatMap({ Instant(iso: $0) }) else {
+            throw .invalid("at must be a time.")
+        }
+        guard let kind = value["kind"]?.string.flatMap(HistoryEntry.Kind.init(rawValue:)) else {
+            let all = HistoryEntry.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .invalid("kind must be one of \(all).")
+        }
+        guard let summary = value["summary"]?.string else {
+            throw .invalid("summary must be a string.")
+        }
+        return ImportedEntry(
+            at: at, kind: kind, actor: try actor(value), table: try table(value),
+            itemID: value["itemId"]?.string, operationID: value["operationId"]?.string,
+            before: try row(value, "before"), after: try row(value, "after"), summary: summary)
+    }
+
+    private static func actor(_ value: JSONValue) throws(Problem) -> Actor {
+        let actor: Actor
+        switch value["actor"]?.string {
+        case "client": actor = value["client"]?.string.map { .namedClient($0) } ?? .client
+        case "person": actor = .person
+        case "engine": actor = .engine
+        default: throw .invalid("actor must be client, person or engine.")
+        }
+        return value["imported"]?.bool == true ? .elsewhere(actor) : actor
+    }
+
+    private static func table(_ value: JSONValue) throws(Problem) -> TableName? {
+        switch value["table"] {
+        case nil, .null: return nil
+        case let named:
+            guard let name = named?.string.flatMap({ TableName($0) }) else {
+                throw .invalid("table must be the name of a table.")
+            }
+            return name
+        }
+    }
+
+    private static func row(_ value: JSONValue, _ name: String) throws(Problem) -> Columns? {
+        switch value[name] {
+        case nil, .null: return nil
+        case let row: return try columns(row, name: name)
+        }
+    }
+}
+
+/// What became of what an import brought.
+struct ImportReport {
+    /// The list of the request in which something was.
+    enum List: String { case changes, history }
+
+    private var written = 0
+    private var present = 0
+    private var missing = 0
+    private var historyAdded = 0
+    private var historyPresent = 0
+    private var problems: [JSONValue] = []
+
+    /// Counts a change.
+    /// - Parameter outcome: nil when it was made before.
+    mutating func note(_ outcome: WriteOutcome?, _ index: Int) {
+        switch outcome {
+        case nil: present += 1
+        case .inserted, .updated, .deleted, .undeleted: written += 1
+        case .alreadyExists: present += 1
+        case .missing, .gone: missing += 1
+        case .preconditionFailed:
+            refuse(.changes, index, "Its version is another one.")
+        case .unknownWhilePartial:
+            refuse(
+                .changes, index, "Its table was not pulled yet; sync first, then import again.")
+        case .tableNotAllowed: refuse(.changes, index, Self.notAllowed)
+        case .invalid(let sentence), .failed(let sentence): refuse(.changes, index, sentence)
+        case .storageFull: refuse(.changes, index, "The disk is full.")
+        case .readOnly: refuse(.changes, index, "The store cannot be written.")
+        case .busy: refuse(.changes, index, "Too many writes wait; try again.")
+        }
+    }
+
+    /// Counts an entry of history.
+    mutating func note(_ outcome: ImportedOutcome, _ index: Int) {
+        switch outcome {
+        case .added: historyAdded += 1
+        case .present: historyPresent += 1
+        case .tableNotAllowed: refuse(.history, index, Self.notAllowed)
+        }
+    }
+
+    /// Counts what cannot be taken over, with the reason.
+    mutating func refuse(_ list: List, _ index: Int, _ detail: String) {
+        problems.append(
+            .members(
+                ("list", .string(list.rawValue)), ("index", .number(index)),
+                ("detail", .string(detail))))
+    }
+
+    private static let notAllowed = "Its table is not one of those that are allowed."
+
+    /// As the operator API answers it.
+    var json: JSONValue {
+        .members(
+            ("written", .number(written)), ("present", .number(present)),
+            ("missing", .number(missing)), ("historyAdded", .number(historyAdded)),
+            ("historyPresent", .number(historyPresent)), ("refused", .number(problems.count)),
+            ("problems", .array(problems)))
     }
 }

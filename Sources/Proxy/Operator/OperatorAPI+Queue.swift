@@ -5,23 +5,23 @@ import TablesProtocol
 // The queue: operations and conflicts.
 extension OperatorAPI {
     func operations(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let filter = try Self.filter(call)
         let limit = try call.limit()
         let skip = try call.number("skip", in: 0...Int(Int32.max)) ?? 0
-        let page = try await asking { () throws(StoreError) in
-            try await home.store.operations(
+        let page = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.operations(
                 filter, after: call.query["after"], skip: skip, limit: limit)
         }
         return .json(.page(page) { .operation($0) })
     }
 
     func operationGroups(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let filter = try Self.filter(call)
         let limit = try call.limit()
-        let groups = try await asking { () throws(StoreError) in
-            try await home.store.operationGroups(filter, limit: limit)
+        let groups = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.operationGroups(filter, limit: limit)
         }
         return .json(.page(groups.map { .group($0) }, next: nil, total: groups.count))
     }
@@ -33,45 +33,45 @@ extension OperatorAPI {
     }
 
     func operation(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
-        let detail = try await asking { () throws(StoreError) in
-            try await home.store.operation(call.parameter("id"))
+        let tenant = try await tenant(call)
+        let detail = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.operation(call.parameter("id"))
         }
         guard let detail else { throw .notFound("There is no such operation.") }
         return .json(.operation(detail))
     }
 
     func retry(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let revision = try OperatorCall.revision(try call.body())
-        let outcome = try await asking { () throws(StoreError) in
-            try await home.store.retry(call.parameter("id"), revision: revision)
+        let outcome = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.retry(call.parameter("id"), revision: revision)
         }
         return try actionResponse(outcome, noun: "operation")
     }
 
     func discard(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let revision = try OperatorCall.revision(try call.body())
-        let outcome = try await asking { () throws(StoreError) in
-            try await home.store.discard(call.parameter("id"), revision: revision)
+        let outcome = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.discard(call.parameter("id"), revision: revision)
         }
         return try actionResponse(outcome, noun: "operation")
     }
 
     func edit(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let body = try call.body()
         let revision = try OperatorCall.revision(body)
         let columns = try Self.columns(body["columns"], name: "columns")
-        let outcome = try await asking { () throws(StoreError) in
-            try await home.store.edit(call.parameter("id"), revision: revision, columns: columns)
+        let outcome = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.edit(call.parameter("id"), revision: revision, columns: columns)
         }
         return try actionResponse(outcome, noun: "operation")
     }
 
     func bulk(_ action: BulkAction, _ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let body = try call.body()
         let filter = try Self.filter(body)
         let dryRun = body["dryRun"]?.bool ?? false
@@ -79,14 +79,14 @@ extension OperatorAPI {
             guard let limit = limit.integer.flatMap({ Int(exactly: $0) }),
                 1...Limits.pageElementsMax ~= limit
             else { throw .invalid("limit must be from 1 to \(Limits.pageElementsMax).") }
-            let part = try await asking { () throws(StoreError) in
-                try await home.store.bulkPart(
+            let part = try await mappingErrors { () throws(StoreError) in
+                try await tenant.store.bulkPart(
                     action, filter, after: body["after"]?.string, limit: limit)
             }
             return .json(.bulk(part))
         }
-        let outcome = try await asking { () throws(StoreError) in
-            try await home.store.bulk(action, filter, dryRun: dryRun)
+        let outcome = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.bulk(action, filter, dryRun: dryRun)
         }
         return .json(.bulk(outcome, dryRun: dryRun))
     }
@@ -103,59 +103,64 @@ extension OperatorAPI {
 
     /// One choice for all conflicts that match. A text composed by hand fits only one.
     func resolveAll(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let body = try call.body()
         let filter = try Self.filter(body)
-        let resolution: Resolution
-        switch body["choice"]?.string {
-        case "mine": resolution = .mine
-        case "server": resolution = .server
-        case "merged": resolution = .merged
-        case "both": resolution = .both
-        default: throw .invalid("choice must be mine, server, merged or both.")
+        guard let resolution = Self.plainChoice(body) else {
+            throw .invalid("choice must be mine, server, merged or both.")
         }
         let dryRun = body["dryRun"]?.bool ?? false
-        let outcome = try await asking { () throws(StoreError) in
-            try await home.store.resolveAll(filter, resolution, dryRun: dryRun)
+        let outcome = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.resolveAll(filter, resolution, dryRun: dryRun)
         }
         return .json(.bulk(outcome, dryRun: dryRun))
     }
 
     func conflicts(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let limit = try call.limit()
-        let page = try await asking { () throws(StoreError) in
-            try await home.store.conflicts(after: call.query["after"], limit: limit)
+        let page = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.conflicts(after: call.query["after"], limit: limit)
         }
         return .json(.page(page) { .conflict($0) })
     }
 
     func conflict(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
-        let detail = try await asking { () throws(StoreError) in
-            try await home.store.conflict(call.parameter("id"))
+        let tenant = try await tenant(call)
+        let detail = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.conflict(call.parameter("id"))
         }
         guard let detail else { throw .notFound("There is no such open conflict.") }
         return .json(.conflict(detail))
     }
 
     func resolve(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let body = try call.body()
         let revision = try OperatorCall.revision(body)
         let resolution: Resolution
-        switch body["choice"]?.string {
-        case "mine": resolution = .mine
-        case "server": resolution = .server
-        case "merged": resolution = .merged
-        case "both": resolution = .both
-        case "edited": resolution = .edited(try Self.columns(body["item"], name: "item"))
-        default: throw .invalid("choice must be mine, server, merged, both or edited.")
+        if let choice = Self.plainChoice(body) {
+            resolution = choice
+        } else if body["choice"]?.string == "edited" {
+            resolution = .edited(try Self.columns(body["item"], name: "item"))
+        } else {
+            throw .invalid("choice must be mine, server, merged, both or edited.")
         }
-        let outcome = try await asking { () throws(StoreError) in
-            try await home.store.resolve(call.parameter("id"), revision: revision, resolution)
+        let outcome = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.resolve(call.parameter("id"), revision: revision, resolution)
         }
         return try actionResponse(outcome, noun: "open conflict")
+    }
+
+    /// The choice that a body makes; nil for one that needs an item of its own, and for none.
+    private static func plainChoice(_ body: JSONValue) -> Resolution? {
+        switch body["choice"]?.string {
+        case "mine": .mine
+        case "server": .server
+        case "merged": .merged
+        case "both": .both
+        default: nil
+        }
     }
 
     /// The states that a query names; nil for the open ones.

@@ -5,32 +5,34 @@ import TablesProtocol
 // How things stand, and what the operator sets.
 extension OperatorAPI {
     func status(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
-        let status = try await asking { () throws(StoreError) in try await home.engine.status() }
-        let current = await home.engine.runs().first { $0.state == .running }
+        let tenant = try await tenant(call)
+        let status = try await mappingErrors { () throws(StoreError) in
+            try await tenant.engine.status()
+        }
+        let current = await tenant.engine.runs().first { $0.state == .running }
         return .json(
             .members(
-                ("identity", .string(home.identity)), ("version", .string(Version.text)),
+                ("identity", .string(tenant.identity)), ("version", .string(Version.text)),
                 ("startedAt", .time(startedAt)), ("addresses", .addresses(rules.addresses)),
                 ("backend", .backend(status.backend)),
                 ("mode", .mode(status.mode)), ("queue", .queue(status.queue)),
                 ("ledger", .ledger(status.ledger)),
                 (
                     "tables",
-                    .array(status.tables.map { .table($0, identity: home.identity) })
+                    .array(status.tables.map { .table($0, identity: tenant.identity) })
                 ),
                 ("wantedTables", .array(wantedTables.map { .string($0.text) })),
                 ("lastSync", .time(status.lastSync)), ("nextSync", .time(status.nextSync)),
-                ("currentRun", current.map { .run($0, identity: home.identity) } ?? .null),
+                ("currentRun", current.map { .run($0, identity: tenant.identity) } ?? .null),
                 ("warnings", .array((warnings + status.warnings).map { .string($0) })),
                 ("rejectedRequests", .number(rejections.total)),
-                ("identities", .array(homes.identities.map { .string($0) }))))
+                ("identities", .array(tenants.identities.map { .string($0) }))))
     }
 
     /// The tables that clients of any identity have read and no sync has copied yet.
     private var wantedTables: [TableName] {
         var wanted: [TableName] = []
-        for table in homes.all.flatMap(\.store.wantedTables) where !wanted.contains(table) {
+        for table in tenants.all.flatMap(\.store.wantedTables) where !wanted.contains(table) {
             wanted.append(table)
         }
         return wanted
@@ -46,11 +48,11 @@ extension OperatorAPI {
         default: throw .invalid("mode must be online or offline.")
         }
         if isForAll {
-            await homes.setModeOfAll(mode)
+            await tenants.setModeOfAll(mode)
         } else {
-            let home = try await home(call)
-            await home.engine.setMode(mode)
-            await home.refreshBoard()
+            let tenant = try await tenant(call)
+            await tenant.engine.setMode(mode)
+            await tenant.refreshBackendStatus()
         }
         return .json(.mode(mode))
     }
@@ -74,42 +76,42 @@ extension OperatorAPI {
     }
 
     func settings(_ call: OperatorCall) async throws(Problem) -> Response {
-        .json(.settings(await (try await home(call)).engine.settings))
+        .json(.settings(await (try await tenant(call)).engine.settings))
     }
 
     func changeSettings(_ call: OperatorCall) async throws(Problem) -> Response {
         let patch = SettingsPatch(try call.body())
         guard call.query["identity"] == nil else {
-            let home = try await home(call)
-            try await home.engine.update(patch.applied(to:))
-            return .json(.settings(await home.engine.settings))
+            let tenant = try await tenant(call)
+            try await tenant.engine.update(patch.applied(to:))
+            return .json(.settings(await tenant.engine.settings))
         }
-        try await homes.updateAll(patch.applied(to:))
-        return .json(.settings(await homes.nobody.engine.settings))
+        try await tenants.updateAll(patch.applied(to:))
+        return .json(.settings(await tenants.anonymous.engine.settings))
     }
 
     func samples(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let seconds = try call.number("sinceSeconds", in: 1...Limits.sampleSecondsMax) ?? 3600
         let since = now().adding(seconds: -Int64(seconds))
-        let samples = try await asking { () throws(StoreError) in
-            try await home.store.samples(since: since)
+        let samples = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.samples(since: since)
         }
         return .json(.page(samples.map { .sample($0) }, next: nil, total: samples.count))
     }
 
     func history(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let limit = try call.limit()
-        let page = try await asking { () throws(StoreError) in
-            try await home.store.history(after: call.query["after"], limit: limit)
+        let page = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.history(after: call.query["after"], limit: limit)
         }
-        return .json(.page(page) { .history($0, identity: home.identity) })
+        return .json(.page(page) { .history($0, identity: tenant.identity) })
     }
 
     /// Undoes the latest decision about each of some operations.
     func undoDecisions(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         guard let given = try call.body()["operations"]?.array,
             1...Limits.pageElementsMax ~= given.count
         else {
@@ -117,20 +119,79 @@ extension OperatorAPI {
                 "operations must be a list of 1 to \(Limits.pageElementsMax) ids of operations.")
         }
         let ids = given.compactMap(\.string)
-        let outcome = try await asking { () throws(StoreError) in
-            try await home.store.undoDecisions(ids)
+        let outcome = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.undoDecisions(ids)
         }
         return .json(.bulk(outcome, dryRun: false))
     }
 
     func undo(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         guard let entry = Int64(call.parameter("id")) else {
             throw .notFound("There is no such entry in the history.")
         }
-        let outcome = try await asking { () throws(StoreError) in
-            try await home.store.undo(entry)
+        let outcome = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.undo(entry)
         }
         return try actionResponse(outcome, noun: "entry in the history")
+    }
+}
+
+/// A change of settings as it came: what is not named stays.
+struct SettingsPatch {
+    private let body: JSONValue
+
+    /// Takes the body of the request.
+    init(_ body: JSONValue) {
+        self.body = body
+    }
+
+    /// The settings with the change.
+    func applied(to settings: SyncSettings) throws(Problem) -> SyncSettings {
+        SyncSettings(
+            triggers: try triggers() ?? settings.triggers,
+            interval: try number("intervalSeconds", 1...Limits.syncIntervalSecondsMax).map {
+                .seconds($0)
+            }
+                ?? settings.interval,
+            debounce: try number("debounceMs", 0...Limits.debounceMillisecondsMax).map {
+                .milliseconds($0)
+            }
+                ?? settings.debounce,
+            parallelism: try number("parallelism", 1...SyncLimits.parallelPushes)
+                ?? settings.parallelism,
+            tables: try tables() ?? settings.tables,
+            maxAttempts: try number("maxAttempts", 1...Limits.attemptsMax) ?? settings.maxAttempts,
+            pageRows: try number("pageRows", 1...SyncLimits.pullPageRows) ?? settings.pageRows)
+    }
+
+    private func number(_ name: String, _ range: ClosedRange<Int>) throws(Problem) -> Int? {
+        guard let value = body[name] else { return nil }
+        guard let number = value.integer.flatMap({ Int(exactly: $0) }), range.contains(number)
+        else {
+            throw .invalid(
+                "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return number
+    }
+
+    private func triggers() throws(Problem) -> Set<Trigger>? {
+        guard let value = body["triggers"] else { return nil }
+        let words = value.array?.map { $0.string.flatMap(Trigger.init(rawValue:)) }
+        guard let words, !words.contains(nil) else {
+            let all = Trigger.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .invalid("triggers must be a list of some of \(all).")
+        }
+        // A person who asks for a sync gets one, whatever else is switched off.
+        return Set(words.compactMap { $0 }).union([.manual])
+    }
+
+    private func tables() throws(Problem) -> [TableName]? {
+        guard let value = body["tables"] else { return nil }
+        let names = value.array?.map { $0.string.flatMap { TableName($0) } }
+        guard let names, !names.contains(nil) else {
+            throw .invalid("tables must be a list of names of tables.")
+        }
+        return names.compactMap { $0 }
     }
 }

@@ -6,19 +6,19 @@ import TablesProtocol
 // Sync, push, pull, purge and their runs.
 extension OperatorAPI {
     func sync(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let wait = try Self.wait(call)
-        return try await outcome(of: await home.engine.startSync(), home, wait)
+        return try await outcome(of: await tenant.engine.startSync(), tenant, wait)
     }
 
     func push(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let wait = try Self.wait(call)
-        return try await outcome(of: await home.engine.startPush(), home, wait)
+        return try await outcome(of: await tenant.engine.startPush(), tenant, wait)
     }
 
     func pull(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let table = try Self.table(call)
         let body = try call.body()
         let query = try Self.query(body["query"]?.string)
@@ -29,16 +29,16 @@ extension OperatorAPI {
                 code: "invalid-query")
         }
         let wait = try Self.wait(call)
-        let id = await home.engine.startPull(
+        let id = await tenant.engine.startPull(
             table, query: query, queryID: queryID, reconcile: reconcile)
-        return try await outcome(of: id, home, wait)
+        return try await outcome(of: id, tenant, wait)
     }
 
     func purge(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let table = try Self.table(call)
         let body = try call.body()
-        let outcome = await home.engine.purge(
+        let outcome = await tenant.engine.purge(
             table, filter: try Self.filter(body["query"]?.string),
             force: body["force"]?.bool ?? false)
         switch outcome {
@@ -63,37 +63,37 @@ extension OperatorAPI {
     }
 
     func runs(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let limit = try call.limit()
-        let page = try await asking { () throws(StoreError) in
-            try await home.store.runs(after: call.query["after"], limit: limit)
+        let page = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.runs(after: call.query["after"], limit: limit)
         }
-        return .json(.page(page) { .run($0, identity: home.identity) })
+        return .json(.page(page) { .run($0, identity: tenant.identity) })
     }
 
     func run(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
-        guard let run = await home.engine.run(call.parameter("id")) else {
+        let tenant = try await tenant(call)
+        guard let run = await tenant.engine.run(call.parameter("id")) else {
             throw .notFound("There is no such run.")
         }
-        return .json(.run(run, identity: home.identity))
+        return .json(.run(run, identity: tenant.identity))
     }
 
     func cancelRun(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
-        _ = await home.engine.cancel(run: call.parameter("id"))
+        let tenant = try await tenant(call)
+        _ = await tenant.engine.cancel(run: call.parameter("id"))
         return try await run(call)
     }
 
     /// Waits for the end of a run, or answers 202 with how far it is.
     private func outcome(
-        of id: String, _ home: Home, _ wait: Duration
+        of id: String, _ tenant: Tenant, _ wait: Duration
     ) async throws(Problem) -> Response {
-        guard let run = await home.engine.result(of: id, timeout: wait) else {
+        guard let run = await tenant.engine.result(of: id, timeout: wait) else {
             throw .unavailable("The run is not known any more.")
         }
         return .json(
-            .run(run, identity: home.identity), status: run.state == .running ? .accepted : .ok)
+            .run(run, identity: tenant.identity), status: run.state == .running ? .accepted : .ok)
     }
 
     private static func wait(_ call: OperatorCall) throws(Problem) -> Duration {

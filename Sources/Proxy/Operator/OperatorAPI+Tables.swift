@@ -1,15 +1,19 @@
 import HTTPMessage
+import HTTPTypes
 import SyncCore
 import TablesProtocol
 
 // Tables and their rows with sync state.
 extension OperatorAPI {
     func tables(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
-        let tables = try await asking { () throws(StoreError) in try await home.store.tables() }
+        let tenant = try await tenant(call)
+        let tables = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.tables()
+        }
         return .json(
             .page(
-                tables.map { .table($0, identity: home.identity) }, next: nil, total: tables.count))
+                tables.map { .table($0, identity: tenant.identity) }, next: nil, total: tables.count
+            ))
     }
 
     /// Changes a table's policies, in every store unless one identity is named.
@@ -18,25 +22,27 @@ extension OperatorAPI {
         let isForAll = call.query["identity"] == nil
         let table = try Self.table(call)
         let policies = try TablePolicies(try call.body())
-        let first = try await home(isForAll ? Homes.anonymous : named)
-        let changed = try await asking { () throws(StoreError) in
+        let first = try await tenant(isForAll ? Identity.anonymousKey : named)
+        let changed = try await mappingErrors { () throws(StoreError) in
             try await first.store.updateTable(table, policies.apply)
         }
         if isForAll {
-            let left = try await asking { () throws(StoreError) in
-                try await homes.updateUsersTables([PolicySetting(table: table, policies: policies)])
+            let left = try await mappingErrors { () throws(StoreError) in
+                try await tenants.updateUsersTables([
+                    PolicySetting(table: table, policies: policies)
+                ])
             }
-            if left > 0 { throw .storesLeft(left, of: homes.identities.count) }
+            if left > 0 { throw .storesLeft(left, of: tenants.identities.count) }
         }
         return .json(.table(changed, identity: named))
     }
 
     func items(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let table = try Self.table(call)
         let query = try Self.query(call)
-        let page = try await rows(call, home, table, query)
-        let states = try await openOperations(home, table, page.items)
+        let page = try await rows(call, tenant, table, query)
+        let states = try await openOperations(tenant, table, page.items)
         let rows = page.items.map { item in
             Self.row(item, states[item.id.text])
         }
@@ -46,11 +52,11 @@ extension OperatorAPI {
 
     /// Rows of the backend that are not here, since they cannot be taken.
     func setAsideRows(_ call: OperatorCall) async throws(Problem) -> Response {
-        let home = try await home(call)
+        let tenant = try await tenant(call)
         let table = try Self.table(call)
         let limit = try call.limit()
-        let page = try await asking { () throws(StoreError) in
-            try await home.store.setAsideRows(of: table, after: call.query["after"], limit: limit)
+        let page = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.setAsideRows(of: table, after: call.query["after"], limit: limit)
         }
         guard let page else { throw .notFound("There is no table \(table) here yet.") }
         return .json(
@@ -91,17 +97,17 @@ extension OperatorAPI {
     }
 
     private func rows(
-        _ call: OperatorCall, _ home: Home, _ table: TableName, _ query: TableQuery
+        _ call: OperatorCall, _ tenant: Tenant, _ table: TableName, _ query: TableQuery
     ) async throws(Problem) -> ItemPage {
-        var outcome = await list(call, home, table, query)
+        var outcome = await list(call, tenant, table, query)
         // As for a client: the first look at a table brings its rows here.
         switch outcome {
         case .unknownTable, .partial:
-            if home.board.mayPullForRead {
-                let run = await home.engine.startPull(table)
-                _ = await home.engine.result(
+            if tenant.backendStatus.mayPullForRead {
+                let run = await tenant.engine.startPull(table)
+                _ = await tenant.engine.result(
                     of: run, timeout: .seconds(Limits.firstPullSeconds))
-                outcome = await list(call, home, table, query)
+                outcome = await list(call, tenant, table, query)
             }
         case .page, .invalid, .overBudget, .failed: break
         }
@@ -115,13 +121,13 @@ extension OperatorAPI {
     }
 
     private func list(
-        _ call: OperatorCall, _ home: Home, _ table: TableName, _ query: TableQuery
+        _ call: OperatorCall, _ tenant: Tenant, _ table: TableName, _ query: TableQuery
     ) async -> ListOutcome {
         await withCheckedContinuation { continuation in
-            let client = LongReads.Client(identity: home.identity, actor: .person)
+            let client = LongReads.Client(identity: tenant.identity, actor: .person)
             let isTaken = longReads.run(for: client, isLeft: call.isLeft) { reader in
                 let outcome = reader.map {
-                    home.store.listUnhurried(
+                    tenant.store.listUnhurried(
                         table, query, generation: .mobileApps, pageRows: Limits.pageRowsMax,
                         worker: $0, isLeft: call.isLeft)
                 }
@@ -135,15 +141,15 @@ extension OperatorAPI {
     /// The open operations of these rows, by item. Of several for one item the last one counts,
     /// which holds the newest change.
     private func openOperations(
-        _ home: Home, _ table: TableName, _ items: [Item]
+        _ tenant: Tenant, _ table: TableName, _ items: [Item]
     ) async throws(Problem) -> [String: OperationSummary] {
         var found: [String: OperationSummary] = [:]
         if items.isEmpty { return found }
         let shown = items.map(\.id.text)
         var cursor: String?
         repeat {
-            let page = try await asking { () throws(StoreError) in
-                try await home.store.operations(
+            let page = try await mappingErrors { () throws(StoreError) in
+                try await tenant.store.operations(
                     OperationFilter(table: table.text, items: shown), after: cursor,
                     limit: Limits.pageElementsMax)
             }
@@ -175,6 +181,64 @@ extension OperatorAPI {
         case .queued, .sending, .waiting, .unknown: .pending
         case .conflict: .conflict
         case .quarantined: .quarantined
+        }
+    }
+}
+
+// Indexes that lists of a table asked for.
+extension OperatorAPI {
+    /// Begins to make the index `id`, or the one that `query` needs.
+    func buildIndex(_ call: OperatorCall) async throws(Problem) -> Response {
+        let tenant = try await tenant(call)
+        let table = try Self.table(call)
+        let choice = try Self.choice(try call.body())
+        let start = try await mappingErrors { () throws(StoreError) in
+            try await tenant.store.startIndex(table, choice)
+        }
+        let most = StoreLimits.indexesPerTable
+        switch start {
+        case .started(let id):
+            return .json(.members(("id", .number(Int(id)))), status: .accepted)
+        case .present(let id): return .json(.members(("id", .number(Int(id)))))
+        case .busy:
+            throw Problem(
+                status: .conflict, code: "index-busy",
+                detail: "Another index is being made; wait for its end.")
+        case .tooMany:
+            throw Problem(
+                status: .conflict, code: "too-many-indexes",
+                detail: "A table has \(most) indexes at most: drop one first.")
+        case .unknownTable: throw .notFound("There is no table \(table) here yet.")
+        case .unknownIndex: throw .notFound("The table \(table) has no such index.")
+        case .notServed:
+            throw .invalid(
+                "No index helps this query: it needs a column that is held to one value, or an order "
+                    + "by a column.", code: "invalid-query")
+        }
+    }
+
+    /// Drops an index, or forgets one that was only asked for.
+    func dropIndex(_ call: OperatorCall) async throws(Problem) -> Response {
+        let tenant = try await tenant(call)
+        let table = try Self.table(call)
+        guard let id = Int64(call.parameter("id")),
+            try await mappingErrors({ () throws(StoreError) in
+                try await tenant.store.dropIndex(table, id)
+            })
+        else { throw .notFound("The table \(table) has no such index.") }
+        return Response(status: .noContent)
+    }
+
+    private static func choice(_ body: JSONValue) throws(Problem) -> IndexChoice {
+        if let id = body["id"]?.integer { return .known(id) }
+        guard let text = body["query"]?.string else {
+            throw .invalid("Name the index by its id, or a query that needs one.")
+        }
+        do {
+            let parameters = try QueryParameter.split(text[...])
+            return .query(try TableQuery.parse(parameters, generation: .mobileApps))
+        } catch {
+            throw .invalid("\(error)", code: "invalid-query")
         }
     }
 }

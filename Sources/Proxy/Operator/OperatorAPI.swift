@@ -6,12 +6,12 @@ import TablesProtocol
 /// Answers everything under `/-/`. Each handler is a method in the file of its concern; which path
 /// leads to it stands in ``OperatorRoute/all``.
 struct OperatorAPI: Sendable {
-    let homes: Homes
+    let tenants: TenantRegistry
     let access: OperatorAccess
     let capabilities: Capabilities
     let rejections: RejectionLog
     /// What the guard goes by now.
-    let rules: HeldRules
+    let rules: CurrentRules
     /// How many people can log in to this machine.
     let loginUsers: Int
     /// What was amiss at the start and stays so until the next one.
@@ -26,7 +26,7 @@ struct OperatorAPI: Sendable {
 
     /// What the settings should make the operator think about.
     var warnings: [String] {
-        startWarnings + homes.warnings + rules.now.warnings(loginUsers: loginUsers)
+        startWarnings + tenants.warnings + rules.snapshot.warnings(loginUsers: loginUsers)
     }
 
     /// Answers a request that the guard let through.
@@ -85,16 +85,16 @@ struct OperatorAPI: Sendable {
         }
     }
 
-    /// The home of the identity that `?identity=` names; `anonymous` unless given.
-    /// Its store is opened for it, and stays open while the home is used.
-    func home(_ call: OperatorCall) async throws(Problem) -> Home {
-        try await home(try identity(call))
+    /// The tenant of the identity that `?identity=` names; `anonymous` unless given.
+    /// Its store is opened for it, and stays open while the tenant is used.
+    func tenant(_ call: OperatorCall) async throws(Problem) -> Tenant {
+        try await tenant(try identity(call))
     }
 
-    /// The home of an identity that there is.
-    func home(_ identity: String) async throws(Problem) -> Home {
+    /// The tenant of an identity that there is.
+    func tenant(_ identity: String) async throws(Problem) -> Tenant {
         do {
-            return try await homes.open(identity)
+            return try await tenants.open(identity)
         } catch {
             throw .unavailable("\(error)")
         }
@@ -102,13 +102,13 @@ struct OperatorAPI: Sendable {
 
     /// The identity that `?identity=` names; `anonymous` unless given.
     func identity(_ call: OperatorCall) throws(Problem) -> String {
-        let key = call.query["identity"] ?? Homes.anonymous
-        guard homes.knows(key) else { throw .notFound("There is no identity \"\(key)\".") }
+        let key = call.query["identity"] ?? Identity.anonymousKey
+        guard tenants.knows(key) else { throw .notFound("There is no identity \"\(key)\".") }
         return key
     }
 
     /// Runs a call of a store; its sentence becomes a 503.
-    func asking<Value>(
+    func mappingErrors<Value>(
         _ body: () async throws(StoreError) -> Value
     ) async throws(Problem) -> Value {
         do {

@@ -4,14 +4,14 @@ import HTTPTypes
 import Synchronization
 import TablesProtocol
 
-/// Who may use the operator API: whoever has the token of the data folder, or a browser that
+/// Which callers may use the operator API: one that has the token of the data folder, or a browser that
 /// exchanged a one-time link for a session.
 ///
 /// A session has two halves. The cookie alone is not enough, because browsers send cookies to every
 /// port of a host, so another server on this machine could collect it; the session value lives in
 /// the page's own storage, which belongs to the port.
 final class OperatorAccess: Sendable {
-    /// Who asks.
+    /// The caller of a request.
     enum Caller: Sendable, Hashable {
         case token
         case session(Session)
@@ -45,7 +45,7 @@ final class OperatorAccess: Sendable {
         var sessions: [Session]
 
         /// Does what changes the links.
-        /// - Returns: what it returned, and the values of the links that are good no more.
+        /// - Returns: what it returned, and the values of the links that are no longer good.
         mutating func changingLinks<Value>(
             _ change: (inout State) -> Value
         ) -> (Value, gone: [String]) {
@@ -57,7 +57,7 @@ final class OperatorAccess: Sendable {
     }
 
     private let token: String
-    private let spelledToken: SpelledSecret
+    private let tokenEncodings: SecretEncodings
     private let state: Mutex<State>
     private let now: @Sendable () -> Instant
     private let secret: @Sendable () -> String
@@ -70,16 +70,16 @@ final class OperatorAccess: Sendable {
     ///   - sessions: those kept from an earlier run.
     ///   - secret: makes unguessable text.
     ///   - persist: keeps the sessions for the next run.
-    ///   - linkGone: is told the value of each link that is good no more.
+    ///   - linkGone: is told the value of each link that is no longer good.
     init(
         token: String, sessions: [Session] = [], now: @escaping @Sendable () -> Instant,
         secret: @escaping @Sendable () -> String,
         persist: @escaping @Sendable ([Session]) -> Void = { _ in },
         linkGone: @escaping @Sendable (String) -> Void = { _ in }
     ) {
-        precondition(!token.isEmpty, "an empty token would let everybody in")
+        precondition(!token.isEmpty, "an empty token would fit every request")
         self.token = token
-        spelledToken = SpelledSecret(token)
+        tokenEncodings = SecretEncodings(token)
         self.now = now
         self.secret = secret
         self.persist = persist
@@ -87,7 +87,7 @@ final class OperatorAccess: Sendable {
         state = Mutex(State(sessions: sessions))
     }
 
-    /// Who asks, or nil when nobody who may.
+    /// The caller that a request comes from; nil when it may not use the operator API.
     func caller(_ request: Request) -> Caller? {
         let fields = request.head.headerFields
         // A browser that was asked for a name and password sends them everywhere: they say nothing here.
@@ -105,8 +105,8 @@ final class OperatorAccess: Sendable {
         }.map { .session($0) }
     }
 
-    /// Whether a caller that was let in would be let in now.
-    func isLetIn(_ caller: Caller) -> Bool {
+    /// Whether a caller that was authorized still is.
+    func isAuthorized(_ caller: Caller) -> Bool {
         switch caller {
         case .token: true
         case .session(let session): sessions.contains(session)
@@ -116,14 +116,14 @@ final class OperatorAccess: Sendable {
     /// The fields without those that hold the operator's token, wherever in them it stands, as it is or
     /// in base64: two fields of one name, a second space, a password and a field of the backend's all
     /// would carry it past this program.
-    func withoutToken(_ fields: HTTPFields) -> HTTPFields { spelledToken.removed(from: fields) }
+    func withoutToken(_ fields: HTTPFields) -> HTTPFields { tokenEncodings.removed(from: fields) }
 
     /// Whether a raw target holds the operator's token, as it is or percent-encoded, once or twice.
     func isTokenIn(_ target: String) -> Bool {
-        if spelledToken.isIn(target) { return true }
+        if tokenEncodings.isIn(target) { return true }
         let once = PercentCoding.decodeLeniently(target.utf8)
         return [once, PercentCoding.decodeLeniently(once)].contains {
-            spelledToken.isIn(String(decoding: $0, as: UTF8.self))
+            tokenEncodings.isIn(String(decoding: $0, as: UTF8.self))
         }
     }
 

@@ -1,19 +1,20 @@
 import Glibc
 import SyncCore
+import Synchronization
 
 /// Small files of the data folder: read whole, replaced whole, for their owner alone.
 ///
 /// `unsafe`: where a path goes to a C function, Swift lends it as a C string for the call alone, and
 /// none of these functions keeps it.
-enum Files {
+package enum Files {
     /// What is known of a file.
-    struct Status: Sendable, Hashable {
-        let owner: UInt32
-        let permissions: UInt32
+    package struct Status: Sendable, Hashable {
+        package let owner: UInt32
+        package let permissions: UInt32
     }
 
     /// Makes a folder and those above it, 0700 where they are new.
-    static func makeFolder(_ path: String) throws(FileFailure) {
+    package static func makeFolder(_ path: String) throws(FileFailure) {
         if isFolder(path) { return }
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
             try makeFolder(String(path[..<slash]))
@@ -25,7 +26,7 @@ enum Files {
     }
 
     /// Makes a folder, 0700, that was not there: neither a folder nor a link of another user.
-    static func makeNewFolder(_ path: String) throws(FileFailure) {
+    package static func makeNewFolder(_ path: String) throws(FileFailure) {
         guard unsafe mkdir(path, 0o700) == 0 else { throw FileFailure("create the folder \(path)") }
         try syncParent(of: path)
     }
@@ -41,22 +42,22 @@ enum Files {
     }
 
     /// Whether `path` is a folder.
-    static func isFolder(_ path: String) -> Bool {
+    package static func isFolder(_ path: String) -> Bool {
         mode(path).map { $0 & S_IFMT == S_IFDIR } ?? false
     }
 
     /// Whether `path`, or what it links to, is a regular file: no folder, pipe, socket or device.
-    static func isRegular(_ path: String) -> Bool {
+    package static func isRegular(_ path: String) -> Bool {
         var status = stat()
         // stat fills the struct that it is given, which lives until the call returns.
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     /// Whether anything is at `path`.
-    static func exists(_ path: String) -> Bool { mode(path) != nil }
+    package static func exists(_ path: String) -> Bool { mode(path) != nil }
 
     /// Owner and permissions of what is at `path`.
-    static func status(_ path: String) -> Status? {
+    package static func status(_ path: String) -> Status? {
         var status = stat()
         // stat fills the struct that it is given, which lives until the call returns.
         guard unsafe stat(path, &status) == 0 else { return nil }
@@ -64,7 +65,7 @@ enum Files {
     }
 
     /// Owner and permissions of what a descriptor leads to.
-    static func status(_ descriptor: CInt) -> Status? {
+    package static func status(_ descriptor: CInt) -> Status? {
         var status = stat()
         // fstat fills the struct that it is given, which lives until the call returns.
         guard unsafe fstat(descriptor, &status) == 0 else { return nil }
@@ -72,7 +73,7 @@ enum Files {
     }
 
     /// The bytes of a file; nil when there is none.
-    static func read(_ path: String) throws(FileFailure) -> [UInt8]? {
+    package static func read(_ path: String) throws(FileFailure) -> [UInt8]? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -92,14 +93,14 @@ enum Files {
 
     /// Reads a file to its end and keeps nothing, to see whether the disk gives it; one that is not there
     /// is well.
-    static func readThrough(_ path: String) throws(FileFailure) {
+    package static func readThrough(_ path: String) throws(FileFailure) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return }
             throw FileFailure("read \(path)")
         }
         defer { close(descriptor) }
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        var chunk = [UInt8](repeating: 0, count: Limits.filePieceBytes)
         while true {
             // read writes at most as many bytes as the array has.
             let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
@@ -110,7 +111,7 @@ enum Files {
 
     /// Replaces a file: a new one beside it (0600) is written, synced and renamed over it. A link that
     /// stands there is removed, never followed.
-    static func write(_ path: String, _ bytes: [UInt8]) throws(FileFailure) {
+    package static func write(_ path: String, _ bytes: [UInt8]) throws(FileFailure) {
         let beside = "\(path).new"
         remove(beside)
         let descriptor = unsafe open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -127,7 +128,7 @@ enum Files {
 
     /// Gives a file or folder another name on the same disk. A folder takes the place of nothing, or
     /// of an empty folder.
-    static func rename(_ path: String, to other: String) throws(FileFailure) {
+    package static func rename(_ path: String, to other: String) throws(FileFailure) {
         guard unsafe Glibc.rename(path, other) == 0 else {
             throw FileFailure("rename \(path) to \(other)")
         }
@@ -146,14 +147,14 @@ enum Files {
     }
 
     /// The size of a file in bytes; nil when there is none.
-    static func size(_ path: String) -> Int64? {
+    package static func size(_ path: String) -> Int64? {
         var status = stat()
         // stat fills the struct that it is given, which lives until the call returns.
         return unsafe stat(path, &status) == 0 ? Int64(status.st_size) : nil
     }
 
-    /// The bytes that this user may still write to the disk of `path`; nil when nobody knows.
-    static func freeBytes(_ path: String) -> UInt64? {
+    /// The bytes that this user may still write to the disk of `path`; nil when it is not known.
+    package static func freeBytes(_ path: String) -> UInt64? {
         var status = statvfs()
         // statvfs fills the struct that it is given, which lives until the call returns.
         guard unsafe statvfs(path, &status) == 0 else { return nil }
@@ -161,10 +162,10 @@ enum Files {
     }
 
     /// Removes a file if it is there.
-    static func remove(_ path: String) { _ = unsafe unlink(path) }
+    package static func remove(_ path: String) { _ = unsafe unlink(path) }
 
     /// Removes a folder and all in it.
-    static func removeFolder(_ path: String) throws(FileFailure) {
+    package static func removeFolder(_ path: String) throws(FileFailure) {
         for name in names(in: path) {
             let inner = "\(path)/\(name)"
             if isFolder(inner) { try removeFolder(inner) } else { remove(inner) }
@@ -175,7 +176,7 @@ enum Files {
     }
 
     /// The names in a folder.
-    static func names(in path: String) -> [String] {
+    package static func names(in path: String) -> [String] {
         // The stream is closed before the function returns; each name is copied while its entry
         // is valid, that is until the next call of readdir.
         guard let stream = unsafe opendir(path) else { return [] }
@@ -196,5 +197,77 @@ enum Files {
         var status = stat()
         // lstat fills the struct that it is given, which lives until the call returns.
         return unsafe lstat(path, &status) == 0 ? status.st_mode : nil
+    }
+}
+
+/// A call to the operating system about a file that failed.
+package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What was being done, for example `create the folder /data`.
+    package let action: String
+    /// The `errno` of the call.
+    package let code: CInt
+
+    /// Takes `errno` as it stands.
+    package init(_ action: String, code: CInt = errno) {
+        self.action = action
+        self.code = code
+    }
+
+    /// The system's words for the code.
+    package var reason: String {
+        // The C string belongs to the C library and is copied at once.
+        unsafe String(cString: strerror(code))
+    }
+
+    /// One sentence.
+    package var description: String { "Cannot \(action): \(reason)." }
+}
+
+/// A value in memory, and the file that holds it. Changes that come while the file is written share the
+/// next write, and no reader of the value ever waits for the disk.
+final class SharedFile<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value
+        /// How many changes there were.
+        var edition = 0
+    }
+    private let state: Mutex<State>
+    /// The edition that is on disk. The lock is held while the file is written: one write at a time.
+    private let written = Mutex(0)
+    private let write: @Sendable (Value) -> FileFailure?
+
+    /// Begins with what is on disk.
+    /// - Parameter write: puts a value on disk, and returns when it is there; gives the reason where it
+    ///   cannot.
+    init(_ value: Value, write: @escaping @Sendable (Value) -> FileFailure?) {
+        state = Mutex(State(value: value))
+        self.write = write
+    }
+
+    /// The value as it is now.
+    func read<Result: Sendable>(_ body: (Value) -> Result) -> Result {
+        state.withLock { body($0.value) }
+    }
+
+    /// Changes the value in memory. What has to outlast the process calls ``save()`` afterwards.
+    /// - Parameter body: returns false where it changed nothing.
+    func change(_ body: (inout Value) -> Bool) {
+        state.withLock { state in
+            if body(&state.value) { state.edition += 1 }
+        }
+    }
+
+    /// Returns when every change that was made before is on disk; blocks. A write that another caller
+    /// began after the change serves this one too.
+    /// - Throws: the reason when it cannot be written; the next call tries again.
+    func save() throws(FileFailure) {
+        let failure = written.withLock { written -> FileFailure? in
+            let (value, edition) = state.withLock { ($0.value, $0.edition) }
+            guard edition > written else { return nil }
+            if let failure = write(value) { return failure }
+            written = edition
+            return nil
+        }
+        if let failure { throw failure }
     }
 }

@@ -1,19 +1,19 @@
 import Glibc
 
 /// The right to be the only process on a data folder, for as long as this process lives.
-struct FolderLock: Sendable {
+package struct FolderLock: Sendable {
     /// What happened when the lock was asked for.
-    enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         case held(FolderLock)
         /// Another process has it.
         case taken
     }
 
-    /// The open file; the kernel lets go of the lock when it closes, also after a crash.
+    /// The open file; the kernel releases the lock when it closes, also after a crash.
     private let descriptor: CInt
 
     /// Takes the lock in `file`, without waiting.
-    static func take(_ file: String) throws(FileFailure) -> Outcome {
+    package static func take(_ file: String) throws(FileFailure) -> Outcome {
         // open keeps nothing of the path, which is lent for the call.
         let descriptor = unsafe open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFailure("write \(file)") }
@@ -26,6 +26,6 @@ struct FolderLock: Sendable {
         throw FileFailure("lock \(file)", code: code)
     }
 
-    /// Lets go.
-    func release() { close(descriptor) }
+    /// Releases the lock.
+    package func release() { close(descriptor) }
 }

@@ -1,16 +1,34 @@
 /// Why a command cannot start or go on: one sentence and the exit code.
-struct StartProblem: Error, Sendable, Hashable, CustomStringConvertible {
+package struct StartProblem: Error, Sendable, Hashable, CustomStringConvertible {
     /// One sentence for a person, with what to do.
-    let sentence: String
+    package let sentence: String
     /// The code the process ends with.
-    let exitCode: ExitStatus
+    package let exitCode: ExitStatus
 
     /// Makes a problem.
-    init(_ sentence: String, _ exitCode: ExitStatus = .usage) {
+    package init(_ sentence: String, _ exitCode: ExitStatus = .usage) {
         self.sentence = sentence
         self.exitCode = exitCode
     }
 
     /// The sentence.
-    var description: String { sentence }
+    package var description: String { sentence }
+}
+
+/// What a command's exit code says. Thrown by a command that has said everything else already.
+package enum ExitStatus: Int32, Error, Sendable, Hashable, CaseIterable {
+    /// Done.
+    case ok = 0
+    /// It went wrong.
+    case error = 1
+    /// Wrong use, or the start is not possible like this (port, folder, lock).
+    case usage = 2
+    /// The backend cannot be reached.
+    case offline = 3
+    /// Conflicts wait for a person.
+    case conflicts = 4
+    /// Quarantined operations wait for a person.
+    case quarantined = 5
+    /// No Understudy runs on this data folder.
+    case notRunning = 6
 }

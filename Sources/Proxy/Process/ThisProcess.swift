@@ -1,34 +1,14 @@
 import Glibc
-import TablesProtocol
+import SyncCore
+package import TablesProtocol
 
 /// What the operating system says about this process.
-enum ThisProcess {
-    /// A variable of the environment.
-    static func environment(_ name: String) -> String? {
-        // The C string belongs to the environment, which nothing here changes, and is copied.
-        unsafe getenv(name).map { unsafe String(cString: $0) }
-    }
-
-    /// Makes every file that is created from now on its owner's alone.
-    static func keepFilesPrivate() { umask(0o077) }
-
-    /// Lets this process open as many files as the system lets it: the soft limit becomes the hard one.
-    /// Where it cannot, the soft one holds.
-    static func raiseFileLimit() {
-        var limit = rlimit()
-        // Both calls get a struct of the right type, which only the first one fills.
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
-            return
-        }
-        limit.rlim_cur = limit.rlim_max
-        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    }
-
+package enum ThisProcess {
     /// The user's number.
-    static var user: UInt32 { getuid() }
+    package static var user: UInt32 { getuid() }
 
     /// The wall clock in milliseconds.
-    static var now: Instant {
+    package static var now: Instant {
         var time = timespec()
         // clock_gettime fills the struct that it is given.
         unsafe clock_gettime(CLOCK_REALTIME, &time)
@@ -36,79 +16,52 @@ enum ThisProcess {
     }
 
     /// 32 random bytes as base64url text, from the system's generator for secrets.
-    static func secret() -> String {
-        let alphabet = Array(
-            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".unicodeScalars)
+    package static func secret() -> String {
         var generator = SystemRandomNumberGenerator()
-        var text = ""
-        for _ in 0..<43 {
-            text.unicodeScalars.append(alphabet[Int.random(in: 0..<64, using: &generator)])
-        }
-        return text
+        return Base64.encodedForURL((0..<32).map { _ in generator.next() as UInt8 })
+    }
+}
+
+/// The clocks of this machine, for the stores and the engines.
+package struct SystemClock: StoreClock, EngineClock {
+    private static let start = ContinuousClock.now
+
+    /// Makes a clock; all tell the same time.
+    package init() {}
+
+    /// The wall clock.
+    package func now() -> Instant { ThisProcess.now }
+
+    /// Time since the start of the process; it goes on while the machine sleeps.
+    package func uptime() -> Duration { Self.start.duration(to: .now) }
+
+    /// Returns when `uptime()` has come to `deadline`, or early when the task is cancelled.
+    package func sleep(until deadline: Duration) async {
+        try? await ContinuousClock().sleep(until: Self.start.advanced(by: deadline))
+    }
+}
+
+/// The people who can log in to this machine, by its list of users.
+package enum LoginUsers {
+    /// How many there are; 0 where the list cannot be read.
+    package static var count: Int {
+        let bytes = (try? Files.read("/etc/passwd")) ?? nil
+        return count(String(decoding: bytes ?? [], as: UTF8.self))
     }
 
-    /// Whether the service manager started this process, which keeps what it says.
-    static var isService: Bool {
-        environment("NOTIFY_SOCKET") != nil || environment("JOURNAL_STREAM") != nil
-    }
-
-    /// Whether a person reads standard error.
-    static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
-
-    /// Whether a question can be asked and answered.
-    static var canAsk: Bool { isInteractive && isatty(STDIN_FILENO) == 1 }
-
-    /// Asks a person on standard error; the answer in lower case without blanks around it.
-    static func ask(_ question: String) -> String {
-        write(VisibleText.line(question), to: STDERR_FILENO)
-        return (readLine() ?? "").lowercased().filter { !$0.isWhitespace }
-    }
-
-    /// Writes over the last line that ``showProgress(_:)`` wrote on standard error.
-    static func showProgress(_ line: String) {
-        write("\r\u{1B}[K\(VisibleText.line(line))", to: STDERR_FILENO)
-    }
-
-    /// Writes a line to standard error, made visible.
-    static func say(_ line: String) { write("\(VisibleText.line(line))\n", to: STDERR_FILENO) }
-
-    /// Writes lines of the program's own to standard error, each made visible.
-    static func sayLines(_ text: String) {
-        write("\(VisibleText.lines(text))\n", to: STDERR_FILENO)
-    }
-
-    /// Writes a line to standard output, made visible.
-    static func print(_ line: String) { write("\(VisibleText.line(line))\n", to: STDOUT_FILENO) }
-
-    /// Writes JSON to standard output. A terminal obeys nothing in it.
-    static func print(json text: String) { write("\(VisibleText.json(text))\n", to: STDOUT_FILENO) }
-
-    /// Writes a text to standard output that is the program's own to the last byte, such as its help.
-    static func print(own text: String) { write("\(text)\n", to: STDOUT_FILENO) }
-
-    /// Ends the process at once.
-    static func end(_ code: CInt) -> Never { exit(code) }
-
-    private static func write(_ text: String, to descriptor: CInt) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            // write reads at most as many bytes as the slice has.
-            let count = unsafe rest.withUnsafeBufferPointer { bytes in
-                unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-            }
-            if count <= 0 { return }
-            rest = rest.dropFirst(count)
+    /// Counts the lines of people: a user number from 1000 up (65534 is nobody) and a shell.
+    static func count(_ passwd: String) -> Int {
+        passwd.split(separator: "\n").count { line in
+            let fields = line.split(separator: ":", omittingEmptySubsequences: false)
+            guard fields.count == 7, let number = Int(fields[2]), number >= 1000, number < 65534
+            else { return false }
+            return !fields[6].hasSuffix("/nologin") && !fields[6].hasSuffix("/false")
         }
     }
 }
 
-extension ThisProcess {
-    /// The current folder.
-    static var folder: String? {
-        // getcwd fills the buffer, whose size it is told, with a C string.
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        guard unsafe getcwd(&buffer, buffer.count) != nil else { return nil }
-        return String(
-            decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
+/// The version of this program.
+package enum Version {
+    /// As `understudy --version` prints it.
+    package static let text = "0.1.0"
 }

@@ -13,13 +13,13 @@ final class BackendCookies: Sendable {
     private let names: Mutex<[String]>
     private let file: String
     private let backend: String
-    private let slowLane: SlowLane
+    private let blockingExecutor: BlockingExecutor
 
     /// Reads what is kept; what another backend has set does not count.
-    init(file: String, backend: BackendAddress, slowLane: SlowLane) {
+    init(file: String, backend: BackendAddress, blockingExecutor: BlockingExecutor) {
         self.file = file
         self.backend = backend.description
-        self.slowLane = slowLane
+        self.blockingExecutor = blockingExecutor
         var names: [String] = []
         if let bytes = try? Files.read(file), let kept = try? JSONValue(parsing: bytes),
             kept["backend"]?.string == backend.description
@@ -70,7 +70,7 @@ final class BackendCookies: Sendable {
         }
         guard isNews else { return }
         // What cannot be written is known until the process ends.
-        slowLane.run { [self] in try? Files.write(file, Array(text.utf8)) }
+        blockingExecutor.run { [self] in try? Files.write(file, Array(text.utf8)) }
     }
 
     private var text: String {

@@ -2,9 +2,9 @@ import HTTPMessage
 
 /// The path of a request as it may stand in the log: it says what was asked for, and neither a
 /// secret nor anything of a row.
-struct LoggedPath: Sendable, Hashable {
+package struct LoggedPath: Sendable, Hashable {
     /// The path, of visible ASCII characters; `*` stands for what is left out.
-    let text: String
+    package let text: String
 
     /// Makes it from a raw target.
     ///
@@ -17,7 +17,7 @@ struct LoggedPath: Sendable, Hashable {
     ///    what follows may be a code or a token that only the backend knows.
     /// 5. Bytes that are no visible ASCII characters are percent-encoded, so that none acts on a
     ///    terminal; what is too long is cut.
-    init(target: String) {
+    package init(target: String) {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let raw = path.split(separator: UInt8(ascii: "/"))
         var segments = raw.map { Self.visible($0) }
@@ -70,5 +70,28 @@ struct LoggedPath: Sendable, Hashable {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// What a client says of the trace that its request belongs to: the header field `traceparent` (W3C
+/// Trace Context, section 3.2), `00-TRACE-PARENT-FLAGS` in lower case hexadecimal digits.
+package struct TraceParent: Sendable, Hashable {
+    /// The id of the whole trace, 32 digits.
+    package let traceID: String
+
+    /// Reads a field; nil when it is none, or one of zeros, which says nothing.
+    package init?(_ field: String) {
+        let parts = field.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count >= 4, Self.isHex(parts[0], digits: 2), parts[0] != "ff",
+            Self.isHex(parts[1], digits: 32), Self.isHex(parts[2], digits: 16),
+            Self.isHex(parts[3], digits: 2), parts.count == 4 || parts[0] != "00",
+            [parts[1], parts[2]].allSatisfy({ $0.contains { $0 != "0" } })
+        else { return nil }
+        traceID = String(parts[1])
+    }
+
+    private static func isHex(_ text: Substring, digits: Int) -> Bool {
+        text.utf8.count == digits
+            && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 }

@@ -3,7 +3,7 @@ import TablesProtocol
 /// An address of signing in. Mobile Services has `/login/{provider}`; App Service, where Mobile Apps
 /// and Datasync servers run, `/.auth/login/{provider}` and more beside it.
 struct LoginAddress: Sendable, Hashable {
-    /// Who spells it so.
+    /// Which servers spell it so.
     enum Form: Sendable, Hashable {
         case mobileServices, appService
 

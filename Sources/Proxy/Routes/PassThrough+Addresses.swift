@@ -9,12 +9,12 @@ extension PassThrough {
     /// The target that the backend has for a request.
     ///
     /// 1. Signing in: in the form that servers of the backend's generation have, once it is known.
-    /// 2. Push: registrations and installations are not the same thing; a device's installation
-    ///    stands for all of its registrations, and nobody here knows them all.
+    /// 2. Push: registrations and installations are not the same thing; a device's installation stands
+    ///    for all of its registrations, which are not all known here.
     /// 3. Anything else as it came.
     func target(of request: Request) throws(TablesError) -> String {
         let target = request.head.path ?? "/"
-        guard let generation = homes.backendGeneration else { return target }
+        guard let generation = tenants.backendGeneration else { return target }
         if let address = LoginAddress(target: target) {
             let form = LoginAddress.Form(of: generation)
             return address.form == form
@@ -34,18 +34,18 @@ extension PassThrough {
         }
     }
 
-    /// Sends a request of signing in. As long as nobody knows the backend's generation, one that has
-    /// no such address is asked again in the other form: that the first changed nothing is certain.
+    /// Sends a request of signing in. As long as the backend's generation is not known, one that has no
+    /// such address is asked again in the other form: that the first changed nothing is certain.
     func loginResponse(
-        to request: Request, _ target: String, _ terms: Terms
+        to request: Request, _ target: String, _ forwarding: Forwarding
     ) async throws(TransportError) -> Response {
-        let response = try await signInTransport.send(outgoing(request, target, terms))
-        guard homes.backendGeneration == nil, response.head.status == .notFound,
+        let response = try await signInTransport.send(outgoing(request, target, forwarding))
+        guard tenants.backendGeneration == nil, response.head.status == .notFound,
             let address = LoginAddress(target: target),
             let other = try? address.target(
                 in: address.form.other, isBrowser: request.head.method == .get)
         else { return response }
-        let second = try await signInTransport.send(outgoing(request, other, terms))
+        let second = try await signInTransport.send(outgoing(request, other, forwarding))
         return second.head.status == .notFound ? response : second
     }
 

@@ -10,20 +10,20 @@ struct PassThrough: Sendable {
     let transport: any HTTPTransport
     /// Leads to the backend for signing in, so that what is passed through does not hold it up.
     let signInTransport: any HTTPTransport
-    let homes: Homes
+    let tenants: TenantRegistry
     let cookies: BackendCookies
     let applicationKey: ApplicationKey
     let defaultGeneration: Generation
     let work: BackgroundWork
-    /// The places for clients that wait for the backend and have sent all that they send.
-    let places = Places(Limits.requestsAtBackend)
-    /// The places for those that send a body meanwhile, as slowly as they like.
-    let uploads = WaitingPlaces(Limits.uploadsAtBackend, waiting: Limits.uploadsWaiting)
-    /// The places for signing in, and for tokens that the backend is asked about.
-    let signIns = WaitingPlaces(Limits.signInsAtBackend, waiting: Limits.signInsWaiting)
+    /// The permits for clients that wait for the backend and have sent all that they send.
+    let permits = Permits(Limits.requestsAtBackend)
+    /// The permits for those that send a body meanwhile, as slowly as they like.
+    let uploadPermits = QueuedPermits(Limits.uploadsAtBackend, waiting: Limits.uploadsWaiting)
+    /// The permits for signing in, and for tokens that the backend is asked about.
+    let signInPermits = QueuedPermits(Limits.signInsAtBackend, waiting: Limits.signInsWaiting)
 
     /// What holds for one request that is passed on.
-    struct Terms: Sendable, Hashable {
+    struct Forwarding: Sendable, Hashable {
         /// The path of the client's capability address; empty for the plain one.
         var base = ""
         /// Whether the operator's application key may be added: not for a caller that may not use
@@ -33,29 +33,31 @@ struct PassThrough: Sendable {
         var isSandboxed: Bool
 
         /// For a request to `/tables` that the backend has to answer itself.
-        static let tables = Terms(addsKey: true, isSandboxed: true)
+        static let tables = Forwarding(addsKey: true, isSandboxed: true)
     }
 
     /// Answers a request that the guard let through.
-    func handle(_ request: Request, _ terms: Terms) -> Answer {
-        if LoginAnswer.isExpected(of: request) { return handle(request, terms, at: signIns) }
-        if request.bodyStream != nil { return handle(request, terms, at: uploads) }
+    func handle(_ request: Request, _ forwarding: Forwarding) -> Answer {
+        if LoginAnswer.isExpected(of: request) {
+            return handle(request, forwarding, at: signInPermits)
+        }
+        if request.bodyStream != nil { return handle(request, forwarding, at: uploadPermits) }
         return .later { reply in
-            guard places.take() else { return reply(unreachable(request, Self.crowded)) }
-            work.start { await send(request, terms, reply) { places.giveBack() } }
+            guard permits.take() else { return reply(unreachable(request, Self.overloaded)) }
+            work.start { await send(request, forwarding, reply) { permits.release() } }
         }
     }
 
     /// Answers a request when there is a place for it.
     private func handle(
-        _ request: Request, _ terms: Terms, at places: WaitingPlaces
+        _ request: Request, _ forwarding: Forwarding, at permits: QueuedPermits
     ) -> Answer {
         .later { reply in
             work.start {
-                guard await takesPlace(at: places) else {
-                    return reply(unreachable(request, Self.crowded))
+                guard await acquiresPermit(at: permits) else {
+                    return reply(unreachable(request, Self.overloaded))
                 }
-                await send(request, terms, reply) { places.giveBack() }
+                await send(request, forwarding, reply) { permits.release() }
             }
         }
     }
@@ -63,14 +65,14 @@ struct PassThrough: Sendable {
     /// Sends a request that has a place, and answers. One that may change something at the backend is not
     /// sent once the server stops, and a stop waits for its answer.
     private func send(
-        _ request: Request, _ terms: Terms, _ reply: Reply, giveBack: @Sendable () -> Void
+        _ request: Request, _ forwarding: Forwarding, _ reply: Reply, release: @Sendable () -> Void
     ) async {
         guard Self.onlyReads(request.head.method) || reply.beginsChange() else {
             request.bodyStream?.cancel()
-            return giveBack()
+            return release()
         }
-        let response = await response(to: request, terms)
-        giveBack()
+        let response = await response(to: request, forwarding)
+        release()
         reply(response)
     }
 
@@ -79,15 +81,15 @@ struct PassThrough: Sendable {
     }
 
     /// Waits for a place; false where too many wait, or for too long.
-    func takesPlace(at places: WaitingPlaces) async -> Bool {
-        await places.take { try? await Task.sleep(for: .seconds(Limits.placeWaitSeconds)) }
+    func acquiresPermit(at permits: QueuedPermits) async -> Bool {
+        await permits.take { try? await Task.sleep(for: .seconds(Limits.placeWaitSeconds)) }
     }
 
     /// Why a client is sent away.
-    static let crowded = "Too many requests wait for the backend."
+    static let overloaded = "Too many requests wait for the backend."
 
-    private func response(to request: Request, _ terms: Terms) async -> Response {
-        guard !homes.nobody.board.isSwitchedOff else {
+    private func response(to request: Request, _ forwarding: Forwarding) async -> Response {
+        guard !tenants.anonymous.backendStatus.isSwitchedOff else {
             return unreachable(request, "Offline mode is on.")
         }
         let target: String
@@ -97,53 +99,53 @@ struct PassThrough: Sendable {
         do throws(TransportError) {
             let response: Response
             if LoginAnswer.isExpected(of: request) {
-                response = try await loginResponse(to: request, target, terms)
+                response = try await loginResponse(to: request, target, forwarding)
                 if let login = LoginAnswer(response, of: backend) { await signIn(login, request) }
-                await heed(response, request)
+                await endRefusedToken(response, request)
             } else {
-                response = try await transport.open(outgoing(request, target, terms))
+                response = try await transport.open(outgoing(request, target, forwarding))
                 if LoginAnswer.isSignOut(request, response) { await signOut(request) }
-                await heed(response, request)
+                await endRefusedToken(response, request)
             }
-            homes.nudge(.reachable)
-            return incoming(response, request, terms)
+            tenants.nudge(.reachable)
+            return incoming(response, request, forwarding)
         } catch {
-            homes.nudge(.unreachable)
+            tenants.nudge(.unreachable)
             return unreachable(request, "The backend cannot be reached: \(error.message)")
         }
     }
 
     /// The request as it goes to the backend.
-    func outgoing(_ request: Request, _ target: String, _ terms: Terms) -> Request {
-        var outgoing = Request(head: outgoingHead(request, target, terms), body: request.body)
+    func outgoing(_ request: Request, _ target: String, _ forwarding: Forwarding) -> Request {
+        var outgoing = Request(head: outgoingHead(request, target, forwarding), body: request.body)
         outgoing.bodyStream = request.bodyStream
         return outgoing
     }
 
     /// The client has its answer only after its token is known, since it may use it at once. Where
-    /// the home cannot be opened, the token stays unknown and is asked about when it is used.
+    /// the tenant cannot be opened, the token stays unknown and is asked about when it is used.
     private func signIn(_ login: LoginAnswer, _ request: Request) async {
         let earlier = Token(request.head.headerFields, generation: generation(request))
-        _ = try? await homes.vouched(
-            for: login.token, byLogin: true, userID: login.userID, renewing: earlier)
+        _ = try? await tenants.verified(
+            login.token, byLogin: true, userID: login.userID, renewing: earlier)
     }
 
     private func signOut(_ request: Request) async {
         guard let token = Token(request.head.headerFields, generation: generation(request)) else {
             return
         }
-        await homes.signedOut(token)
+        await tenants.signedOut(token)
     }
 
     /// Ends a token that the backend refuses at an address which is about nothing else: `GET` of
     /// `/.auth/me` or `/.auth/refresh`. A 401 of a custom API may be about the API.
-    private func heed(_ response: Response, _ request: Request) async {
+    private func endRefusedToken(_ response: Response, _ request: Request) async {
         let parts = request.path.split(separator: "/").map { $0.lowercased() }
         guard response.head.status == .unauthorized, request.head.method == .get,
             parts == [".auth", "me"] || parts == [".auth", "refresh"],
             let token = Token(request.head.headerFields, generation: generation(request))
         else { return }
-        await homes.refused(token)
+        await tenants.refused(token)
     }
 
     private func generation(_ request: Request) -> Generation {
@@ -154,7 +156,7 @@ struct PassThrough: Sendable {
     /// nothing that concerns only the connection or this proxy. `Referer` is an address of this proxy,
     /// in which a capability's secret may stand.
     private func outgoingHead(
-        _ request: Request, _ target: String, _ terms: Terms
+        _ request: Request, _ target: String, _ forwarding: Forwarding
     ) -> HTTPRequest {
         var head = request.head
         head.scheme = backend.scheme
@@ -165,31 +167,32 @@ struct PassThrough: Sendable {
         head.headerFields[.contentLength] = length
         head.headerFields[.understudySession] = nil
         head.headerFields[.referer] = nil
-        if let generation = homes.backendGeneration {
+        if let generation = tenants.backendGeneration {
             // A request without any mark is no SDK's and stays as it is; PUT says nothing here.
             var marked = request
             marked.head.method = .get
             let client = Generation.detect(marked, default: generation)
-            let key = terms.addsKey ? applicationKey.text : nil
+            let key = forwarding.addsKey ? applicationKey.text : nil
             Dialect.translate(&head, from: client, to: generation, key: key)
         }
         return head
     }
 
     private func incoming(
-        _ response: Response, _ request: Request, _ terms: Terms
+        _ response: Response, _ request: Request, _ forwarding: Forwarding
     ) -> Response {
         var response = response
         let length = response.head.headerFields[.contentLength]
         response.head.headerFields = PassedAnswer.fields(
             cookies.incoming(Self.endToEnd(response.head.headerFields)),
-            isSandboxed: terms.isSandboxed)
+            isSandboxed: forwarding.isSandboxed)
         response.head.headerFields[.contentLength] = length
         if let location = response.head.headerFields[.location] {
-            response.head.headerFields[.location] = own(location, request, terms.base) ?? location
+            response.head.headerFields[.location] =
+                own(location, request, forwarding.base) ?? location
         }
         if TablePath.isTables(request.path), let link = response.head.headerFields[.link] {
-            response.head.headerFields[.link] = nextLink(link, request, terms.base)
+            response.head.headerFields[.link] = nextLink(link, request, forwarding.base)
         }
         // The length of an answer to HEAD is that of a body that does not come.
         if request.head.method == .head, response.bytes != nil {
@@ -205,7 +208,7 @@ struct PassThrough: Sendable {
     }
 
     private func refused(_ request: Request, _ error: TablesError) -> Response {
-        // Nobody takes the rest of the body.
+        // The rest of the body is not read.
         request.bodyStream?.cancel()
         let client = ClientFamily.detect(request, default: defaultGeneration)
         return TablesAnswer(client: client).render(error: error)

@@ -53,7 +53,7 @@ struct Routes: HTTPHandler {
             error: .bodyTooLarge(limitBytes: gate.bodyLimitBytes(.tables)))
     }
 
-    /// Leads a request that the guard let through to who answers it.
+    /// Leads a request that the guard let through to the handler that answers it.
     func handle(_ request: Request) -> Answer {
         let asked = AddressedRequest(request)
         var request = asked.request
@@ -70,46 +70,46 @@ struct Routes: HTTPHandler {
             }
             actor = .namedClient(name)
         }
-        let terms = PassThrough.Terms(
+        let forwarding = PassThrough.Forwarding(
             base: asked.base, addsKey: gate.mayUseTables(asked),
-            isSandboxed: gate.door(request.connection) != .clients)
+            isSandboxed: gate.portRole(request.connection) != .clients)
         switch space {
         case .tables, .other:
             // From here on the request may go to the backend, where the operator is not known.
             // Nor is the secret of the client's address.
             let fields = gate.access.withoutToken(request.head.headerFields)
             request.head.headerFields =
-                asked.secret.map { SpelledSecret($0).removed(from: fields) } ?? fields
+                asked.secret.map { SecretEncodings($0).removed(from: fields) } ?? fields
         case .operatorAPI: break
         }
-        let answer = answer(request, path, space, actor, terms)
+        let answer = answer(request, path, space, actor, forwarding)
         return shared.isEmpty ? answer : answer.adding(shared)
     }
 
     private func answer(
         _ request: Request, _ path: TargetPath, _ space: Space, _ actor: Actor,
-        _ terms: PassThrough.Terms
+        _ forwarding: PassThrough.Forwarding
     ) -> Answer {
         switch space {
         case .tables:
-            return tables.handle(request, actor, base: terms.base)
+            return tables.handle(request, actor, base: forwarding.base)
         case .operatorAPI:
             // `/-` is the dashboard as well, under the address that its files are relative to.
             let answer: Answer =
                 path.segments == ["-"]
                 ? .now(Self.toDashboard) : operatorAPI.handle(request, path)
-            return answer.addingMissing(ClosedAnswer.fields)
+            return answer.addingMissing(OperatorHeaders.fields)
         case .other:
-            let isFrontDoor = path.segments.isEmpty && request.head.method == .get
+            let isBrowserRoot = path.segments.isEmpty && request.head.method == .get
             let accepts = request.head.headerFields[.accept] ?? ""
-            return isFrontDoor && accepts.contains("text/html")
-                ? .now(Self.toDashboard) : passThrough.handle(request, terms)
+            return isBrowserRoot && accepts.contains("text/html")
+                ? .now(Self.toDashboard) : passThrough.handle(request, forwarding)
         }
     }
 
     private static let toDashboard = Response(
         status: .found,
-        headerFields: ClosedAnswer.closing([.location: "/-/", .cacheControl: "no-store"]))
+        headerFields: OperatorHeaders.closing([.location: "/-/", .cacheControl: "no-store"]))
 }
 
 extension Answer {

@@ -13,58 +13,59 @@ extension TablesRoutes {
     ///    while the pull fills it, so that the client goes on from the store's times. A count is the
     ///    backend's: the store has only a part of the rows.
     /// 4. Any other is what the backend answers, while the pull runs behind.
-    func listOfIncomplete(
-        _ scene: Scene, _ query: TableQuery, here: @escaping @Sendable (Scene) -> Response
+    func listPartialTable(
+        _ context: RequestContext, _ query: TableQuery,
+        here: @escaping @Sendable (RequestContext) -> Response
     ) -> Answer {
-        let board = scene.home.board
-        guard board.mayAsk else {
-            scene.home.store.want(scene.call.table)
-            return .now(here(scene))
+        let backendStatus = context.tenant.backendStatus
+        guard backendStatus.mayAsk else {
+            context.tenant.store.want(context.call.table)
+            return .now(here(context))
         }
-        return later(scene) { scene, reply in
-            let isOwn = await hasOpenChanges(scene)
-            if board.mayPullForRead, isOwn || query.isInOrderOfChange {
-                let count = query.count ? await backendCount(scene, query) : nil
-                return listWhileFilling(scene, query, count: count, reply)
+        return later(context) { context, reply in
+            let isOwn = await hasOpenChanges(context)
+            if backendStatus.mayPullForRead, isOwn || query.isInOrderOfChange {
+                let count = query.count ? await backendCount(context, query) : nil
+                return listWhileFilling(context, query, count: count, reply)
             }
-            if isOwn { return slowLane.run { reply(here(scene)) } }
-            switch await askBackend(scene, .list(query, rows: most(query))) {
+            if isOwn { return blockingExecutor.run { reply(here(context)) } }
+            switch await askBackend(context, .list(query, rows: rowLimit(query))) {
             // A backend that does not count: the store can, when the pull is over.
             case .page(let page)
-            where query.count && page.count == nil && board.mayPullForRead:
-                listWhileFilling(scene, query, count: nil, reply)
+            where query.count && page.count == nil && backendStatus.mayPullForRead:
+                listWhileFilling(context, query, count: nil, reply)
             case .page(let page):
-                pullBehind(scene)
-                reply(signed(scene.answer.render(page: page), scene))
+                pullBehind(context)
+                reply(annotated(context.answer.render(page: page), context))
             case .refused(let response, let reason, let spoken):
-                reply(passed(response, reason, spoken: spoken, scene))
-            case .untranslatable where board.mayPullForRead:
-                listWhileFilling(scene, query, count: nil, reply)
+                reply(passed(response, reason, spoken: spoken, context))
+            case .untranslatable where backendStatus.mayPullForRead:
+                listWhileFilling(context, query, count: nil, reply)
             case .item, .unreachable, .untranslatable:
-                scene.home.store.want(scene.call.table)
-                slowLane.run { reply(here(scene)) }
+                context.tenant.store.want(context.call.table)
+                blockingExecutor.run { reply(here(context)) }
             }
         }
     }
 
     /// Answers a look-up of an item that is not here, in a table that is not all here.
-    func itemOfIncomplete(_ scene: Scene, _ id: ItemID) -> Answer {
-        guard scene.home.board.mayAsk else {
-            scene.home.store.want(scene.call.table)
-            return .now(away(scene, nil))
+    func itemOfPartialTable(_ context: RequestContext, _ id: ItemID) -> Answer {
+        guard context.tenant.backendStatus.mayAsk else {
+            context.tenant.store.want(context.call.table)
+            return .now(offlineAnswer(context, nil))
         }
-        return later(scene) { scene, reply in
-            let target = ForwardedRead.Target.item(id, includeDeleted: scene.call.includeDeleted)
-            switch await askBackend(scene, target) {
+        return later(context) { context, reply in
+            let target = ForwardedRead.Target.item(id, includeDeleted: context.call.includeDeleted)
+            switch await askBackend(context, target) {
             case .item(let item):
-                pullBehind(scene)
-                reply(signed(scene.answer.render(item: item), scene))
+                pullBehind(context)
+                reply(annotated(context.answer.render(item: item), context))
             case .refused(let response, let reason, let spoken):
-                reply(passed(response, reason, spoken: spoken, scene))
+                reply(passed(response, reason, spoken: spoken, context))
             case .unreachable(_, let wait):
-                scene.home.store.want(scene.call.table)
-                reply(away(scene, wait))
-            case .page, .untranslatable: reply(away(scene, nil))
+                context.tenant.store.want(context.call.table)
+                reply(offlineAnswer(context, wait))
+            case .page, .untranslatable: reply(offlineAnswer(context, nil))
             }
         }
     }
@@ -80,51 +81,51 @@ extension TablesRoutes {
     /// - Parameter count: how many items the backend counts; a list that asks for a count has none to
     ///   show without it before the pull is over.
     private func listWhileFilling(
-        _ scene: Scene, _ query: TableQuery, count: Int?, _ reply: Reply
+        _ context: RequestContext, _ query: TableQuery, count: Int?, _ reply: Reply
     ) {
         let once = Once()
-        pull(scene) { run in
+        pull(context) { run in
             guard once.isFirst else { return }
             guard run != nil || isShownSoFar(query, count: count) else {
-                return reply(stillPulling(scene))
+                return reply(stillPulling(context))
             }
-            listOffServer(scene, query, reply) { outcome, scene in
+            listOffServer(context, query, reply) { outcome, context in
                 if run == nil {
-                    let page = pageSoFar(outcome, scene, query, count: count, orShort: true)
-                    return reply(page ?? stillPulling(scene))
+                    let page = pageSoFar(outcome, context, query, count: count, orShort: true)
+                    return reply(page ?? stillPulling(context))
                 }
                 switch outcome {
                 case .page, .invalid, .overBudget, .failed:
-                    reply(finished(outcome, scene, scene.answer.render(page:)))
+                    reply(finished(outcome, context, context.answer.render(page:)))
                 // What the client wrote here is shown, whatever the backend says.
                 case .partial(let page) where !page.items.isEmpty || query.skip > 0:
-                    reply(finished(outcome, scene, scene.answer.render(page:)))
+                    reply(finished(outcome, context, context.answer.render(page:)))
                 case .partial, .unknownTable:
                     work.start {
-                        let scene = scene.moved(to: slowLane.worker)
-                        reply(await backendAnswer(scene, query) ?? stillPulling(scene))
+                        let context = context.moved(to: blockingExecutor.worker)
+                        reply(await backendAnswer(context, query) ?? stillPulling(context))
                     }
                 }
             }
         }
         work.start {
-            let isOwn = await hasOpenChanges(scene)
+            let isOwn = await hasOpenChanges(context)
             let pause = Duration.milliseconds(Limits.fillingPauseMilliseconds)
             while !once.isSpent, (try? await Task.sleep(for: pause)) != nil {
                 guard query.isInOrderOfChange else {
                     guard isOwn else { return }
-                    if await hasOpenChanges(scene) { continue }
-                    let answer = await backendAnswer(scene, query)
+                    if await hasOpenChanges(context) { continue }
+                    let answer = await backendAnswer(context, query)
                     if let answer, once.isFirst { reply(answer) }
                     return
                 }
                 guard isShownSoFar(query, count: count) else { continue }
-                slowLane.run {
+                blockingExecutor.run {
                     // A page that needs more than the short budget waits for the end of the pull.
-                    let outcome = scene.home.store.list(
-                        scene.call.table, query, generation: scene.call.generation,
-                        worker: scene.worker)
-                    let page = pageSoFar(outcome, scene, query, count: count, orShort: false)
+                    let outcome = context.tenant.store.list(
+                        context.call.table, query, generation: context.call.generation,
+                        worker: context.worker)
+                    let page = pageSoFar(outcome, context, query, count: count, orShort: false)
                     if let page, once.isFirst { reply(page) }
                 }
             }
@@ -134,23 +135,23 @@ extension TablesRoutes {
     /// What the backend says, where the store has no whole answer; nil where that is none to the client:
     /// a list without the count that it asks for, and rows in the order of changes, whose times are always
     /// the store's.
-    private func backendAnswer(_ scene: Scene, _ query: TableQuery) async -> Response? {
-        switch await askBackend(scene, .list(query, rows: most(query))) {
+    private func backendAnswer(_ context: RequestContext, _ query: TableQuery) async -> Response? {
+        switch await askBackend(context, .list(query, rows: rowLimit(query))) {
         case .refused(let response, let reason, let spoken):
-            passed(response, reason, spoken: spoken, scene)
-        case .unreachable(_, let wait): away(scene, wait)
+            passed(response, reason, spoken: spoken, context)
+        case .unreachable(_, let wait): offlineAnswer(context, wait)
         case .page(let page)
         where !query.isInOrderOfChange && (page.count != nil || !query.count):
-            signed(scene.answer.render(page: page), scene)
+            annotated(context.answer.render(page: page), context)
         case .page, .item, .untranslatable: nil
         }
     }
 
     /// How many items of a query the backend counts; nil where it does not say.
-    private func backendCount(_ scene: Scene, _ query: TableQuery) async -> Int? {
+    private func backendCount(_ context: RequestContext, _ query: TableQuery) async -> Int? {
         var counting = query
         (counting.top, counting.skip) = (1, 0)
-        guard case .page(let page) = await askBackend(scene, .list(counting, rows: 1)) else {
+        guard case .page(let page) = await askBackend(context, .list(counting, rows: 1)) else {
             return nil
         }
         return page.count
@@ -164,73 +165,79 @@ extension TablesRoutes {
 
     /// Such a list; nil where its page is not full, or empty.
     private func pageSoFar(
-        _ outcome: ListOutcome, _ scene: Scene, _ query: TableQuery, count: Int?, orShort: Bool
+        _ outcome: ListOutcome, _ context: RequestContext, _ query: TableQuery, count: Int?,
+        orShort: Bool
     ) -> Response? {
         guard case .partial(var page) = outcome else { return nil }
         let isFull = page.hasMore || page.items.count == query.top
         guard isFull || orShort && !page.items.isEmpty else { return nil }
         page.count = query.count ? count : nil
         page.hasMore = page.hasMore || page.items.count < query.top ?? .max
-        return signed(scene.answer.render(page: page), scene)
+        return annotated(context.answer.render(page: page), context)
     }
 
     /// Whether a read has query pairs of the client's own, which only the backend understands, and the
     /// backend can be asked.
-    func hasOwnPairs(_ scene: Scene) -> Bool {
-        !scene.call.parameters.isEmpty && scene.home.board.mayAsk
+    func hasCustomParameters(_ context: RequestContext) -> Bool {
+        !context.call.parameters.isEmpty && context.tenant.backendStatus.mayAsk
     }
 
     /// Answers a read with query pairs of the client's own as the backend does. The store answers where
     /// the backend is away, and where changes of the client's own wait, which the backend's answer lacks.
-    func readWithOwnPairs(
-        _ scene: Scene, _ target: ForwardedRead.Target,
-        here: @escaping @Sendable (Scene) -> Response
+    func readWithCustomParameters(
+        _ context: RequestContext, _ target: ForwardedRead.Target,
+        here: @escaping @Sendable (RequestContext) -> Response
     ) -> Answer {
-        later(scene) { scene, reply in
-            if await hasOpenChanges(scene) { return slowLane.run { reply(here(scene)) } }
-            switch await askBackend(scene, target) {
-            case .page(let page): reply(signed(scene.answer.render(page: page), scene))
-            case .item(let item): reply(signed(scene.answer.render(item: item), scene))
+        later(context) { context, reply in
+            if await hasOpenChanges(context) {
+                return blockingExecutor.run { reply(here(context)) }
+            }
+            switch await askBackend(context, target) {
+            case .page(let page): reply(annotated(context.answer.render(page: page), context))
+            case .item(let item): reply(annotated(context.answer.render(item: item), context))
             case .refused(let response, let reason, let spoken):
-                reply(passed(response, reason, spoken: spoken, scene))
-            case .unreachable, .untranslatable: slowLane.run { reply(here(scene)) }
+                reply(passed(response, reason, spoken: spoken, context))
+            case .unreachable, .untranslatable: blockingExecutor.run { reply(here(context)) }
             }
         }
     }
 
     /// Asks the backend in the client's stead.
-    func askBackend(_ scene: Scene, _ target: ForwardedRead.Target) async -> ForwardedAnswer {
-        let answer = await scene.home.engine.forward(
+    func askBackend(_ context: RequestContext, _ target: ForwardedRead.Target) async
+        -> ForwardedAnswer
+    {
+        let answer = await context.tenant.engine.forward(
             ForwardedRead(
-                table: scene.call.table, target: target,
-                parameters: scene.call.parameters.map(\.raw), headers: scene.headers,
-                generation: scene.call.generation))
+                table: context.call.table, target: target,
+                parameters: context.call.parameters.map(\.raw), headers: context.headers,
+                generation: context.call.generation))
         // The client's answer says what was learned of the backend.
-        await scene.home.refreshBoard()
+        await context.tenant.refreshBackendStatus()
         return answer
     }
 
     /// The most rows that a client's list asks the backend for; nil where the client names no number.
-    func most(_ query: TableQuery) -> Int? { query.top.map { min($0, Limits.pageRowsMax) } }
+    func rowLimit(_ query: TableQuery) -> Int? { query.top.map { min($0, Limits.pageRowsMax) } }
 
     /// The backend's own answer where it gave no rows: as it came to a client of its generation, in the
     /// client's own form to others. A page of the backend gets no rights of this origin.
     func passed(
-        _ response: Response, _ reason: String, spoken: Generation?, _ scene: Scene
+        _ response: Response, _ reason: String, spoken: Generation?, _ context: RequestContext
     ) -> Response {
-        guard spoken == scene.call.generation else {
-            return signed(
-                scene.error(.refusedByBackend(status: response.head.status.code, reason)), scene)
+        guard spoken == context.call.generation else {
+            return annotated(
+                context.error(.refusedByBackend(status: response.head.status.code, reason)), context
+            )
         }
         var fields: HTTPFields = [
             .contentSecurityPolicy: "sandbox", .xContentTypeOptions: "nosniff",
             .cacheControl: "no-store",
         ]
         for name in Self.passedFields { fields[name] = response.head.headerFields[name] }
-        return signed(
+        return annotated(
             Response(
                 status: response.head.status, headerFields: fields, body: response.bytes ?? []),
-            scene)
+            context)
     }
 
     private static let passedFields: [HTTPField.Name] = [
@@ -238,34 +245,36 @@ extension TablesRoutes {
     ]
 
     /// 503 with the time after which the client may come again.
-    func away(_ scene: Scene, _ wait: Duration?) -> Response {
+    func offlineAnswer(_ context: RequestContext, _ wait: Duration?) -> Response {
         let seconds = wait.map { max(1, Int($0.components.seconds)) }
-        return signed(
-            scene.error(.offline(retryAfterSeconds: seconds ?? Limits.retryAfterSeconds)), scene)
+        return annotated(
+            context.error(.offline(retryAfterSeconds: seconds ?? Limits.retryAfterSeconds)), context
+        )
     }
 
-    /// Lets the pull of a table begin where reads start one. A sync that is asked for pulls it in any case,
-    /// also one that begins before the engine has heard of the read.
-    private func pullBehind(_ scene: Scene) {
-        scene.home.store.want(scene.call.table)
-        if scene.home.board.mayPullForRead {
-            scene.home.engine.nudge(.read(scene.call.table))
+    /// Lets the pull of a table begin where reads start one. A sync that is asked for pulls it in any
+    /// case, also one that begins before the engine was nudged.
+    private func pullBehind(_ context: RequestContext) {
+        context.tenant.store.want(context.call.table)
+        if context.tenant.backendStatus.mayPullForRead {
+            context.tenant.engine.nudge(.read(context.call.table))
         }
     }
 
-    private func hasOpenChanges(_ scene: Scene) async -> Bool {
-        (try? await scene.home.store.hasOpenChanges(in: scene.call.table)) ?? false
+    private func hasOpenChanges(_ context: RequestContext) async -> Bool {
+        (try? await context.tenant.store.hasOpenChanges(in: context.call.table)) ?? false
     }
 
     /// Answers later, in a task, if there is a place for a client that waits for the backend.
     private func later(
-        _ scene: Scene, _ respond: @escaping @Sendable (Scene, Reply) async -> Void
+        _ context: RequestContext,
+        _ respond: @escaping @Sendable (RequestContext, Reply) async -> Void
     ) -> Answer {
         .later { reply in
-            guard passThrough.places.take() else { return reply(crowded(scene.call)) }
+            guard passThrough.permits.take() else { return reply(overloaded(context.call)) }
             work.start {
-                await respond(scene.moved(to: slowLane.worker), reply)
-                passThrough.places.giveBack()
+                await respond(context.moved(to: blockingExecutor.worker), reply)
+                passThrough.permits.release()
             }
         }
     }

@@ -3,72 +3,77 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-// Requests whose token names nobody yet.
+// Requests whose token names no identity yet.
 extension TablesRoutes {
     /// Asks the backend whose token it is, while the client waits suspended.
     ///
-    /// 1. It is somebody's: the request is answered in their home, which it may be the first to enter.
-    /// 2. It is refused, or the backend is away: 401. Nothing is kept under a name that nobody has
-    ///    vouched for.
-    /// 3. The backend gives the table to anybody: it is asked itself, with the request as it came.
-    ///    Nothing of it is kept here. Where it would not understand the request, a sign-in through
-    ///    this proxy has to say whose token it is.
-    func meet(
+    /// 1. It belongs to a user: the request is answered in the user's tenant, which it may be the first
+    ///    to open.
+    /// 2. It is refused, or the backend is away: 401. Nothing is kept under a name that the backend has
+    ///    not confirmed.
+    /// 3. The backend gives the table without a token: it is asked itself, with the request as it came.
+    ///    Nothing of it is kept here. Where it would not understand the request, a sign-in through this
+    ///    proxy has to say whose token it is.
+    func identifyCaller(
         _ token: Token, _ call: TableCall, _ request: Request, _ actor: Actor
     ) -> Answer {
-        guard homes.nobody.board.mayAsk else { return .now(refused(call)) }
+        guard tenants.anonymous.backendStatus.mayAsk else { return .now(refused(call)) }
         return .later { reply in
             work.start {
-                guard await passThrough.takesPlace(at: passThrough.signIns) else {
-                    return reply(crowded(call))
+                guard await passThrough.acquiresPermit(at: passThrough.signInPermits) else {
+                    return reply(overloaded(call))
                 }
-                let generation = homes.backendGeneration
-                let verdict = await voucher.verdict(
+                let generation = tenants.backendGeneration
+                let verdict = await tokenVerifier.verdict(
                     token, call.table, client: call.generation, backend: generation)
-                passThrough.signIns.giveBack()
+                passThrough.signInPermits.release()
                 switch verdict {
                 case .refused: reply(refused(call))
                 case .unreachable:
-                    homes.nobody.engine.nudge(.unreachable)
+                    tenants.anonymous.engine.nudge(.unreachable)
                     reply(refused(call))
                 case .unproven where generation != nil && generation != call.generation:
-                    reply(strange(call))
+                    reply(unidentified(call))
                 case .unproven: passThrough.handle(request, .tables).send(reply)
-                case .good: await enter(token, call, request, actor, reply)
+                case .good: await serve(token, call, request, actor, reply)
                 }
             }
         }
     }
 
     /// Asks the backend whether it still takes a token, while the client waits suspended: its time is
-    /// over, or the backend has not been heard of for long.
+    /// over, or the backend has not answered for long.
     ///
     /// 1. The backend is away: the token is good until the end of `--offline-grace`, and the answer
     ///    says so.
     /// 2. The backend is there: a token that it refuses, or whose time is over, ends.
-    func doubt(
+    func recheckBeforeAnswer(
         _ token: Token, _ identity: String, until: Instant, _ call: TableCall, _ request: Request,
         _ actor: Actor
     ) -> Answer {
         .later { reply in
-            guard passThrough.places.take() else { return reply(crowded(call)) }
+            guard passThrough.permits.take() else { return reply(overloaded(call)) }
             work.start {
                 let verdict = await verdict(token, call)
-                passThrough.places.giveBack()
+                passThrough.permits.release()
                 let isExpired = TokenStanding.isExpired(token.expiresAt, at: now())
                 switch verdict {
                 case .unreachable where now() <= until:
-                    homes.nobody.engine.nudge(.unreachable)
-                    let entry = Homes.Entry(unconfirmed: until)
-                    await enter(identity, token, entry, call, request, actor, reply)
+                    tenants.anonymous.engine.nudge(.unreachable)
+                    let confirmation = TenantRegistry.TokenConfirmation(unconfirmed: until)
+                    await serve(identity, token, confirmation, call, request, actor, reply)
                 case .unreachable: reply(refused(call))
                 case .good where !isExpired:
-                    await homes.confirmed(token)
-                    await enter(identity, token, Homes.Entry(), call, request, actor, reply)
+                    await tenants.confirmed(token)
+                    await serve(
+                        identity, token, TenantRegistry.TokenConfirmation(), call, request, actor,
+                        reply)
                 case .unproven where !isExpired:
-                    await enter(identity, token, Homes.Entry(), call, request, actor, reply)
+                    await serve(
+                        identity, token, TenantRegistry.TokenConfirmation(), call, request, actor,
+                        reply)
                 case .refused, .good, .unproven:
-                    await homes.refused(token)
+                    await tenants.refused(token)
                     reply(refused(call))
                 }
             }
@@ -78,25 +83,27 @@ extension TablesRoutes {
     /// Opens the store of an identity for a request, while the client waits suspended. Where it cannot be
     /// opened now, since too many are in use or the system gives no more files, the answer is 503.
     func open(
-        _ identity: String, _ token: Token, _ entry: Homes.Entry, _ call: TableCall,
+        _ identity: String, _ token: Token, _ confirmation: TenantRegistry.TokenConfirmation,
+        _ call: TableCall,
         _ request: Request, _ actor: Actor
     ) -> Answer {
         .later { reply in
-            work.start { await enter(identity, token, entry, call, request, actor, reply) }
+            work.start { await serve(identity, token, confirmation, call, request, actor, reply) }
         }
     }
 
-    private func enter(
-        _ identity: String, _ token: Token, _ entry: Homes.Entry, _ call: TableCall,
+    private func serve(
+        _ identity: String, _ token: Token, _ confirmation: TenantRegistry.TokenConfirmation,
+        _ call: TableCall,
         _ request: Request, _ actor: Actor, _ reply: Reply
     ) async {
         do throws(StartProblem) {
-            let home = try await homes.open(identity)
-            home.signedIn(token, isFresh: false)
-            if let check = entry.check { examine(check, call) }
-            enter(
-                home, call, request, actor,
-                reply.map { confirmed($0, token, entry) })
+            let tenant = try await tenants.open(identity)
+            tenant.signedIn(token, isFresh: false)
+            if let check = confirmation.check { recheckInBackground(check, call) }
+            serve(
+                tenant, call, request, actor,
+                reply.map { withConfirmation($0, token, confirmation) })
         } catch {
             reply(unavailable(error, call))
         }
@@ -108,66 +115,70 @@ extension TablesRoutes {
     }
 
     /// Asks the backend beside the answer whether it still takes a token; one that it refuses ends.
-    func examine(_ token: Token, _ call: TableCall) {
-        guard homes.beginsExamination(of: token), passThrough.places.take() else { return }
+    func recheckInBackground(_ token: Token, _ call: TableCall) {
+        guard tenants.shouldRecheck(token), passThrough.permits.take() else { return }
         work.start {
             let verdict = await verdict(token, call)
-            passThrough.places.giveBack()
+            passThrough.permits.release()
             switch verdict {
-            case .good: await homes.confirmed(token)
-            case .refused: await homes.refused(token)
+            case .good: await tenants.confirmed(token)
+            case .refused: await tenants.refused(token)
             case .unproven, .unreachable: break
             }
         }
     }
 
-    private func verdict(_ token: Token, _ call: TableCall) async -> Voucher.Verdict {
-        await voucher.verdict(
-            token, call.table, client: call.generation, backend: homes.backendGeneration)
+    private func verdict(_ token: Token, _ call: TableCall) async -> TokenVerifier.Verdict {
+        await tokenVerifier.verdict(
+            token, call.table, client: call.generation, backend: tenants.backendGeneration)
     }
 
     /// An answer to a client with a good token, which says so where the backend could not confirm it, or
     /// cannot now.
-    func confirmed(_ response: Response, _ token: Token, _ entry: Homes.Entry) -> Response {
-        guard let until = entry.unconfirmed ?? homes.unconfirmed(token) else { return response }
+    func withConfirmation(
+        _ response: Response, _ token: Token, _ confirmation: TenantRegistry.TokenConfirmation
+    ) -> Response {
+        guard let until = confirmation.unconfirmed ?? tenants.unconfirmed(token) else {
+            return response
+        }
         return response.adding([.understudyToken: "unconfirmed; until=\(until.text)"])
     }
 
-    private func enter(
+    private func serve(
         _ token: Token, _ call: TableCall, _ request: Request, _ actor: Actor, _ reply: Reply
     ) async {
         do throws(StartProblem) {
-            enter(try await homes.vouched(for: token), call, request, actor, reply)
+            serve(try await tenants.verified(token), call, request, actor, reply)
         } catch {
             reply(unavailable(error, call))
         }
     }
 
-    /// Answers a request in a home, off the server's threads.
-    private func enter(
-        _ home: Home, _ call: TableCall, _ request: Request, _ actor: Actor, _ reply: Reply
+    /// Answers a request in a tenant, off the server's threads.
+    private func serve(
+        _ tenant: Tenant, _ call: TableCall, _ request: Request, _ actor: Actor, _ reply: Reply
     ) {
-        slowLane.run {
-            let table = home.store.table(call.table, worker: slowLane.worker)
-            let scene = Scene(
+        blockingExecutor.run {
+            let table = tenant.store.table(call.table, worker: blockingExecutor.worker)
+            let context = RequestContext(
                 call: call, answer: TablesAnswer(to: call).showing(table?.columns),
-                home: home, actor: actor,
+                tenant: tenant, actor: actor,
                 headers: forwardedHeaders.pick(from: request.head.headerFields),
-                worker: slowLane.worker)
-            answer(scene, request).send(reply)
+                worker: blockingExecutor.worker)
+            answer(context, request).send(reply)
         }
     }
 
-    func crowded(_ call: TableCall) -> Response {
+    func overloaded(_ call: TableCall) -> Response {
         TablesAnswer(to: call).render(
             error: .unavailable(
-                PassThrough.crowded, retryAfterSeconds: Limits.retryAfterSeconds))
+                PassThrough.overloaded, retryAfterSeconds: Limits.retryAfterSeconds))
     }
 
-    private func strange(_ call: TableCall) -> Response {
+    private func unidentified(_ call: TableCall) -> Response {
         TablesAnswer(to: call).render(
             error: .unauthorized(
-                "Nobody here knows whose token this is: sign in at this address first."))
+                "It is not known here whose token this is: sign in at this address first."))
     }
 
     func refused(_ call: TableCall) -> Response {

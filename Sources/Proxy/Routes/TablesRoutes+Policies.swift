@@ -12,53 +12,50 @@ extension TablesRoutes {
     /// - `remote-first`: what the backend has comes first, then the answer from the store, where the
     ///   client's own changes are as well; the store alone when the backend is away or too slow.
     func read(
-        _ scene: Scene, _ local: @escaping @Sendable (Scene) -> Answer
+        _ context: RequestContext, _ local: @escaping @Sendable (RequestContext) -> Answer
     ) -> Answer {
-        let table = scene.home.store.table(scene.call.table, worker: scene.worker)
-        guard let table, table.readPolicy != .local, scene.home.board.mayPullForRead else {
-            return local(scene)
+        let table = context.tenant.store.table(context.call.table, worker: context.worker)
+        guard let table, table.readPolicy != .local, context.tenant.backendStatus.mayPullForRead
+        else {
+            return local(context)
         }
         switch table.readPolicy {
-        case .local: return local(scene)
+        case .local: return local(context)
         case .revalidate:
-            let answer = local(scene)
-            scene.home.engine.nudge(.read(scene.call.table))
+            let answer = local(context)
+            context.tenant.engine.nudge(.read(context.call.table))
             return answer
         case .remoteFirst:
             // A table that is not whole yet is pulled before its answer anyway.
-            guard table.isComplete else { return local(scene) }
+            guard table.isComplete else { return local(context) }
             return .later { reply in
-                let scene = scene.moved(to: slowLane.worker)
-                pull(scene) { _ in local(scene).send(reply) }
+                let context = context.moved(to: blockingExecutor.worker)
+                pull(context) { _ in local(context).send(reply) }
             }
         }
     }
 
-    /// Pulls the scene's table; then, or when that takes too long, goes on in the slow lane. The pull
-    /// goes on by itself.
-    func pull(_ scene: Scene, then: @escaping @Sendable (Run?) -> Void) {
+    /// Pulls the request's table; then, or when that takes too long, goes on in the blocking executor.
+    /// The pull goes on by itself.
+    func pull(_ context: RequestContext, then: @escaping @Sendable (Run?) -> Void) {
         let once = Once()
         work.start {
-            await withDiscardingTaskGroup { group in
-                group.addTask {
-                    let time = Duration.seconds(Limits.backendWaitSeconds)
-                    guard (try? await Task.sleep(for: time)) != nil else { return }
-                    if once.isFirst { slowLane.run { then(nil) } }
-                }
-                let run = await scene.home.engine.pull(
-                    scene.call.table, isAsked: false)
+            await TimeOut.run(seconds: Limits.backendWaitSeconds) {
+                if once.isFirst { blockingExecutor.run { then(nil) } }
+            } work: {
+                let run = await context.tenant.engine.pull(
+                    context.call.table, isAsked: false)
                 // The client's answer says what was learned of the backend.
-                await scene.home.refreshBoard()
-                if once.isFirst { slowLane.run { then(run) } }
-                group.cancelAll()
+                await context.tenant.refreshBackendStatus()
+                if once.isFirst { blockingExecutor.run { then(run) } }
             }
         }
     }
 
     /// Whether a write waits for the backend's verdict.
-    func writesThrough(_ scene: Scene) -> Bool {
-        let table = scene.home.store.table(scene.call.table, worker: scene.worker)
-        return table?.writePolicy == .writeThrough && scene.home.board.mayAsk
+    func writesThrough(_ context: RequestContext) -> Bool {
+        let table = context.tenant.store.table(context.call.table, worker: context.worker)
+        return table?.writePolicy == .writeThrough && context.tenant.backendStatus.mayAsk
     }
 
     /// Answers a write that is on disk with what the backend says to it.
@@ -70,31 +67,28 @@ extension TablesRoutes {
     /// 4. Anything else, or no verdict in time: the write is kept and may still be sent, so the answer is
     ///    that of a local write, with the item's state.
     func writeThrough(
-        _ scene: Scene, _ outcome: WriteOutcome, _ item: Item, _ reply: Reply
+        _ context: RequestContext, _ outcome: WriteOutcome, _ item: Item, _ reply: Reply
     ) {
-        // Whoever is first answers: what was acknowledged is not given up any more.
+        // The first of them answers: what was acknowledged is not given up any more.
         let once = Once()
         work.start {
-            await withDiscardingTaskGroup { group in
-                group.addTask {
-                    let time = Duration.seconds(Limits.backendWaitSeconds)
-                    guard (try? await Task.sleep(for: time)) != nil else { return }
-                    if once.isFirst { reply(finished(outcome, scene)) }
-                }
+            await TimeOut.run(seconds: Limits.backendWaitSeconds) {
+                if once.isFirst { reply(finished(outcome, context)) }
+            } work: {
                 for _ in 0..<3 {
-                    let run = await scene.home.engine.push(isAsked: false)
-                    let standing = try? await scene.home.store.standing(scene.call.table, item.id)
+                    let run = await context.tenant.engine.push(isAsked: false)
+                    let standing = try? await context.tenant.store.standing(
+                        context.call.table, item.id)
                     guard let standing else { break }
-                    if let response = verdict(standing, outcome, scene) {
+                    if let response = verdict(standing, outcome, context) {
                         if once.isFirst {
-                            await withdraw(standing, response, outcome, scene, reply)
+                            await withdraw(standing, response, outcome, context, reply)
                         }
                         break
                     }
                     guard standing.operation?.state == .queued, run.state != .offline else { break }
                 }
-                if once.isFirst { reply(finished(outcome, scene)) }
-                group.cancelAll()
+                if once.isFirst { reply(finished(outcome, context)) }
             }
         }
     }
@@ -102,13 +96,14 @@ extension TablesRoutes {
     /// Answers with a verdict. What the backend refuses is given up before the client is told so; where
     /// it is more than the client's write, all of it is kept, and the client's write is pending.
     private func withdraw(
-        _ standing: ItemStanding, _ response: Response, _ outcome: WriteOutcome, _ scene: Scene,
+        _ standing: ItemStanding, _ response: Response, _ outcome: WriteOutcome,
+        _ context: RequestContext,
         _ reply: Reply
     ) async {
         guard let operation = standing.operation else { return reply(response) }
-        guard (try? await scene.home.store.withdraw(operation.id)) == true else {
+        guard (try? await context.tenant.store.withdraw(operation.id)) == true else {
             let state: ItemState = operation.state == .conflict ? .conflict : .quarantined
-            return reply(signed(finished(outcome, scene), scene, state: state))
+            return reply(annotated(finished(outcome, context), context, state: state))
         }
         var response = response
         response.head.headerFields[.understudyState] = nil
@@ -117,24 +112,25 @@ extension TablesRoutes {
 
     /// The answer to a write that the backend has judged; nil while it has not.
     private func verdict(
-        _ standing: ItemStanding, _ outcome: WriteOutcome, _ scene: Scene
+        _ standing: ItemStanding, _ outcome: WriteOutcome, _ context: RequestContext
     ) -> Response? {
         guard let operation = standing.operation else {
-            return signed(finished(outcome.with(standing.item), scene), scene, state: .synced)
+            return annotated(
+                finished(outcome.with(standing.item), context), context, state: .synced)
         }
         switch operation.state {
         case .conflict:
             let error: TablesError =
                 if operation.kind == .insert { .conflict(standing.server) } else {
                     standing.server.map { .preconditionFailed($0) }
-                        ?? scene.target.map { .notFound($0) } ?? .conflict(nil)
+                        ?? context.target.map { .notFound($0) } ?? .conflict(nil)
                 }
-            return signed(scene.error(error), scene, state: .conflict)
+            return annotated(context.error(error), context, state: .conflict)
         case .quarantined:
             let reason = operation.lastError ?? operation.reason ?? "The backend refuses it."
             let status = operation.lastStatus.flatMap { (400..<600).contains($0) ? $0 : nil }
-            return signed(
-                scene.error(.refusedByBackend(status: status ?? 400, reason)), scene,
+            return annotated(
+                context.error(.refusedByBackend(status: status ?? 400, reason)), context,
                 state: .quarantined)
         case .queued, .sending, .waiting, .unknown, .done, .discarded, .collapsed: return nil
         }

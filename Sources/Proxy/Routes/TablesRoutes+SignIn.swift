@@ -17,15 +17,15 @@ extension TablesRoutes {
     }
 
     /// Whether the backend has to be asked before an insert, or said before that it wants a sign-in.
-    func asksBeforeInsert(_ scene: Scene) -> Bool {
-        guard case .insert = scene.call.verb, scene.home.signIn == nil else { return false }
-        let table = scene.home.store.table(scene.call.table, worker: scene.worker)
+    func asksBeforeInsert(_ context: RequestContext) -> Bool {
+        guard case .insert = context.call.verb, context.tenant.signIn == nil else { return false }
+        let table = context.tenant.store.table(context.call.table, worker: context.worker)
         guard table?.isComplete != true else { return false }
-        let board = scene.home.board
-        switch board.needsSignIn(scene.call.table) {
+        let backendStatus = context.tenant.backendStatus
+        switch backendStatus.needsSignIn(context.call.table) {
         case true: return true
         case false: return false
-        case nil: return board.mayAsk
+        case nil: return backendStatus.mayAsk
         }
     }
 
@@ -39,70 +39,72 @@ extension TablesRoutes {
     ///    backend would not understand the client's request.
     /// 3. Where the backend is away or takes its time, what it said before counts.
     /// 4. Where it never said anything, the insert is taken: it may be all right.
-    func permission(_ scene: Scene) async -> InsertPermission {
-        let board = scene.home.board
-        let answer = board.mayAsk ? await firstRow(scene) : nil
+    func permission(_ context: RequestContext) async -> InsertPermission {
+        let backendStatus = context.tenant.backendStatus
+        let answer = backendStatus.mayAsk ? await firstRow(context) : nil
         switch answer {
         case .page(let page):
-            board.note(scene.call.table, needsSignIn: false)
+            backendStatus.note(context.call.table, needsSignIn: false)
             if page.items.first?.id.kind == .integer {
                 // Where the store cannot be written, the insert says so.
-                try? await scene.home.store.noteIntegerIDs(of: scene.call.table)
+                try? await context.tenant.store.noteIntegerIDs(of: context.call.table)
             }
             return .taken
         case .refused(let response, let reason, let spoken):
             let status = response.head.status.code
-            let refusal = passed(response, reason, spoken: spoken, scene)
+            let refusal = passed(response, reason, spoken: spoken, context)
             if status == 401 {
-                board.note(scene.call.table, needsSignIn: true)
-                let isUnderstood = spoken == scene.call.generation
-                return isUnderstood && board.mayPullForRead ? .unreadable : .refused(refusal)
+                backendStatus.note(context.call.table, needsSignIn: true)
+                let isUnderstood = spoken == context.call.generation
+                return isUnderstood && backendStatus.mayPullForRead
+                    ? .unreadable : .refused(refusal)
             }
             // A 404 of an address that never gave a list may be that of a wrong address.
-            return status == 404 && homes.backendGeneration != nil ? .refused(refusal) : .taken
+            return status == 404 && tenants.backendGeneration != nil ? .refused(refusal) : .taken
         case nil:
             // No further insert waits for a backend that takes its time.
-            if board.needsSignIn(scene.call.table) == nil {
-                board.note(scene.call.table, needsSignIn: false)
+            if backendStatus.needsSignIn(context.call.table) == nil {
+                backendStatus.note(context.call.table, needsSignIn: false)
             }
-            return lastPermission(scene)
+            return lastPermission(context)
         case .item, .unreachable, .untranslatable:
-            return lastPermission(scene)
+            return lastPermission(context)
         }
     }
 
     /// What the backend said of the table before.
-    private func lastPermission(_ scene: Scene) -> InsertPermission {
-        scene.home.board.needsSignIn(scene.call.table) == true
-            ? .refused(scene.error(.unauthorized())) : .taken
+    private func lastPermission(_ context: RequestContext) -> InsertPermission {
+        context.tenant.backendStatus.needsSignIn(context.call.table) == true
+            ? .refused(context.error(.unauthorized())) : .taken
     }
 
     /// Sends an insert into an unreadable table to the backend as it came, and answers what it answers:
     /// nothing is kept here before the backend has said that such inserts need no sign-in. One that it
     /// takes lets later ones be taken here, and counts as accepted and applied.
-    func insertThrough(_ scene: Scene, _ request: Request, _ reply: Reply) {
+    func insertThrough(_ context: RequestContext, _ request: Request, _ reply: Reply) {
         passThrough.handle(request, .tables).send(
             reply.intercepted { response in
                 guard response.head.status.kind == .successful else { return reply(response) }
-                scene.home.board.note(scene.call.table, needsSignIn: false)
+                context.tenant.backendStatus.note(context.call.table, needsSignIn: false)
                 work.start {
                     // The backend has it, whether it can be counted or not.
-                    try? await scene.home.store.countSentThrough()
+                    try? await context.tenant.store.countSentThrough()
                     reply(response)
                 }
             })
     }
 
     /// What the backend answers to a list of one row; nil when it takes its time.
-    private func firstRow(_ scene: Scene) async -> ForwardedAnswer? {
+    private func firstRow(_ context: RequestContext) async -> ForwardedAnswer? {
         await withTaskGroup(of: ForwardedAnswer?.self) { group in
             group.addTask {
-                let answer = await askBackend(scene, .list(TableQuery(top: 1), rows: 1))
+                let answer = await askBackend(context, .list(TableQuery(top: 1), rows: 1))
                 if case .page(let page) = answer, page.items.isEmpty,
-                    scene.call.generation == .mobileServices, scene.home.board.mayPullForRead,
-                    homes.backendGeneration ?? .mobileServices == .mobileServices
+                    context.call.generation == .mobileServices,
+                    context.tenant.backendStatus.mayPullForRead,
+                    tenants.backendGeneration ?? .mobileServices == .mobileServices
                 {
-                    _ = await scene.home.engine.pull(scene.call.table, isAsked: false)
+                    _ = await context.tenant.engine.pull(context.call.table, isAsked: false)
                 }
                 return answer
             }

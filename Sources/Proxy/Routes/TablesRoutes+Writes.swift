@@ -7,41 +7,46 @@ import TablesProtocol
 // for the network. A stop lets a commit end and answers it truly; 503 says that nothing was written.
 extension TablesRoutes {
     func write(
-        _ scene: Scene, _ action: LocalWrite.Action, stated: ItemBody.Stated = ItemBody.Stated(),
+        _ context: RequestContext, _ action: LocalWrite.Action,
+        stated: ItemBody.Stated = ItemBody.Stated(),
         _ request: Request
     ) -> Answer {
         let write = LocalWrite(
-            table: scene.call.table, action: action, conditions: scene.call.conditions,
-            stated: stated, generation: scene.call.generation,
-            parameters: scene.call.parameters,
-            headers: scene.headers,
-            traceparent: request.head.headerFields[.traceparent], actor: scene.actor)
-        let asksFirst = asksBeforeInsert(scene)
-        let waits = writesThrough(scene)
+            table: context.call.table, action: action, conditions: context.call.conditions,
+            stated: stated, generation: context.call.generation,
+            parameters: context.call.parameters,
+            headers: context.headers,
+            traceparent: request.head.headerFields[.traceparent], actor: context.actor)
+        let asksFirst = asksBeforeInsert(context)
+        let waits = writesThrough(context)
         return .later { reply in
-            guard asksFirst else { return commit(scene, write, waits: waits, reply) }
+            guard asksFirst else { return commit(context, write, waits: waits, reply) }
             work.start {
-                switch await permission(scene) {
-                case .taken: commit(scene.moved(to: slowLane.worker), write, waits: waits, reply)
+                switch await permission(context) {
+                case .taken:
+                    commit(context.moved(to: blockingExecutor.worker), write, waits: waits, reply)
                 case .refused(let refusal): reply(refusal)
-                case .unreadable: insertThrough(scene, request, reply)
+                case .unreadable: insertThrough(context, request, reply)
                 }
             }
         }
     }
 
-    private func commit(_ scene: Scene, _ write: LocalWrite, waits: Bool, _ reply: Reply) {
+    private func commit(_ context: RequestContext, _ write: LocalWrite, waits: Bool, _ reply: Reply)
+    {
         guard reply.beginsChange() else { return }
-        scene.home.store.submit(write) { outcome in
-            if case .unknownWhilePartial = outcome, let id = scene.target, scene.home.board.mayAsk {
+        context.tenant.store.submit(write) { outcome in
+            if case .unknownWhilePartial = outcome, let id = context.target,
+                context.tenant.backendStatus.mayAsk
+            {
                 // Nothing was written.
-                reply.changed(finished(outcome, scene))
-                afterFetch(of: id, scene, write, reply)
+                reply.changed(finished(outcome, context))
+                afterFetch(of: id, context, write, reply)
             } else if let item = outcome.item, waits {
-                reply.changed(finished(outcome, scene))
-                writeThrough(scene, outcome, item, reply)
+                reply.changed(finished(outcome, context))
+                writeThrough(context, outcome, item, reply)
             } else {
-                reply(finished(outcome, scene))
+                reply(finished(outcome, context))
             }
         }
     }
@@ -49,58 +54,60 @@ extension TablesRoutes {
     /// Takes the item from the backend, since its table is not copied yet, and tries again. Where the
     /// backend says something else of the item, that is the answer.
     private func afterFetch(
-        of id: ItemID, _ scene: Scene, _ write: LocalWrite, _ reply: Reply
+        of id: ItemID, _ context: RequestContext, _ write: LocalWrite, _ reply: Reply
     ) {
         work.start {
-            let answer = try? await scene.home.engine.fetch(
-                id, of: scene.call.table, generation: scene.call.generation)
+            let answer = try? await context.tenant.engine.fetch(
+                id, of: context.call.table, generation: context.call.generation)
             switch answer {
             case .refused(let response, let reason, let spoken)?:
                 // A page names the request that was made here, and not the client's.
                 let isPage = response.bytes?.first == UInt8(ascii: "<")
-                reply(passed(response, reason, spoken: isPage ? nil : spoken, scene))
-            case .unreachable(_, let wait)?: reply(away(scene, wait))
-            case .page?, .item?, .untranslatable?: reply(away(scene, nil))
+                reply(passed(response, reason, spoken: isPage ? nil : spoken, context))
+            case .unreachable(_, let wait)?: reply(offlineAnswer(context, wait))
+            case .page?, .item?, .untranslatable?: reply(offlineAnswer(context, nil))
             case nil:
                 guard reply.beginsChange() else { return }
-                let outcome = await scene.home.store.submit(write)
-                guard let item = outcome.item, writesThrough(scene.moved(to: slowLane.worker))
-                else { return reply(finished(outcome, scene)) }
-                reply.changed(finished(outcome, scene))
-                writeThrough(scene, outcome, item, reply)
+                let outcome = await context.tenant.store.submit(write)
+                guard let item = outcome.item,
+                    writesThrough(context.moved(to: blockingExecutor.worker))
+                else { return reply(finished(outcome, context)) }
+                reply.changed(finished(outcome, context))
+                writeThrough(context, outcome, item, reply)
             }
         }
     }
 
-    func finished(_ outcome: WriteOutcome, _ scene: Scene) -> Response {
+    func finished(_ outcome: WriteOutcome, _ context: RequestContext) -> Response {
         switch outcome {
-        case .inserted(let item): pending(scene.answer.render(inserted: item), scene)
-        case .updated(let item): pending(scene.answer.render(item: item), scene)
-        case .deleted: pending(scene.answer.renderDeleted(), scene)
-        case .undeleted(let item): pending(scene.answer.render(undeleted: item), scene)
-        case .missing: scene.error(scene.target.map { .notFound($0) } ?? .failed("No such item."))
-        case .gone(let item): scene.error(.gone(item.id))
-        case .preconditionFailed(let item): scene.error(.preconditionFailed(item))
-        case .alreadyExists(let item): scene.error(.conflict(item))
+        case .inserted(let item): pending(context.answer.render(inserted: item), context)
+        case .updated(let item): pending(context.answer.render(item: item), context)
+        case .deleted: pending(context.answer.renderDeleted(), context)
+        case .undeleted(let item): pending(context.answer.render(undeleted: item), context)
+        case .missing:
+            context.error(context.target.map { .notFound($0) } ?? .failed("No such item."))
+        case .gone(let item): context.error(.gone(item.id))
+        case .preconditionFailed(let item): context.error(.preconditionFailed(item))
+        case .alreadyExists(let item): context.error(.conflict(item))
         case .unknownWhilePartial:
-            scene.error(.offline(retryAfterSeconds: Limits.retryAfterSeconds))
-        case .tableNotAllowed: scene.error(.unknownTable(scene.call.table.text))
-        case .invalid(let sentence): scene.error(.badRequest(sentence))
-        case .storageFull: scene.error(.storageFull)
+            context.error(.offline(retryAfterSeconds: Limits.retryAfterSeconds))
+        case .tableNotAllowed: context.error(.unknownTable(context.call.table.text))
+        case .invalid(let sentence): context.error(.badRequest(sentence))
+        case .storageFull: context.error(.storageFull)
         case .readOnly:
-            scene.error(
+            context.error(
                 .unavailable(
                     "The store cannot be written.", retryAfterSeconds: Limits.retryAfterSeconds))
         case .busy:
-            scene.error(
+            context.error(
                 .unavailable(
                     "Too many writes wait for the disk.",
                     retryAfterSeconds: Limits.retryAfterSeconds))
-        case .failed(let sentence): scene.error(.failed(sentence))
+        case .failed(let sentence): context.error(.failed(sentence))
         }
     }
 
-    private func pending(_ response: Response, _ scene: Scene) -> Response {
-        signed(response, scene, state: .pending)
+    private func pending(_ response: Response, _ context: RequestContext) -> Response {
+        annotated(response, context, state: .pending)
     }
 }

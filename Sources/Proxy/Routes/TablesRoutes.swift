@@ -6,14 +6,14 @@ import TablesProtocol
 /// Answers `/tables/…` from the store: reads at once on the server's thread, writes when their
 /// group commit is on disk.
 struct TablesRoutes: Sendable {
-    let homes: Homes
+    let tenants: TenantRegistry
     let defaultGeneration: Generation
     /// The only tables there are; nil for any.
     let tables: Set<TableName>?
     let work: BackgroundWork
-    let slowLane: SlowLane
+    let blockingExecutor: BlockingExecutor
     let longReads: LongReads
-    let voucher: Voucher
+    let tokenVerifier: TokenVerifier
     let passThrough: PassThrough
     let forwardedHeaders: ForwardedHeaders
     let now: @Sendable () -> Instant
@@ -45,33 +45,33 @@ struct TablesRoutes: Sendable {
         }
         learnKey(request)
         let token = Token(request.head.headerFields, generation: call.generation)
-        return enter(call, answer, token, request, actor)
+        return serve(call, answer, token, request, actor)
     }
 
     /// Answers a call where it belongs.
-    private func enter(
+    private func serve(
         _ call: TableCall, _ form: TablesAnswer, _ token: Token?, _ request: Request,
         _ actor: Actor
     ) -> Answer {
         let worker = request.connection.worker
-        switch homes.door(token, call.table, worker: worker) {
-        case .home(let home, let entry):
+        switch tenants.resolve(token, call.table, worker: worker) {
+        case .tenant(let tenant, let confirmation):
             let answer = answer(
-                Scene(
+                RequestContext(
                     call: call,
-                    answer: form.showing(home.store.table(call.table, worker: worker)?.columns),
-                    home: home, actor: actor,
+                    answer: form.showing(tenant.store.table(call.table, worker: worker)?.columns),
+                    tenant: tenant, actor: actor,
                     headers: forwardedHeaders.pick(from: request.head.headerFields),
                     worker: worker),
                 request)
-            if let check = entry.check { examine(check, call) }
-            guard let token, home.signIn != nil else { return answer }
-            return answer.map { confirmed($0, token, entry) }
-        case .closed(let identity, let token, let entry):
-            return open(identity, token, entry, call, request, actor)
-        case .unknown(let token): return meet(token, call, request, actor)
+            if let check = confirmation.check { recheckInBackground(check, call) }
+            guard let token, tenant.signIn != nil else { return answer }
+            return answer.map { withConfirmation($0, token, confirmation) }
+        case .closed(let identity, let token, let confirmation):
+            return open(identity, token, confirmation, call, request, actor)
+        case .unknown(let token): return identifyCaller(token, call, request, actor)
         case .doubtful(let token, let identity, let until):
-            return doubt(token, identity, until: until, call, request, actor)
+            return recheckBeforeAnswer(token, identity, until: until, call, request, actor)
         case .ended: return .now(refused(call))
         }
     }
@@ -79,52 +79,54 @@ struct TablesRoutes: Sendable {
     /// Takes the application key that a first generation client sends, for the backend that asks for
     /// it; what was refused without it is tried again.
     private func learnKey(_ request: Request) {
-        let isRefused = homes.nobody.board.isSignedOut
+        let isRefused = tenants.anonymous.backendStatus.isSignedOut
         guard passThrough.applicationKey.learn(request.head.headerFields, isRefused: isRefused)
         else { return }
-        homes.nudge(.signedIn)
+        tenants.nudge(.signedIn)
     }
 
-    /// Answers a request in the home that it belongs to.
-    func answer(_ scene: Scene, _ request: Request) -> Answer {
-        if scene.call.generation == .datasync,
-            scene.home.store.table(scene.call.table, worker: scene.worker)?.idKind == .integer
+    /// Answers a request in the tenant that it belongs to.
+    func answer(_ context: RequestContext, _ request: Request) -> Answer {
+        if context.call.generation == .datasync,
+            context.tenant.store.table(context.call.table, worker: context.worker)?.idKind
+                == .integer
         {
             return .now(
-                scene.error(
+                context.error(
                     .untranslatable(
-                        "The items of \(scene.call.table) have integer ids, which clients of "
+                        "The items of \(context.call.table) have integer ids, which clients of "
                             + "Datasync cannot read.")))
         }
-        switch scene.call.verb {
-        case .list(let query): return read(scene) { list($0, query) }
-        case .get(let id, _): return read(scene) { get($0, id) }
-        case .insert(let body): return write(scene, .insert(body), request)
+        switch context.call.verb {
+        case .list(let query): return read(context) { list($0, query) }
+        case .get(let id, _): return read(context) { get($0, id) }
+        case .insert(let body): return write(context, .insert(body), request)
         case .update(let id, let body):
             let action: LocalWrite.Action =
                 if let deleted = body.deleted { .patch(id, body.columns, deleted: deleted) } else {
                     .update(id, body.columns)
                 }
-            return write(scene, action, stated: body.stated, request)
+            return write(context, action, stated: body.stated, request)
         case .replace(let id, let body):
             let action: LocalWrite.Action =
-                scene.call.includeDeleted ? .restore(id, body.columns) : .replace(id, body.columns)
-            return write(scene, action, request)
-        case .delete(let id): return write(scene, .delete(id), request)
-        case .undelete(let id): return write(scene, .undelete(id), request)
+                context.call.includeDeleted
+                ? .restore(id, body.columns) : .replace(id, body.columns)
+            return write(context, action, request)
+        case .delete(let id): return write(context, .delete(id), request)
+        case .undelete(let id): return write(context, .undelete(id), request)
         }
     }
 
-    /// What a handler needs at every turn.
-    struct Scene: Sendable {
+    /// What the handlers of one request need.
+    struct RequestContext: Sendable {
         let call: TableCall
         let answer: TablesAnswer
-        let home: Home
-        /// Who asks, for the history.
+        let tenant: Tenant
+        /// The caller, for the history.
         let actor: Actor
         /// The header fields of the client's own that go to the backend with it.
         let headers: HTTPFields
-        /// Whose reader may be used: that of the server's thread, of the slow lane, or of a lane of
+        /// Whose reader may be used: that of the server's thread, of the blocking executor, or of a lane of
         /// ``LongReads``.
         var worker: Int
 
@@ -132,10 +134,10 @@ struct TablesRoutes: Sendable {
         func error(_ error: TablesError) -> Response { answer.render(error: error) }
 
         /// The same off the server's thread.
-        func moved(to worker: Int) -> Scene {
-            var scene = self
-            scene.worker = worker
-            return scene
+        func moved(to worker: Int) -> RequestContext {
+            var context = self
+            context.worker = worker
+            return context
         }
 
         /// The item that the path names.
@@ -151,10 +153,12 @@ struct TablesRoutes: Sendable {
 
     /// Adds what every answer says: whether the backend can be reached, the item's state, and how
     /// old the table's last pull is.
-    func signed(
-        _ response: Response, _ scene: Scene, hasAge: Bool = false, state: ItemState? = nil
+    func annotated(
+        _ response: Response, _ context: RequestContext, hasAge: Bool = false,
+        state: ItemState? = nil
     ) -> Response {
-        let table = hasAge ? scene.home.store.table(scene.call.table, worker: scene.worker) : nil
+        let table =
+            hasAge ? context.tenant.store.table(context.call.table, worker: context.worker) : nil
         var response = response
         // What the backend was asked about is signed once more when it has answered.
         func set(_ name: HTTPField.Name, _ value: String) {
@@ -165,7 +169,7 @@ struct TablesRoutes: Sendable {
                 response.head.headerFields.append(HTTPField(name: name, value: value))
             }
         }
-        set(.understudyBackend, scene.home.board.isOnline ? "online" : "offline")
+        set(.understudyBackend, context.tenant.backendStatus.isOnline ? "online" : "offline")
         if let state {
             set(.understudyState, state.rawValue)
         } else {
@@ -176,5 +180,26 @@ struct TablesRoutes: Sendable {
             set(.age, String(max(0, age)))
         }
         return response
+    }
+}
+
+// What a path can be asked. A preflight of another origin's page was answered by the guard before.
+extension TablesRoutes {
+    /// Answers OPTIONS: 200 with `Allow`, from the path alone. Neither store nor backend is asked.
+    func options(_ request: Request) -> Response {
+        let client = ClientFamily.detect(request, default: defaultGeneration)
+        let answer = TablesAnswer(client: client)
+        do {
+            let path = try TablePath(request.path)
+            guard tables?.contains(path.table) ?? true else {
+                return answer.render(error: .unknownTable(path.table.text))
+            }
+            let methods = try TableCall.allowedMethods(
+                request, defaultGeneration: defaultGeneration)
+            return Response(
+                status: .ok, headerFields: [.allow: methods.joined(separator: ", ")])
+        } catch {
+            return answer.render(error: error)
+        }
     }
 }

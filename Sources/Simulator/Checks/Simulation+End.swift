@@ -1,21 +1,21 @@
-import ReferenceBackend
+import Backend
 import SyncCore
 import TablesProtocol
 
 extension Simulation {
-    /// The weather clears; in a bounded number of rounds everything must be where it belongs.
+    /// Every fault ends; in a bounded number of rounds everything must be where it belongs.
     func heal() async throws {
         trace.note("heal")
         for proxy in proxies {
-            proxy.weather.during(nil)
-            proxy.weather.planCrash(in: nil)
-            proxy.weather.faultRate = 0
-            proxy.weather.part(false)
+            proxy.transport.during(nil)
+            proxy.transport.planCrash(in: nil)
+            proxy.transport.faultRate = 0
+            proxy.transport.partition(false)
             try await proxy.fillDisk(false)
-            try await proxy.weather.deliverLate()
+            try await proxy.transport.deliverLate()
         }
         if plan.isAutomatic {
-            // Long enough for whoever was asked to wait.
+            // Long enough for every wait that an answer asked for.
             try await pass(.seconds(150))
             for proxy in proxies { await proxy.stop() }
         }

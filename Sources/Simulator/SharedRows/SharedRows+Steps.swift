@@ -34,14 +34,14 @@ extension SharedRows {
     /// Syncs, and looks whether a push that the backend took as it was can be seen.
     private func sync(_ proxy: SharedRowsProxy) async throws {
         note("p\(proxy.number) sync")
-        let (before, begin) = (try await proxy.rows(), story.count)
+        let (before, begin) = (try await proxy.rows(), trace.count)
         let run = random.happens(0.5) ? await proxy.engine.push() : await proxy.engine.sync()
         for (id, item) in try await proxy.rows() {
             guard let old = before[id], ValueHistory.row(old) == ValueHistory.row(item) else {
                 continue
             }
             // What was written meanwhile may have changed it and changed it back.
-            let wasWritten = story[begin...].contains { line in
+            let wasWritten = trace[begin...].contains { line in
                 line.contains(" \(id) ") && !line.contains(" /tables/")
             }
             if old.version != item.version, !wasWritten {

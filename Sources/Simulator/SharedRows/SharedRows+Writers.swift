@@ -1,10 +1,10 @@
+import Backend
 import HTTPMessage
 import HTTPTypes
-import ReferenceBackend
 import SyncCore
 import TablesProtocol
 
-// Who writes: local clients with every verb, and others at the backend.
+// The writers: local clients with every verb, and others at the backend.
 extension SharedRows {
     /// A client works on one row, which takes one write or some.
     func writeHere(_ proxy: SharedRowsProxy) async throws {

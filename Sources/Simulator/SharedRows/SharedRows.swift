@@ -1,8 +1,8 @@
+import Backend
 import Foundation
 import HTTPMessage
 import HTTPTypes
 import Logging
-import ReferenceBackend
 package import SyncCore
 import TablesProtocol
 
@@ -19,13 +19,13 @@ package actor SharedRows {
     let plan: SharedRowsPlan
     let random: SeededRandom
     let clock = ManualClock()
-    let backend: ReferenceBackend
+    let backend: TablesBackend
     let table = Simulation.table
     let home: String
     var proxies: [SharedRowsProxy] = []
     var history = ValueHistory()
-    /// What the run has been through, newest last.
-    var story: [String] = []
+    /// What happened in the run, newest last.
+    var trace: [String] = []
     package private(set) var faults: [String] = []
     var ids: [String] = []
     /// Items whose end a person or a policy has decided.
@@ -38,7 +38,7 @@ package actor SharedRows {
     private var counter = 0
     /// The backend ignored filters or hid rows at some time.
     var hasAnsweredWrongly = false
-    /// Somebody acts while a request is under way; at the end nobody does any more.
+    /// Another side acts while a request is under way; at the end none does any more.
     var isInterfering = false
     /// It acts while a page is asked for, and the one before may be applied at the same moment: between
     /// what a client reads and what it writes the row may become another one.
@@ -60,7 +60,7 @@ package actor SharedRows {
         // A counter begins anew with a row that was deleted for good: the same version, another row.
         options.versions = .random
         let clock = clock
-        backend = try ReferenceBackend(
+        backend = try TablesBackend(
             options: options,
             clock: {
                 clock.advance(by: .milliseconds(1))
@@ -70,7 +70,7 @@ package actor SharedRows {
 
     /// Goes through the steps and to the end. Nothing of the run is left.
     /// - Parameter bug: what the product is told to do wrong.
-    /// - Returns: what was found, in sentences with the story of the item.
+    /// - Returns: what was found, in sentences with the trace of the item.
     package func run(steps: Int, bug: ProductBug? = nil) async throws -> [String] {
         defer { try? FileManager.default.removeItem(atPath: home) }
         for number in 0..<plan.proxies {
@@ -176,10 +176,10 @@ package actor SharedRows {
 
     // MARK: What was found
 
-    func note(_ line: String) { story.append(line) }
+    func note(_ line: String) { trace.append(line) }
 
     func fault(_ text: String, _ id: String? = nil) {
-        let about = story.filter { line in id.map { line.contains($0) } ?? true }
+        let about = trace.filter { line in id.map { line.contains($0) } ?? true }
         faults.append(
             "seed \(plan.seed) (\(plan.flavour), \(plan.conflictPolicy), \(plan.unconditionalPolicy)): \(text)\n    "
                 + about.suffix(20).joined(separator: "\n    "))

@@ -1,4 +1,4 @@
-package import ReferenceBackend
+package import Backend
 package import SyncCore
 
 /// What a run of shared rows is made of.

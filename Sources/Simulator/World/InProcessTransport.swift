@@ -1,12 +1,13 @@
+public import Backend
 public import HTTPMessage
-public import ReferenceBackend
+import HTTPTypes
 
 /// The reference backend as a transport: through the wire format, but without a socket.
 public struct InProcessTransport: HTTPTransport {
-    private let backend: ReferenceBackend
+    private let backend: TablesBackend
 
     /// Speaks to this backend.
-    public init(_ backend: ReferenceBackend) { self.backend = backend }
+    public init(_ backend: TablesBackend) { self.backend = backend }
 
     /// Sends a request; a stream of the backend that fails is a connection that breaks.
     public func send(_ request: Request) async throws(TransportError) -> Response {
@@ -31,5 +32,20 @@ public struct InProcessTransport: HTTPTransport {
                         reach: .maybeSent, cause: .tornBody, message: "The answer broke off")
             }
         }
+    }
+}
+
+extension Request {
+    /// A request as a second generation client makes it.
+    public static func tables(
+        _ method: String, _ path: String, _ body: String? = nil, ifMatch: String? = nil
+    ) -> Request {
+        var head = HTTPRequest(
+            method: HTTPRequest.Method(method) ?? .get, scheme: "http", authority: "backend:1",
+            path: path)
+        if let name = HTTPField.Name("ZUMO-API-VERSION") { head.headerFields[name] = "2.0.0" }
+        if body != nil { head.headerFields[.contentType] = "application/json" }
+        head.headerFields[.ifMatch] = ifMatch
+        return Request(head: head, body: body.map { Array($0.utf8) } ?? [])
     }
 }

@@ -66,14 +66,14 @@ public final class ManualClock: EngineClock, StoreClock {
         }
     }
 
-    /// Moves the time and wakes whoever waited for it, the earliest first.
+    /// Moves the time and wakes the tasks that waited for it, the earliest first.
     public func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.uptime += duration
             let now = state.uptime
             let due = state.sleepers.filter { $0.value.deadline <= now }
             for id in due.keys { state.sleepers[id] = nil }
-            // Who began to sleep first wakes first where the times are the same.
+            // The task that began to sleep first wakes first where the times are the same.
             return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
         }
         for (_, sleeper) in due { sleeper.continuation.resume() }
@@ -85,12 +85,12 @@ public final class ManualClock: EngineClock, StoreClock {
     /// How many tasks sleep.
     public var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-    /// The nearest time that somebody sleeps until.
+    /// The nearest time that a task sleeps until.
     public var nextDeadline: Duration? {
         state.withLock { $0.sleepers.values.map(\.deadline).min() }
     }
 
-    /// Returns once somebody sleeps.
+    /// Returns once a task sleeps.
     public func someoneSleeps() async {
         await withCheckedContinuation { continuation in
             let sleeps = state.withLock { state in

@@ -1,4 +1,3 @@
-import Foundation
 public import TablesProtocol
 
 /// The wall time, and one that only goes forward, injected.
@@ -64,7 +63,7 @@ extension IDSource {
                 bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
             }
         }
-        return Data(bytes).base64EncodedString()
+        return Base64.encoded(bytes)
     }
 }
 

@@ -4,9 +4,6 @@ import Synchronization
 /// Random words of the system, many at a time: a write takes six, and a call into the kernel costs as
 /// much as a dozen words do.
 public final class SystemIDSource: IDSource {
-    /// 256 bytes, the most that the system gives at once (getentropy(3)).
-    private static let wordsAtOnce = 32
-
     private let words = Mutex<[UInt64]>([])
 
     /// Makes the source.
@@ -21,7 +18,7 @@ public final class SystemIDSource: IDSource {
     }
 
     private static func fetch() -> [UInt64] {
-        var words = [UInt64](repeating: 0, count: wordsAtOnce)
+        var words = [UInt64](repeating: 0, count: StoreLimits.randomWords)
         // Sound: no more is written than the bytes that are given, which live through the call.
         let result = unsafe words.withUnsafeMutableBytes { bytes in
             unsafe bytes.baseAddress.map { unsafe getentropy($0, bytes.count) }

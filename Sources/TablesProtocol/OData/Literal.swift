@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 extension Expression {
     /// A constant of an expression. Numbers and instants keep the text they came with.
     public enum Literal: Sendable, Hashable {
@@ -160,25 +158,5 @@ enum Base16 {
             text.append(digits[Int(byte & 15)])
         }
         return String(decoding: text, as: UTF8.self)
-    }
-}
-
-/// Base64, as versions and binary values are written in JSON (RFC 4648, sections 4 and 5).
-enum Base64 {
-    /// The text of bytes, in the alphabet with `+/`, padded.
-    static func encoded(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
-
-    /// The bytes of a text in either alphabet (`+/` or `-_`), padded or not; nil if it is none.
-    static func decoded(_ text: some StringProtocol) -> [UInt8]? {
-        var digits = String(text).replacing("-", with: "+").replacing("_", with: "/")
-        let length = digits.utf8.count
-        while digits.utf8.last == UInt8(ascii: "=") { digits.removeLast() }
-        let count = digits.utf8.count
-        // The library passes over a "=" that stands inside.
-        guard count % 4 != 1, length - count < 3, !digits.utf8.contains(UInt8(ascii: "=")) else {
-            return nil
-        }
-        digits += String(repeating: "=", count: (4 - count % 4) % 4)
-        return Data(base64Encoded: digits).map { [UInt8]($0) }
     }
 }

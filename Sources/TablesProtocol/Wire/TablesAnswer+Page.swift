@@ -33,9 +33,8 @@ public struct PageText: ListedPage {
 
     /// Reserves memory for this many items of a usual size.
     package mutating func reserve(rows: Int) {
-        bytes.reserveCapacity(Self.itemBytes * rows + 64)
+        bytes.reserveCapacity(Limits.reservedItemBytes * rows + 64)
     }
-    private static let itemBytes = 256
 
     /// Appends an item.
     package mutating func add(_ item: some StoredItem, idKind: IDKind) {

@@ -1,4 +1,4 @@
-import ReferenceBackend
+import Backend
 import TablesProtocol
 
 /// How another program speaks to a backend of a flavour, in the backend's own way.

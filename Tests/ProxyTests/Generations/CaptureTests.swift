@@ -16,12 +16,12 @@ import Testing
             .deletingLastPathComponent().appendingPathComponent("Captures")
         let text = try String(
             contentsOf: folder.appendingPathComponent("\(name).txt"), encoding: .utf8)
-        try await TestHouse.run(tables: ["todoitem", "many"]) { test in
+        try await TestApp.run(tables: ["todoitem", "many"]) { test in
             // One more than two pages of 50 and one of 100.
             for number in 1000...1104 {
                 _ = test.elsewhere("POST", "many", "{\"id\":\"n\(number)\"}")
             }
-            _ = await test.house.homes.home(Homes.anonymous)?.engine.sync()
+            _ = await test.graph.tenants.tenant(Identity.anonymousKey)?.engine.sync()
             var known: [String: String] = [:]
             for exchange in text.split(separator: "### ").map({ "### \($0)" }) {
                 let parts = exchange.components(separatedBy: "\n---> ")

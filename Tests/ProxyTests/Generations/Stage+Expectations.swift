@@ -7,7 +7,7 @@ extension Stage {
     /// One item in the client's form: status, type, names, dates, tag.
     @discardableResult
     func expectItem(
-        _ told: Told, _ status: Int, id: String? = nil, _ columns: [String: String],
+        _ told: ClientResponse, _ status: Int, id: String? = nil, _ columns: [String: String],
         _ place: SourceLocation = #_sourceLocation
     ) throws -> [String: String] {
         #expect(told.status == status, "\(told.text)", sourceLocation: place)
@@ -46,7 +46,7 @@ extension Stage {
 
     /// An error in the client's shape.
     func expectError(
-        _ told: Told, _ status: Int, _ place: SourceLocation = #_sourceLocation
+        _ told: ClientResponse, _ status: Int, _ place: SourceLocation = #_sourceLocation
     ) {
         #expect(told.status == status, "\(told.text)", sourceLocation: place)
         #expect(told.etag == nil, sourceLocation: place)
@@ -66,14 +66,15 @@ extension Stage {
 
     /// A write against another version: 412 with the item as it is.
     func expectStale(
-        _ told: Told, _ columns: [String: String], _ place: SourceLocation = #_sourceLocation
+        _ told: ClientResponse, _ columns: [String: String],
+        _ place: SourceLocation = #_sourceLocation
     ) throws {
         try expectItem(told, 412, columns, place)
     }
 
     /// The envelope of a list and the form of its items; returns what asks for the next page.
     func expectPage(
-        _ told: Told, counted: Int? = nil, _ place: SourceLocation = #_sourceLocation
+        _ told: ClientResponse, counted: Int? = nil, _ place: SourceLocation = #_sourceLocation
     ) -> String? {
         #expect(told.status == 200, "\(told.text)", sourceLocation: place)
         #expect(told.etag == nil, sourceLocation: place)

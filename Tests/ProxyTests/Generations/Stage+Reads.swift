@@ -1,4 +1,4 @@
-import ReferenceBackend
+import Backend
 import SyncCore
 import TablesProtocol
 import Testing

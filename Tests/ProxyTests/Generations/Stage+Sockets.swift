@@ -1,21 +1,22 @@
+import Backend
 import HTTPClient
 import HTTPMessage
 import HTTPServer
 import Logging
-import ReferenceBackend
 import SyncCore
 import TablesProtocol
+import Testing
 
 @testable import Proxy
 
 extension Stage {
-    /// Over sockets: the proxy as `serve` builds it, the backend behind a server of its own, and a
+    /// Over sockets: the proxy behind a server, the backend behind a server of its own, and a
     /// client that speaks HTTP to either.
     static func overSockets(
         _ family: ClientFamily, _ flavour: BackendFlavour, and more: [String] = [],
         _ body: (Stage) async throws -> Void
     ) async throws {
-        let backend = try ReferenceBackend(options: flavour.options) {
+        let backend = try TablesBackend(options: flavour.options) {
             ThisProcess.now
         }
         let server = Server(
@@ -23,30 +24,37 @@ extension Stage {
             handler: backend)
         let behind = "\(try server.start()[0])"
         let folder = DataFolder(path: "/tmp/understudy-tests/\(ThisProcess.secret())")
-        let configuration = try ServeConfiguration(
-            Sources(
-                flags: [
-                    "backend": ["http://\(behind)"], "listen": ["127.0.0.1:0"],
-                    "data": [folder.path], "sync": ["manual"], "table": flavour.tables + more,
-                ], environment: { _ in nil }), rebind: false)
-        let proxy = try await Composition(configuration, log: Logger(label: "test")).start(
-            try folder.open())
+        let lock = try folder.open()
+        var configuration = ProxyConfiguration(
+            backend: try #require(BackendAddress("http://\(behind)")), folder: folder)
+        configuration.triggers = [.manual]
+        configuration.tables = (flavour.tables + more).compactMap { TableName($0) }
+        let toBackend = try CurlTransport()
+        let graph = try await AppGraphBuilder(configuration, log: Logger(label: "test")).build(
+            AppGraphBuilder.Transports(syncing: toBackend), workers: 1, opensSignIns: true)
+        let proxy = Server(
+            ServerConfiguration(addresses: [try ListenAddress("127.0.0.1:0")], workers: 1),
+            handler: graph.handler)
+        let address = "\(try proxy.start()[0])"
+        graph.listens(clients: address, dashboard: address)
         let client = try CurlTransport()
         let stage = Stage(
             sdk: SDK(family: family, table: flavour.table), flavour: flavour,
-            ask: { Told(response: try await client.send($0.request(to: proxy.address))) },
-            askBackend: { Told(response: try await client.send($0.request(to: behind))) },
-            home: proxy.house.homes.nobody)
+            ask: { ClientResponse(response: try await client.send($0.request(to: address))) },
+            askBackend: { ClientResponse(response: try await client.send($0.request(to: behind))) },
+            tenant: graph.tenants.anonymous)
         let result = await Result.of {
             try await withThrowingDiscardingTaskGroup { group in
-                group.addTask { await proxy.house.work.run() }
-                group.addTask { await stage.home.engine.run() }
+                group.addTask { await graph.runWork() }
+                group.addTask { await stage.tenant.engine.run() }
                 try await body(stage)
                 group.cancelAll()
             }
         }
-        await proxy.server.stop()
-        await proxy.close()
+        await proxy.stop()
+        await toBackend.stop()
+        await graph.close()
+        lock.release()
         await client.stop()
         await server.stop()
         try? Files.removeFolder(folder.path)

@@ -1,4 +1,4 @@
-import ReferenceBackend
+import Backend
 import TablesProtocol
 import Testing
 

@@ -1,6 +1,6 @@
+import Backend
 import HTTPMessage
 import HTTPTypes
-import ReferenceBackend
 import SyncCore
 import TablesProtocol
 import Testing
@@ -12,28 +12,31 @@ struct Stage: Sendable {
     let sdk: SDK
     let flavour: BackendFlavour
     /// Asks the proxy, as the client.
-    let ask: @Sendable (Call) async throws -> Told
+    let ask: @Sendable (Call) async throws -> ClientResponse
     /// Asks the backend, as another program.
-    let askBackend: @Sendable (Call) async throws -> Told
-    let home: Home
+    let askBackend: @Sendable (Call) async throws -> ClientResponse
+    let tenant: Tenant
 
-    /// In process, the proxy told of more tables where wanted: real routes, store and engine; the backend behind its wire format.
+    /// In process, the proxy told of more tables where wanted: real routes, store and engine; the
+    /// backend behind its wire format.
     static func inProcess(
         _ family: ClientFamily, _ flavour: BackendFlavour, and more: [String] = [],
         _ body: (Stage) async throws -> Void
     ) async throws {
-        try await TestHouse.run(
+        try await TestApp.run(
             tables: flavour.tables + more, backend: flavour.options
         ) { test in
-            guard let home = test.house.homes.home(Homes.anonymous) else { return }
+            guard let tenant = test.graph.tenants.tenant(Identity.anonymousKey) else { return }
             let stage = Stage(
                 sdk: SDK(family: family, table: flavour.table), flavour: flavour,
-                ask: { Told(response: await test.send($0.request(to: "127.0.0.1:8080"))) },
+                ask: {
+                    ClientResponse(response: await test.send($0.request(to: "127.0.0.1:8080")))
+                },
                 askBackend: { call in
                     let request = call.request(to: "backend.test")
                     func respond() -> Response { test.backend.respond(to: request) }
-                    return Told(response: respond())
-                }, home: home)
+                    return ClientResponse(response: respond())
+                }, tenant: tenant)
             try await body(stage)
         }
     }
@@ -42,7 +45,7 @@ struct Stage: Sendable {
     func sync(
         _ expected: Run.State = .complete, _ place: SourceLocation = #_sourceLocation
     ) async {
-        let run = await home.engine.sync()
+        let run = await tenant.engine.sync()
         #expect(run.state == expected, "\(run)", sourceLocation: place)
     }
 
@@ -65,7 +68,7 @@ struct Stage: Sendable {
         guard flavour.deletesForGood else { return }
         #expect(try await ask(sdk.get(id)).status == 200)
         let table = try #require(TableName(flavour.table))
-        let run = await home.engine.pull(table, reconcile: true)
+        let run = await tenant.engine.pull(table, reconcile: true)
         #expect(run.state == .complete && run.pull.first?.deleted == 1, "\(run)")
     }
 

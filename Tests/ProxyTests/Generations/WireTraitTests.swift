@@ -1,6 +1,6 @@
+import Backend
 import HTTPMessage
 import HTTPTypes
-import ReferenceBackend
 import SyncCore
 import TablesProtocol
 import TestSupport
@@ -22,11 +22,11 @@ import Testing
 
     /// A proxy with three items: `a+b` cannot be an id, but stands in a column.
     private func withItems(
-        _ body: (_ ask: (Call) async -> Told) async throws -> Void
+        _ body: (_ ask: (Call) async -> ClientResponse) async throws -> Void
     ) async throws {
-        try await TestHouse.run { test in
-            func ask(_ call: Call) async -> Told {
-                Told(response: await test.send(call.request(to: "127.0.0.1:8080")))
+        try await TestApp.run { test in
+            func ask(_ call: Call) async -> ClientResponse {
+                ClientResponse(response: await test.send(call.request(to: "127.0.0.1:8080")))
             }
             for (id, text) in [("a", "a+b"), ("b", "a b"), ("c d%&#é", "O'Neil")] {
                 let body = #"{"id":"\#(id)","text":"\#(text)"}"#
@@ -94,11 +94,11 @@ import Testing
         family: ClientFamily
     ) async throws {
         let sdk = SDK(family: family)
-        try await TestHouse.run { test in
-            func ask(_ call: Call, _ field: String, _ value: String) async -> Told {
+        try await TestApp.run { test in
+            func ask(_ call: Call, _ field: String, _ value: String) async -> ClientResponse {
                 var call = call
                 call.fields.append((field, value))
-                return Told(response: await test.send(call.request(to: "127.0.0.1:8080")))
+                return ClientResponse(response: await test.send(call.request(to: "127.0.0.1:8080")))
             }
             let made = await ask(sdk.insert(#"{"id":"a","text":"x"}"#), "X-Own", "1")
             let etag = try #require(made.etag)
@@ -213,7 +213,7 @@ import Testing
     }
 
     @Test func `without a listed origin nothing is shared`() async throws {
-        try await TestHouse.run(flags: ["allow-origin": []]) { test in
+        try await TestApp.run(configure: { $0.rules.allowedOrigins = [] }) { test in
             for origin in ["http://app.example", "null", "file://"] {
                 let call = call("GET", "/tables/todoitem", "", [("Origin", origin)])
                 #expect(await test.send(call.request(to: "127.0.0.1:8080")).head.status.code == 403)
@@ -226,13 +226,13 @@ import Testing
     func `what is sent on is the backend's dialect and the client's own parameters`(
         flavour: BackendFlavour
     ) async throws {
-        try await TestHouse.run(tables: ["todoitem"], backend: BackendOptions(flavour: flavour)) {
+        try await TestApp.run(tables: ["todoitem"], backend: BackendOptions(flavour: flavour)) {
             test in
             var insert = SDK(family: .mobileServices).insert(#"{"id":"a","text":"x"}"#)
             insert.target += "&audience=a%20b&x=1"
             insert.fields.append(("traceparent", "00-1-2-01"))
             #expect(await test.send(insert.request(to: "127.0.0.1:8080")).head.status.code == 201)
-            _ = await test.house.homes.home(Homes.anonymous)?.engine.sync()
+            _ = await test.graph.tenants.tenant(Identity.anonymousKey)?.engine.sync()
             let sent = try #require(test.transport.sent.first { $0.head.method == .post })
             let target = sent.head.path ?? ""
             #expect(target.contains("audience=a%20b&x=1"))

@@ -10,7 +10,7 @@ import Testing
 struct IdentityTests {
     /// `{"iss":"i","sub":"s"}` and the like, as the middle part of a JWT.
     private static func token(_ claims: String) -> Token {
-        Token(login: "e30.\(Base64URL.text(claims)).sig")
+        Token(login: "e30.\(Base64.encodedForURL(claims.utf8)).sig")
     }
 
     @Test(arguments: [
@@ -50,7 +50,7 @@ struct IdentityTests {
             key.utf8.allSatisfy {
                 $0 == UInt8(ascii: "-") || (0x30...0x39).contains($0) || (0x61...0x7A).contains($0)
             })
-        #expect(key != Homes.anonymous)
+        #expect(key != Identity.anonymousKey)
     }
 
     @Test(
@@ -161,7 +161,7 @@ struct IdentityTests {
     }
 
     @Test func `while a first pull takes its time, a list is the backend's own`() async throws {
-        try await TestHouse.run(sync: .auto) { test in
+        try await TestApp.run(triggers: Set(Trigger.allCases)) { test in
             _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"there"}"#)
             let gate = Gate()
             test.transport.decide { request, _ in
@@ -172,24 +172,5 @@ struct IdentityTests {
             #expect(list.body.array?.first?["text"]?.string == "there")
             gate.open()
         }
-    }
-}
-
-/// The base64 alphabet for addresses (RFC 4648 section 5), without padding.
-enum Base64URL {
-    /// A text in that alphabet.
-    static func text(_ claims: String) -> String {
-        let digits = Array(
-            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-        var text = ""
-        let bytes = Array(claims.utf8)
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-            for place in 0...group.count {
-                text.unicodeScalars.append(Unicode.Scalar(digits[bits >> (18 - 6 * place) & 63]))
-            }
-        }
-        return text
     }
 }

@@ -151,19 +151,19 @@ struct RememberedSignInTests {
     }
 
     @Test func `a table that is open to all brings no refused token back`() async throws {
-        try await TestHouse.run(flags: ["remember-sign-in": ["yes"]]) { test in
-            let home = try await test.house.homes.vouched(for: Token(login: "t"))
-            let routes = test.house.routes
+        try await TestApp.run(configure: { $0.remembersSignIn = true }) { test in
+            let tenant = try await test.graph.tenants.verified(Token(login: "t"))
+            let routes = test.graph.routes
             func remembered() async -> HTTPField? {
-                await home.refreshBoard()
-                #expect(await test.house.homes.keepTokens() == nil)
+                await tenant.refreshBackendStatus()
+                #expect(await test.graph.tenants.keepTokens() == nil)
                 return RememberedSignIns.open(
                     test.folder.signInsFile,
                     secret: SealSecret(credential: nil, file: test.folder.signInsKeyFile),
                     backend: routes.passThrough.backend.description,
-                    identities: [home.identity], log: Logger(label: "test"),
+                    identities: [tenant.identity], log: Logger(label: "test"),
                     random: ThisProcess.secret
-                ).signIns?.field(of: home.identity)
+                ).signIns?.field(of: tenant.identity)
             }
             #expect(await remembered()?.value == "t")
             test.transport.decide { request, _ in
@@ -171,10 +171,10 @@ struct RememberedSignInTests {
                     ? .instead(Response(status: .unauthorized)) : nil
             }
             let own = try #require(TableName("todoitem"))
-            #expect(await home.engine.pull(own).state == .signIn)
+            #expect(await tenant.engine.pull(own).state == .signIn)
             #expect(await remembered() == nil)
             let open = try #require(TableName("notes"))
-            #expect(await home.engine.pull(open).state == .complete)
+            #expect(await tenant.engine.pull(open).state == .complete)
             #expect(await remembered() == nil)
         }
     }

@@ -10,7 +10,7 @@ import Testing
 struct SignInTests {
     private static let now = Instant(milliseconds: 1_800_000_000_000)
     private let folder = DataFolder(path: "/tmp/understudy-tests/\(ThisProcess.secret())")
-    private let lane = SlowLane(worker: 0)
+    private let executor = BlockingExecutor(worker: 0)
 
     private func make() throws -> (SignIn, RememberedSignIns) {
         try Files.makeFolder(folder.path)
@@ -19,19 +19,19 @@ struct SignInTests {
             secret: SealSecret(credential: nil, file: folder.signInsKeyFile), backend: "b",
             identities: ["ana"], log: Logger(label: "test"), random: ThisProcess.secret)
         let remembered = try #require(opening.signIns)
-        return (SignIn("ana", remembered, lane: lane) { Self.now }, remembered)
+        return (SignIn("ana", remembered, executor: executor) { Self.now }, remembered)
     }
 
     private func remove() { try? Files.removeFolder(folder.path) }
 
     /// What is remembered once everything that was handed over is done.
     private func token(_ remembered: RememberedSignIns) async -> String? {
-        await lane.value {}
+        await executor.value {}
         return remembered.field(of: "ana")?.value
     }
 
-    private func take(_ signIn: SignIn, _ text: String, isVouched: Bool = true) -> Bool {
-        signIn.take(Token(login: text), isVouched: isVouched)
+    private func take(_ signIn: SignIn, _ text: String, isVerified: Bool = true) -> Bool {
+        signIn.take(Token(login: text), isVerified: isVerified)
     }
 
     private func spoken(_ signIn: SignIn) -> String? {
@@ -61,7 +61,7 @@ struct SignInTests {
         let (signIn, remembered) = try make()
         _ = take(signIn, "t")
         signIn.refuse(Token(login: "t"))
-        #expect(!take(signIn, "t", isVouched: false))
+        #expect(!take(signIn, "t", isVerified: false))
         #expect(await token(remembered) == nil)
         #expect(take(signIn, "t"))
         #expect(await token(remembered) == "t")
@@ -90,7 +90,7 @@ struct SignInTests {
         _ = take(signIn, "tablet")
         #expect(take(signIn, "phone"))
         // What merely comes with a request stands behind, and is nothing new to try.
-        #expect(!take(signIn, "desk", isVouched: false))
+        #expect(!take(signIn, "desk", isVerified: false))
         for (refused, next) in [("phone", "tablet"), ("tablet", "desk")] {
             signIn.refuse(Token(login: refused))
             #expect(spoken(signIn) == next)
@@ -108,7 +108,7 @@ struct SignInTests {
         let fields: HTTPFields = [.authorization: "Bearer t"]
         let bearer = try #require(Token(fields, generation: .datasync))
         _ = take(signIn, "u")
-        _ = signIn.take(bearer, isVouched: true)
+        _ = signIn.take(bearer, isVerified: true)
         #expect(await token(remembered) == "Bearer t")
         signIn.drop()
         #expect(await token(remembered) == nil)
@@ -120,13 +120,13 @@ struct SignInTests {
         try Files.makeFolder(folder.path)
         let backend = try #require(BackendAddress("http://one.test"))
         let known = KnownTokens(file: folder.tokensFile, backend: backend) { Self.now }
-        let signIn = SignIn("ana", nil, lane: lane, tokens: known) { Self.now }
+        let signIn = SignIn("ana", nil, executor: executor, known: known) { Self.now }
         let ana = Identity(key: "ana")
         known.learn(Token(login: "t"), of: ana)
         _ = take(signIn, "t")
         known.signOut(ana)
         #expect(signIn.credential == .missing)
-        #expect(!take(signIn, "t", isVouched: false))
+        #expect(!take(signIn, "t", isVerified: false))
         #expect(signIn.credential == .missing)
     }
 }
@@ -137,17 +137,17 @@ struct SpokenTokensTests {
     /// A token that expires in so many seconds.
     private static func token(_ seconds: Int64, _ number: Int = 0) -> Token {
         let at = now.milliseconds / 1000 + seconds
-        return Token(login: "h.\(Base64URL.text(#"{"exp":\#(at),"n":\#(number)}"#)).s")
+        return Token(login: "h.\(Base64.encodedForURL(#"{"exp":\#(at),"n":\#(number)}"#.utf8)).s")
     }
 
-    private func chosen(_ spoken: SpokenTokens, _ seconds: Int64 = 0) -> Token? {
+    private func chosen(_ spoken: EngineTokens, _ seconds: Int64 = 0) -> Token? {
         spoken.token(at: Self.now.adding(seconds: seconds)) { _ in false }
     }
 
     @Test func `an expired token gives way to an earlier one, and one alone to none`() {
-        var spoken = SpokenTokens()
+        var spoken = EngineTokens()
         let (long, short) = (Self.token(7200), Self.token(3600))
-        for token in [long, short] { _ = spoken.take(token, isVouched: true, at: Self.now) }
+        for token in [long, short] { _ = spoken.take(token, isVerified: true, at: Self.now) }
         let skew = Limits.tokenClockSkewSeconds
         #expect(chosen(spoken, 3600 + skew) == short)
         #expect(chosen(spoken, 3601 + skew) == long)
@@ -159,10 +159,10 @@ struct SpokenTokensTests {
     }
 
     @Test func `as many are kept as the limit says, the latest and no expired ones`() {
-        var spoken = SpokenTokens()
+        var spoken = EngineTokens()
         let tokens = (0...Limits.tokensPerIdentity).map { Self.token(3600, $0) }
-        for token in tokens { _ = spoken.take(token, isVouched: true, at: Self.now) }
-        _ = spoken.take(Self.token(3600, -1), isVouched: false, at: Self.now)
+        for token in tokens { _ = spoken.take(token, isVerified: true, at: Self.now) }
+        _ = spoken.take(Self.token(3600, -1), isVerified: false, at: Self.now)
         for token in tokens.dropFirst().reversed() {
             #expect(chosen(spoken) == token)
             let isRefused = spoken.refuse(token)

@@ -10,7 +10,7 @@ struct TokenStandingTests {
 
     /// The standing of a token that the backend took so many seconds ago, and that expires in so many.
     private func standing(
-        _ backend: BackendBoard.Reach, confirmed seconds: Int64, expires: Int64? = nil,
+        _ backend: BackendStatusCache.Reach, confirmed seconds: Int64, expires: Int64? = nil,
         isSignedOut: Bool = false
     ) -> TokenStanding {
         TokenStanding.of(
@@ -32,8 +32,10 @@ struct TokenStandingTests {
         #expect(standing(.reachable, confirmed: Self.grace + 1) == .good(isDue: true))
     }
 
-    @Test(arguments: [BackendBoard.Reach.reachable, .unasked])
-    func `an expired token is asked about, but for the skew of clocks`(reach: BackendBoard.Reach) {
+    @Test(arguments: [BackendStatusCache.Reach.reachable, .unasked])
+    func `an expired token is asked about, but for the skew of clocks`(
+        reach: BackendStatusCache.Reach
+    ) {
         let skew = Limits.tokenClockSkewSeconds
         #expect(standing(reach, confirmed: 60, expires: -skew - 1) == .doubtful)
         #expect(standing(reach, confirmed: 60, expires: -skew) != .doubtful)
@@ -58,8 +60,8 @@ struct TokenStandingTests {
         #expect(standing(.unasked, confirmed: Self.grace + 1) == .doubtful)
     }
 
-    @Test(arguments: BackendBoard.Reach.allCases)
-    func `a token that was signed out is good nowhere`(reach: BackendBoard.Reach) {
+    @Test(arguments: BackendStatusCache.Reach.allCases)
+    func `a token that was signed out is good nowhere`(reach: BackendStatusCache.Reach) {
         #expect(standing(reach, confirmed: 0, expires: 3600, isSignedOut: true) == .ended)
     }
 
@@ -69,7 +71,7 @@ struct TokenStandingTests {
             (#"{"exp":99999999999999999}"#, nil),
         ] as [(String, Int64?)])
     func `the time of a token is its claim exp`(claims: String, milliseconds: Int64?) {
-        let token = Token(login: "e30.\(Base64URL.text(claims)).sig")
+        let token = Token(login: "e30.\(Base64.encodedForURL(claims.utf8)).sig")
         #expect(token.expiresAt?.milliseconds == milliseconds)
     }
 

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct LongReadTests {
     @Test func `clients take turns, each with what it asked first`() {
-        var line = FairLine<String, Int>(lanes: 1, limitPerClient: 3)
+        var line = FairQueue<String, Int>(lanes: 1, limitPerClient: 3)
         let joined = [("a", 1), ("a", 2), ("a", 3), ("a", 4), ("b", 5), ("c", 6), ("c", 7)].map {
             line.join($0.0, $0.1)
         }
@@ -31,8 +31,8 @@ import Testing
     }
 
     /// A line of three lanes in which these wait.
-    private static func line(_ waiting: [(String, Int)]) -> FairLine<String, Int> {
-        waiting.reduce(into: FairLine(lanes: 3, limitPerClient: 3)) { line, next in
+    private static func line(_ waiting: [(String, Int)]) -> FairQueue<String, Int> {
+        waiting.reduce(into: FairQueue(lanes: 3, limitPerClient: 3)) { line, next in
             let isTaken = line.join(next.0, next.1)
             #expect(isTaken)
         }
@@ -40,9 +40,9 @@ import Testing
 
     /// The turns that there are now.
     private static func turns(
-        _ line: inout FairLine<String, Int>
-    ) -> [FairLine<String, Int>.Turn] {
-        var turns: [FairLine<String, Int>.Turn] = []
+        _ line: inout FairQueue<String, Int>
+    ) -> [FairQueue<String, Int>.Turn] {
+        var turns: [FairQueue<String, Int>.Turn] = []
         while let turn = line.next() { turns.append(turn) }
         return turns
     }
@@ -170,11 +170,11 @@ import Testing
     }
 
     @Test func `the operator's lists do not wait for those of clients`() async throws {
-        try await TestHouse.run { test in
+        try await TestApp.run { test in
             let item = await test.table("POST", "todoitem", #"{"id":"a","text":"x"}"#)
             #expect(item.status == 201)
             let gate = DispatchSemaphore(value: 0)
-            let longReads = test.house.routes.tables.longReads
+            let longReads = test.graph.routes.tables.longReads
             for name in ["a", "b", "c", "d"] {
                 let client = LongReads.Client(identity: "anonymous", actor: .namedClient(name))
                 #expect(longReads.run(for: client, isLeft: { false }) { _ in gate.wait() })
@@ -190,13 +190,13 @@ import Testing
     @Test func `a long list of a table that is not whole yet waits for its turn as well`()
         async throws
     {
-        try await TestHouse.run(sync: .auto) { test in
+        try await TestApp.run(triggers: Set(Trigger.allCases)) { test in
             let text = String(repeating: "ab", count: 20_000)
             for row in 0..<40 {
                 _ = test.elsewhere("POST", "todoitem", #"{"id":"r\#(row)","text":"\#(text)"}"#)
             }
             let gate = DispatchSemaphore(value: 0)
-            let longReads = test.house.routes.tables.longReads
+            let longReads = test.graph.routes.tables.longReads
             let client = LongReads.Client(identity: "anonymous", actor: .client)
             for _ in 0...Limits.longReadsWaiting {
                 #expect(longReads.run(for: client, isLeft: { false }) { _ in gate.wait() })

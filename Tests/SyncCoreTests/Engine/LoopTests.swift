@@ -1,7 +1,7 @@
+import Backend
 import HTTPMessage
 import HTTPTypes
 import Logging
-import ReferenceBackend
 import Synchronization
 import TablesProtocol
 import TestSupport

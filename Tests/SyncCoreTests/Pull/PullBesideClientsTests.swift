@@ -1,6 +1,6 @@
+import Backend
 import Dispatch
 import Logging
-import ReferenceBackend
 import Synchronization
 import TablesProtocol
 import TestSupport

@@ -1,8 +1,8 @@
+import Backend
 import Dispatch
 import HTTPMessage
 import HTTPTypes
 import Logging
-import ReferenceBackend
 import Synchronization
 import TablesProtocol
 import TestSupport

@@ -144,22 +144,6 @@ import Testing
         #expect(try await fixture.row("b") == nil)
     }
 
-    @Test func `five hundred rows are one quick transaction`() async throws {
-        let rows = try (0..<SyncLimits.applyRows).map {
-            try fixture.remote("r\($0)", #"{"text":"some text","n":\#($0)}"#, version: "v")
-        }
-        let todo = fixture.todo
-        let started = ContinuousClock.now
-        try await fixture.store.write { transaction in
-            let table = try transaction.tables.make(todo)
-            for row in rows {
-                _ = try PulledRows(transaction: transaction).apply(row, to: table, asOf: .max)
-            }
-        }
-        print("applied 500 rows in \(ContinuousClock.now - started)")
-        #expect(try await fixture.store.tables().first?.items == 500)
-    }
-
     @Test func `tokens belong to a table, a query id and a filter`() async throws {
         let todo = fixture.todo
         let again = try await fixture.store.write { transaction in

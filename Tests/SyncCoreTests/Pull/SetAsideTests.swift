@@ -1,7 +1,7 @@
+import Backend
 import Foundation
 import HTTPMessage
 import HTTPTypes
-import ReferenceBackend
 import TablesProtocol
 import TestSupport
 import Testing

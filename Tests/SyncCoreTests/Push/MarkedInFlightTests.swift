@@ -1,6 +1,6 @@
+import Backend
 import HTTPMessage
 import HTTPTypes
-import ReferenceBackend
 import Synchronization
 import TablesProtocol
 import TestSupport

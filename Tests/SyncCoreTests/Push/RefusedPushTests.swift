@@ -1,6 +1,6 @@
+import Backend
 import HTTPMessage
 import HTTPTypes
-import ReferenceBackend
 import TablesProtocol
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
+import Backend
 import Foundation
 import GRDB
-import ReferenceBackend
 import TablesProtocol
 import Testing
 

@@ -1,0 +1,58 @@
+// Draws the conflicts view: the place in the list, the card, and the choices that decide many at once.
+
+import { alikeOnes, choicesFor } from "./conflicts-state.js";
+import { button, fill, h, note } from "./dom.js";
+import { views, words } from "./words.js";
+
+const tableChoices = ["merged", "mine", "server", "both"];
+
+/** Builds the page in `main`. Gives a function for each part that draws it. */
+export function conflictsPage(main, { step, decideAlike, decideTable }) {
+  const page = h("section", { class: "page medium" });
+  const place = h("span", { class: "position count" });
+  fill(main, page);
+
+  const drawPlace = ({ index, total }) => fill(place, words.position(index + 1, total));
+
+  /** Draws the conflict on screen with its card. */
+  function draw(state, card) {
+    const conflict = state.list[state.index];
+    const alike = alikeOnes(state, conflict);
+    drawPlace(state);
+    fill(page,
+      h("div", { class: "bar" }, place, state.list.length > 1 && stepButtons(step)),
+      card,
+      alike.length > 1 && alikeCard(conflict, alike.length, (choice) => decideAlike(alike, choice)),
+      state.total > alike.length && state.total > 1 &&
+        tableCard(conflict.table, (choice) => decideTable(conflict.table, choice)));
+  }
+
+  return {
+    draw, drawPlace,
+    drawProgress: (done, total) => fill(place, words.deciding(done, total)),
+    drawNone: () => fill(page, h("h1", {}, views.conflicts), h("p", { class: "empty" }, words.noConflicts)),
+  };
+}
+
+const stepButtons = (step) => h("span", { class: "actions" },
+  button({ onclick: () => step(-1) }, words.previous),
+  button({ onclick: () => step(1) }, words.next));
+
+const choiceButtons = (choices, decide) => h("div", { class: "actions" },
+  choices.map((choice) => button({ onclick: () => decide(choice) }, words.forAll[choice])));
+
+function alikeCard(conflict, count, decide) {
+  const choices = choicesFor(conflict).filter((choice) => choice !== "edited");
+  return h("section", { class: "card alike", "aria-labelledby": "alike-title" },
+    h("h2", { id: "alike-title" }, words.alike(count)),
+    note(words.alikeMeans),
+    choiceButtons(choices, decide));
+}
+
+/** One choice for all conflicts of the table, whatever they clash about. */
+function tableCard(table, decide) {
+  return h("details", { class: "card alike" },
+    h("summary", {}, words.wholeTable(table)),
+    note(words.wholeTableMeans),
+    choiceButtons(tableChoices, decide));
+}

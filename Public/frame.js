@@ -1,0 +1,73 @@
+// What stands around the views: the navigation, the tools at the top, whose rows are shown, and the card that
+// stands in place of a view while the browser is not signed in.
+
+import { forgetSession, identity } from "./api.js";
+import { button, byId, fill, h, note, options } from "./dom.js";
+import { nextTheme, showKeys } from "./keys.js";
+import { views, words } from "./words.js";
+
+const themeSigns = { system: "◐", light: "☀", dark: "☾" };
+
+export function drawNavigation() {
+  fill(byId("nav"), Object.entries(views).map(([name, label]) =>
+    h("a", { href: `#/${name}`, "data-view": name },
+      label, h("span", { class: "badge", id: `badge-${name}`, hidden: true }))));
+}
+
+/** Marks the view that is on screen, in the navigation and in the title of the page. */
+export function markView(name) {
+  document.title = words.pageTitle(views[name]);
+  for (const link of byId("nav").children) {
+    if (link.getAttribute("data-view") === name) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
+/** The buttons for the theme and the keyboard, and the place for whose rows are shown. */
+export function drawTools() {
+  const theme = button({ class: "quiet", onclick: nextTheme });
+  const drawTheme = () => {
+    const name = understudyTheme.read();
+    theme.setAttribute("aria-label", words.theme(name));
+    theme.title = words.theme(name);
+    fill(theme, themeSigns[name]);
+  };
+  document.addEventListener("understudy-theme", drawTheme);
+  drawTheme();
+  fill(byId("tools"), h("span", { id: "whose" }), theme,
+    button({ class: "quiet", "aria-label": words.keys, title: words.keys, onclick: showKeys }, "?"));
+}
+
+/**
+ * Whose rows are shown, where there are several identities; choosing another one opens its page.
+ * @param {Status | null} status
+ */
+export function drawWhose(status) {
+  const all = status?.identities ?? [];
+  const shown = identity ?? "anonymous";
+  if (all.length < 2 && shown === "anonymous") return;
+  const choice = h("select", { "aria-label": words.whose, onchange: () => openPageOf(choice.value) },
+    options([...new Set([...all, shown])].map((name) =>
+      [name, name === "anonymous" ? words.withoutSignIn : name])));
+  choice.value = shown;
+  fill(byId("whose"), choice);
+}
+
+function openPageOf(name) {
+  const address = new URL(location.href);
+  if (name === "anonymous") address.searchParams.delete("identity");
+  else address.searchParams.set("identity", name);
+  location.assign(address);
+}
+
+export function showSignIn(problem) {
+  forgetSession();
+  fill(byId("main"), h("section", { class: "card narrow" },
+    h("h1", {}, words.signInTitle), h("p", {}, words.signIn), h("pre", {}, words.signInCommand),
+    note(problem.message)));
+}
+
+/** The line that says that the page lost its connection to the proxy; `isConnected` takes it away. */
+export function drawNotice(isConnected) {
+  fill(byId("notice"), !isConnected && h("p", { class: "notice warning" }, words.disconnected));
+}

@@ -1,0 +1,93 @@
+// What stands above the rows of a table: its numbers, warning and policies, the rows that cannot be taken,
+// Pull and Purge.
+
+import { operator } from "./api.js";
+import { button, column, fill, h, joined, note, options } from "./dom.js";
+import { distance } from "./formats.js";
+import { attempt, showProblem, toast } from "./messages.js";
+import { progress } from "./runs.js";
+import { policyWords } from "./words-settings.js";
+import { words } from "./words.js";
+
+/**
+ * Draws the head of a table into `element`, unless a person is choosing a policy there.
+ * @param {HTMLElement} element
+ * @param {TableStatus} table
+ * @param {FollowedRun | null} run
+ * @param {{ pull(): void, purge(): void, changed(): void }} actions
+ */
+export function drawHead(element, table, run, { pull, purge, changed }) {
+  if (element.contains(document.activeElement) && !run) return;
+  fill(element,
+    note(joined(...factsOf(table))),
+    table.warning && h("p", { class: "notice warning" }, table.warning),
+    table.setAside > 0 && setAsideRows(table),
+    h("div", { class: "actions" },
+      button({ onclick: pull }, run ? pullLabel(run) : words.pull),
+      button({ onclick: purge }, words.purge)),
+    tablePolicies(table, changed));
+}
+
+/** @param {TableStatus} table */
+function factsOf(table) {
+  const built = table.indexes.filter((index) => index.builtAt);
+  return [
+    words.rowCount(table.items),
+    words.pendingCount(table.pending),
+    table.isComplete ? words.complete : words.partial,
+    table.lastPull ? words.pulled(distance(table.lastPull)) : words.neverPulled,
+    words.idKind[table.idKind] ?? table.idKind,
+    table.isPublic && words.isPublic,
+    ...built.map((index) => words.index(index.columns.join(", "))),
+  ];
+}
+
+/** @param {FollowedRun} run */
+const pullLabel = (run) => [
+  h("span", { class: "spinner", "aria-hidden": "true" }),
+  run.id ? progress(run) : words.syncing,
+  h("span", { class: "stop" }, words.cancelSync),
+];
+
+/** The rows that cannot be taken, read when a person opens the list. */
+function setAsideRows({ name, setAside }) {
+  const list = h("ul", { class: "plain" });
+  const load = async () => {
+    if (!details.open || list.firstChild) return;
+    const { items } = await operator.get(`/tables/${encodeURIComponent(name)}/set-aside`);
+    fill(list, items.map((row) => h("li", {},
+      h("strong", {}, row.id ?? words.noID), " ", row.reason,
+      h("pre", { class: "scroll", tabindex: "0" }, row.text))));
+  };
+  const details = h("details", { ontoggle: () => attempt(load) },
+    h("summary", {}, words.setAside(setAside)), list);
+  return details;
+}
+
+/**
+ * The four policies of a table. A choice is saved at once.
+ * @param {TableStatus} table
+ */
+function tablePolicies(table, changed) {
+  const choice = ([name, { label, choices }]) => {
+    const select = h("select", { onchange: () => save(name, select) }, options(Object.entries(choices)));
+    select.value = table[name];
+    return column(label, select);
+  };
+
+  async function save(name, select) {
+    try {
+      await operator.patch(`/tables/${encodeURIComponent(table.name)}`, { [name]: select.value });
+      table[name] = select.value;
+      toast(words.saved);
+    } catch (problem) {
+      select.value = table[name];
+      showProblem(problem);
+    }
+    changed();
+  }
+
+  return h("details", { class: "policies" },
+    h("summary", {}, words.policies),
+    h("div", { class: "columns" }, Object.entries(policyWords).map(choice)));
+}

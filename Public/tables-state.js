@@ -1,0 +1,47 @@
+// What the tables view asks for. It is in the address, so that it can be shared.
+// Each function takes values and gives new ones.
+
+import { query } from "./api.js";
+import { readable } from "./diff.js";
+import { shortened } from "./formats.js";
+
+export const systemColumns = ["id", "createdAt", "updatedAt", "version", "deleted"];
+
+export const pageSize = 100;
+const columnsMost = 8;
+const lettersMost = 120;
+const names = ["filter", "orderby", "deleted", "id"];
+
+/** What an address asks for; `id` is the row at the side. */
+export function questionOf(route) {
+  const at = (name) => route.parameters.get(name) ?? "";
+  const [filter, orderby, deleted, id] = names.map(at);
+  return { table: route.rest[0] ?? "", filter, orderby, deleted, id };
+}
+
+export function addressOf(question) {
+  const given = Object.fromEntries(names.map((name) => [name, question[name]]));
+  return `#/tables/${encodeURIComponent(question.table ?? "")}${query(given)}`;
+}
+
+export const parametersOf = ({ filter, orderby, deleted }, skip) =>
+  ({ filter, orderby, includeDeleted: deleted === "yes" ? "true" : "", skip, top: pageSize });
+
+/** The table to show where the address names none. */
+export const firstTable = (tables) => (tables.find((table) => table.items > 0) ?? tables[0])?.name ?? "";
+
+/**
+ * The columns of the grid.
+ * @param {TableItem[]} rows
+ */
+export function columnsOf(rows) {
+  const all = new Set(rows.flatMap((row) => Object.keys(row.item)));
+  return ["id", ...[...all].filter((name) => !systemColumns.includes(name))].slice(0, columnsMost);
+}
+
+export const cellText = (value) => shortened(readable(value) ?? "", lettersMost);
+
+export function concerns(kind, event, table) {
+  if (kind === "run") return true;
+  return (kind === "item" || kind === "operation") && event.table?.toLowerCase() === table.toLowerCase();
+}

@@ -1,0 +1,67 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+extension Answerer {
+    /// The `Link` field; nil when no page follows.
+    func linkField(_ page: RowPage) -> String? {
+        switch profile.nextPage {
+        case .link:
+            guard hasNext(page) else { return nil }
+            let target =
+                "\(call.request.path)?\(query(page) { Self.encoded($0, leaving: "$:/,") })"
+            return "\(scheme)://\(call.authority)\(target); rel=next"
+        case .nodeLink: return nodeLink(page)
+        case .none, .nextLink, .nextQuery: return nil
+        }
+    }
+
+    /// The `nextLink` of a third generation page; nil when no page follows.
+    func nextLink(_ page: RowPage) -> String? {
+        guard hasNext(page) else { return nil }
+        let query = query(page) { Self.encoded($0, leaving: "$:/,") }
+        switch profile.nextPage {
+        case .nextQuery: return query
+        case .nextLink:
+            let target = "\(call.request.path)?\(query)"
+            let isPath =
+                call.field("X-ZUMO-Options")?.lowercased().contains("nextlink=path") ?? false
+            return isPath ? target : "\(scheme)://\(call.authority)\(target)"
+        case .none, .link, .nodeLink: return nil
+        }
+    }
+
+    private var scheme: String { call.request.head.scheme ?? "http" }
+
+    private func hasNext(_ page: RowPage) -> Bool {
+        page.hasMore && (page.top.map { $0 > page.rows.count } ?? true)
+    }
+
+    /// The Node server links whenever a page is full and less than asked for, taking a missing
+    /// `$top` for the highest, and forgets port and path.
+    private func nodeLink(_ page: RowPage) -> String? {
+        let top = page.top ?? profile.maxTop ?? 1000
+        guard top > page.rows.count, page.rows.count == profile.pageRows else { return nil }
+        var page = page
+        page.top = top
+        let host = call.authority.prefix { $0 != ":" }
+        return "\(scheme)://\(host)/?\(query(page) { Self.encoded($0) }); rel=next"
+    }
+
+    /// The pairs of the request with `$skip` moved on and `$top` reduced by what was given.
+    private func query(_ page: RowPage, _ encode: (String) -> String) -> String {
+        var pairs = call.parameters
+        let skip = String(page.skip + page.rows.count)
+        if let top = page.top { set("$top", String(top - page.rows.count), in: &pairs) }
+        set("$skip", skip, in: &pairs)
+        return pairs.map { "\(encode($0.name))=\(encode($0.value))" }.joined(separator: "&")
+    }
+
+    private func set(_ name: String, _ value: String, in pairs: inout [Call.Parameter]) {
+        if let index = pairs.firstIndex(where: { $0.name == name }) {
+            pairs[index].value = value
+        } else {
+            pairs.append(Call.Parameter(name: name, value: value))
+        }
+    }
+}

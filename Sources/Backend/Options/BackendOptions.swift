@@ -1,0 +1,136 @@
+public import TablesProtocol
+
+/// Everything about a backend that a command line or a test chooses.
+public struct BackendOptions: Sendable, Hashable {
+    /// What a list of a table that does not exist answers.
+    public enum UnknownTable: String, Sendable, Hashable, CaseIterable {
+        case empty, notFound
+    }
+
+    /// How `updatedAt` moves.
+    public enum Stamps: Sendable, Hashable {
+        /// Milliseconds, strictly increasing in each table.
+        case increasing
+        /// The clock rounded down to this many milliseconds: rows tie.
+        case ties(everyMilliseconds: Int)
+        /// Seven fractional digits, strictly increasing by 100 ns: many rows within a millisecond.
+        case subMillisecond
+        /// The table has no `updatedAt` at all.
+        case none
+    }
+
+    /// What versions look like.
+    public enum Versions: String, Sendable, Hashable, CaseIterable {
+        /// Base64 of a decimal counter of each row.
+        case counter
+        /// Base64 of 16 random bytes.
+        case random
+    }
+
+    /// Which tokens are good.
+    public enum Tokens: Sendable, Hashable {
+        case any
+        case only(Set<String>)
+        /// Those that a login with this backend handed out.
+        case issued
+    }
+
+    /// Which server to answer like.
+    public var flavour: BackendFlavour
+    /// The tables that exist from the start, by name.
+    public var tables: [TableName: TableOptions]
+    /// What a table is like that a write creates; nil when writes do not create tables.
+    public var dynamicTable: TableOptions?
+    /// What a list of an unknown table answers.
+    public var unknownTable: UnknownTable
+    /// Whether `PUT` replaces items on a second generation backend.
+    public var allowsPut: Bool
+    /// Rows in one answer; nil for what the flavour does.
+    public var pageRows: Int?
+    /// The highest `$top`; nil for what the flavour does.
+    public var maxTop: Int?
+    /// How `updatedAt` moves.
+    public var stamps: Stamps
+    /// What versions look like.
+    public var versions: Versions
+    /// The key that first generation clients must send; nil for none.
+    public var applicationKey: String?
+    /// Which tokens in `X-ZUMO-AUTH` or `Authorization` are good; others are answered 401.
+    public var tokens: Tokens
+    /// Whether `/-/faults` and `/-/effects` are served.
+    public var servesFaults: Bool
+
+    /// A backend whose tables come into being with the first write; the express flavour has only
+    /// those that are put into ``tables``.
+    public init(flavour: BackendFlavour = .mobileApps) {
+        self.flavour = flavour
+        tables = [:]
+        dynamicTable = flavour == .express ? nil : TableOptions()
+        unknownTable = flavour == .express ? .notFound : .empty
+        allowsPut = false
+        pageRows = nil
+        maxTop = nil
+        stamps = .increasing
+        versions = .counter
+        applicationKey = nil
+        tokens = .any
+        servesFaults = false
+    }
+}
+
+/// What one table of the backend is like.
+public struct TableOptions: Sendable, Hashable {
+    /// What a column of a table with declared columns holds.
+    public enum ColumnType: String, Sendable, Hashable {
+        case string, boolean, number
+    }
+
+    /// What can be done with a table, as the Node server names it.
+    public enum Operation: String, Sendable, Hashable, CaseIterable {
+        case read, insert, update, delete, undelete
+    }
+
+    /// A column that exists before anything was written.
+    public struct Column: Sendable, Hashable {
+        /// Its name.
+        public var name: String
+        /// What it holds.
+        public var type: ColumnType
+
+        /// Declares a column.
+        public init(_ name: String, _ type: ColumnType) {
+            self.name = name
+            self.type = type
+        }
+    }
+
+    /// Whether a deletion leaves a row with `deleted: true` (soft) or nothing.
+    public var softDelete: Bool
+    /// Text ids, or integers that the backend assigns.
+    public var idKind: IDKind
+    /// Whether a request without a token is answered 401. Each user who signed in with this backend
+    /// then has items of their own, which the column `userId` tells apart; not in the express flavour.
+    public var needsSignIn: Bool
+    /// The columns that are known from the start (Node flavour: rows show them as null).
+    public var columns: [Column]
+    /// What is answered 405.
+    public var disabled: Set<Operation>
+
+    /// A table; without arguments, one with text ids, soft delete and open to all.
+    public init(
+        softDelete: Bool = true, idKind: IDKind = .string, needsSignIn: Bool = false,
+        columns: [Column] = [], disabled: Set<Operation> = []
+    ) {
+        self.softDelete = softDelete
+        self.idKind = idKind
+        self.needsSignIn = needsSignIn
+        self.columns = columns
+        self.disabled = disabled
+    }
+
+    /// A table of which nothing else is said: one that deletes softly, but for good in the express
+    /// flavour, as that server does where `softDelete` is not set.
+    public static func standard(of flavour: BackendFlavour) -> TableOptions {
+        TableOptions(softDelete: flavour != .express)
+    }
+}

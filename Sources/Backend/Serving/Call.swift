@@ -1,0 +1,87 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+/// A request taken apart: split first, each part decoded once.
+struct Call: Sendable {
+    /// What a path means.
+    enum Route: Sendable, Hashable {
+        case table(TableName)
+        case item(TableName, String)
+        case faults
+        case effects
+        case other
+    }
+
+    /// The request.
+    var request: Request
+    /// What its path means.
+    var route: Route
+    /// The pairs of the query in their order.
+    var parameters: [Parameter]
+
+    /// One pair of the query, decoded.
+    struct Parameter: Sendable, Hashable {
+        var name: String
+        var value: String
+    }
+
+    /// Takes a request apart.
+    init(_ request: Request) {
+        self.request = request
+        route = Self.route(request.path)
+        // A second question mark separates pairs too: one SDK writes it so.
+        parameters = (request.query ?? "").split { $0 == "&" || $0 == "?" }.map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return Parameter(
+                name: PercentCoding.decodeLeniently(parts[0], plusIsSpace: true),
+                value: parts.count > 1
+                    ? PercentCoding.decodeLeniently(parts[1], plusIsSpace: true) : "")
+        }
+    }
+
+    /// Whether the path is that of the tables or below it.
+    var isUnderTables: Bool {
+        request.path.split(separator: "/").first?.lowercased() == "tables"
+    }
+
+    /// Whether it is one of the backend's own paths, where faults are set and effects are read.
+    var isControl: Bool { route == .faults || route == .effects }
+
+    /// The method.
+    var method: HTTPRequest.Method { request.head.method }
+
+    /// What the Content-Type says; nil without one.
+    var mediaType: MediaType? { field(.contentType).map(MediaType.init) }
+
+    /// The value of a header field.
+    func field(_ name: HTTPField.Name) -> String? { request.head.headerFields[name] }
+
+    /// The value of a header field by its text; nil when there is none.
+    func field(_ name: String) -> String? {
+        HTTPField.Name(name).flatMap { request.head.headerFields[$0] }
+    }
+
+    /// The value of the first pair with exactly this name.
+    func parameter(_ name: String) -> String? { parameters.first { $0.name == name }?.value }
+
+    /// The value of the first pair with this name in any case.
+    func parameter(anyCase name: String) -> String? {
+        parameters.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    private static func route(_ path: Substring) -> Route {
+        let parts = path.split(separator: "/").map {
+            PercentCoding.decodeLeniently($0, plusIsSpace: false)
+        }
+        switch parts.count {
+        case 2 where parts == ["-", "faults"]: return .faults
+        case 2 where parts == ["-", "effects"]: return .effects
+        case 2 where parts[0].lowercased() == "tables":
+            return TableName(parts[1]).map(Route.table) ?? .other
+        case 3 where parts[0].lowercased() == "tables":
+            return TableName(parts[1]).map { .item($0, parts[2]) } ?? .other
+        default: return .other
+        }
+    }
+}

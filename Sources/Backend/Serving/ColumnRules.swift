@@ -1,0 +1,181 @@
+import TablesProtocol
+
+/// What the columns of a write become when they are stored.
+struct ColumnRules {
+    /// The columns known so far.
+    let known: [TableOptions.Column]
+    /// Whether no others can be added.
+    let isFixed: Bool
+    /// How the flavour decides.
+    let profile: Profile
+    /// The columns that this write adds to the table.
+    private(set) var new: [TableOptions.Column] = []
+
+    init(known: [TableOptions.Column], isFixed: Bool, profile: Profile) {
+        self.known = known
+        self.isFixed = isFixed
+        self.profile = profile
+    }
+
+    /// The columns as they are stored. The Node server's tables are typed: a value becomes one of
+    /// the column's type, and a column that begins with null does not come into being. Where columns
+    /// are fixed, .NET of the second generation refuses others and the third leaves them out.
+    mutating func keep(_ columns: Columns) throws(Refusal) -> Columns {
+        var kept: [Columns.Column] = []
+        for column in columns.all {
+            let name = column.name.lowercased()
+            let old = (known + new).first { $0.name.lowercased() == name }
+            if let refusal = refusal(column) { throw refusal }
+            if isFixed, old == nil {
+                guard profile.flavour == .dotnet else { continue }
+                throw Refusal(400, "Could not find member '\(column.name)' on the object.")
+            }
+            guard let type = old?.type ?? Self.type(column.value) else {
+                if profile.flavour == .mobileServices {
+                    throw Refusal(
+                        400, "Unable to insert a null value for new property '\(column.name)'")
+                }
+                if !profile.isNode { kept.append(column) }
+                continue
+            }
+            if old == nil { new.append(TableOptions.Column(column.name, type)) }
+            kept.append(profile.isNode ? Self.convert(column, old?.name, type) : column)
+        }
+        return Columns(kept)
+    }
+
+    /// The Node server's sentence about the name of a column.
+    static func invalidIdentifier(_ name: String) -> String {
+        "\(name) is not a valid identifier. Identifiers must be under 128 characters in length,"
+            + " start with a letter or underscore, and can contain only alpha-numeric and"
+            + " underscore characters."
+    }
+
+    /// The first generation's sentence about the name of a column.
+    static func notIdentifier(_ name: String) -> String { invalidIdentifier("'\(name)'") }
+
+    /// Whether servers in JavaScript take the name for a column's.
+    static func isIdentifier(_ name: String) -> Bool {
+        name.utf8.count <= Limits.columnNameCharacters && TableName(name) != nil
+            && !name.utf8.contains(UInt8(ascii: "-"))
+    }
+
+    private func refusal(_ column: Columns.Column) -> Refusal? {
+        switch (profile.flavour, column.value.value) {
+        case (.node, .object), (.node, .array), (.express, .object), (.express, .array):
+            return Refusal(500, "Unsupported type: Object")
+        case (.mobileServices, _) where !Self.isIdentifier(column.name):
+            return Refusal(400, Self.notIdentifier(column.name))
+        case (.mobileServices, .object), (.mobileServices, .array):
+            return Refusal(
+                400,
+                "The value of property '\(column.name)' is of type 'object' which is not a"
+                    + " supported type.")
+        case (.node, _), (.express, _):
+            return Self.isIdentifier(column.name)
+                ? nil : Refusal(500, Self.invalidIdentifier(column.name))
+        case (.mobileServices, _), (.mobileApps, _), (.dotnet, _), (.datasync, _), (.toolkit, _):
+            return nil
+        }
+    }
+
+    private static func type(_ value: JSONText) -> TableOptions.ColumnType? {
+        switch value.value {
+        case .null: nil
+        case .bool: .boolean
+        case .number: .number
+        case .string, .array, .object: .string
+        }
+    }
+
+    private static func convert(
+        _ column: Columns.Column, _ name: String?, _ type: TableOptions.ColumnType
+    ) -> Columns.Column {
+        Columns.Column(name ?? column.name, convert(column.value, type))
+    }
+
+    /// JavaScript's idea of the value in a column of the type.
+    private static func convert(
+        _ value: JSONText, _ type: TableOptions.ColumnType
+    ) -> JSONText {
+        switch (value.value, type) {
+        case (.null, _), (.bool, .boolean), (.string, .string): value
+        case (.number(let number), .boolean): .bool(number.integer != 0)
+        case (.string(let text), .boolean): .bool(!text.isEmpty)
+        case (.number(let number), .number), (.number(let number), .string):
+            type == .number ? ScriptNumber.text(number) : .string(number.text)
+        case (.bool(let value), .number): .integer(value ? 1 : 0)
+        case (.bool(let value), .string): .string(value ? "1" : "0")
+        case (.string(let text), .number):
+            JSONNumber(text).map(ScriptNumber.text) ?? value
+        case (.array, _), (.object, _): value
+        }
+    }
+}
+
+extension Columns {
+    /// The columns as the first generation's server holds them before it stores them: numbers are
+    /// binary doubles, those beyond a double are left out, and texts in the form of a moment are
+    /// moments, written with milliseconds.
+    var scripted: Columns {
+        Columns(
+            all.compactMap { column in
+                switch column.value.value {
+                case .number(let number) where column.name != "id":
+                    ScriptNumber.text(number).isNull
+                        ? nil : Column(column.name, ScriptNumber.text(number))
+                case .string(let text) where column.name != "id":
+                    Column(column.name, Self.moment(text).map { .string($0.text) } ?? column.value)
+                case .null, .bool, .number, .string, .array, .object: column
+                }
+            })
+    }
+
+    /// `2014-03-01T08:00:00Z` with or without three digits of a second, or `/Date(1336003790912)/`.
+    private static func moment(_ text: String) -> Instant? {
+        if text.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z/) != nil {
+            return Instant(iso: text)
+        }
+        guard let match = text.wholeMatch(of: /\/Date\((-?\d+)((?:[+-]\d\d(?:\d\d)?)?)\)\//),
+            let milliseconds = Int64(match.1)
+        else { return nil }
+        let digits = match.2.dropFirst()
+        let minutes =
+            (Int64(digits.prefix(2)) ?? 0) * 60 + (Int64(digits.dropFirst(2)) ?? 0)
+        return Instant(
+            milliseconds: milliseconds + (match.2.first == "-" ? -minutes : minutes) * 60_000)
+    }
+}
+
+/// Numbers as a server in JavaScript reads them and gives them back: every number is a binary double
+/// there, so `9007199254740993` comes back as `9007199254740992`. Only the flavours of servers in
+/// JavaScript lose digits so.
+enum ScriptNumber {
+    /// The number as JavaScript writes it.
+    static func text(_ number: JSONNumber) -> JSONText {
+        guard let value = Double(number.text), value.isFinite else { return .null }
+        if value == value.rounded(), value.magnitude < 0x1p63 { return .integer(Int64(value)) }
+        return (try? JSONText(validating: "\(value)")) ?? .null
+    }
+
+    /// What `Number(text)` gives; nil for what is no number.
+    static func value(_ text: String) -> Double? {
+        let trimmed = text.filter { !$0.isWhitespace }
+        let isPlain = trimmed.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
+        return trimmed.isEmpty ? 0 : isPlain ? Double(trimmed) : nil
+    }
+
+    /// What `parseInt(text, 10)` gives: the digits that the text begins with; nil without any.
+    static func leading(_ text: String) -> Int? {
+        let trimmed = text.drop { $0.isWhitespace }
+        let sign = trimmed.prefix { $0 == "-" || $0 == "+" }.prefix(1)
+        let digits = trimmed.dropFirst(sign.count).prefix { ("0"..."9").contains($0) }
+        return Int("\(sign)\(digits)")
+    }
+
+    /// The whole number that both readings agree on: the first generation takes nothing else.
+    static func whole(_ text: String) -> Int? {
+        guard let number = leading(text), value(text) == Double(number) else { return nil }
+        return number
+    }
+}

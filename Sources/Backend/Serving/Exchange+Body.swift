@@ -1,0 +1,192 @@
+import GRDB
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+extension Exchange {
+    /// The body of a write, taken apart.
+    func sent(_ table: TableOptions) throws(Refusal) -> Sent {
+        if let sent = try patched(table) { return sent }
+        return try Sent(object(), profile, table)
+    }
+
+    /// The JSON object of the body.
+    private func object() throws(Refusal) -> Columns {
+        let bytes = call.request.body
+        if profile.generation == .mobileServices { return try firstObject() }
+        if profile.isNode {
+            if bytes.count > Limits.nodeBodyBytes {
+                throw Refusal(400, "request entity too large")
+            }
+            if bytes.isEmpty { return Columns() }
+        }
+        if let refusal = unsupportedType { throw refusal }
+        do {
+            return try Columns(parsing: bytes)
+        } catch {
+            throw badJSON(error)
+        }
+    }
+
+    /// The older servers take a body without a type for JSON; the newer refuse it.
+    private var unsupportedType: Refusal? {
+        let isJSON = call.mediaType.map { type in
+            type.isJSON && (profile.flavour != .datasync || type.name == "application/json")
+        }
+        switch (isJSON, profile.flavour) {
+        case (true, _): return nil
+        case (_, .mobileServices), (nil, .mobileApps), (nil, .node), (nil, .express):
+            return nil
+        case (_, .node), (_, .express):
+            let operation = call.method == .patch ? "update" : "insert"
+            return Refusal(500, "An item to \(operation) was not provided")
+        case (_, .mobileApps), (_, .dotnet), (_, .datasync), (_, .toolkit):
+            return Refusal(415, "Unsupported Media Type")
+        }
+    }
+
+    private func badJSON(_ error: JSONError) -> Refusal {
+        // Node's parser takes objects and lists only.
+        let isList = call.request.body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "[")
+        guard error.reason == .notAnObject, isList || !profile.isNode else {
+            return Refusal(400, error.description)
+        }
+        switch profile.flavour {
+        case .node, .express:
+            return Refusal(500, ColumnRules.invalidIdentifier("0"))
+        case .mobileServices:
+            return Refusal(400, "A single (valid) JSON object is expected.")
+        case .mobileApps, .dotnet, .datasync, .toolkit:
+            return Refusal(400, error.description)
+        }
+    }
+
+    /// The columns with those that are missing at the default of their type, on the servers whose
+    /// items are objects of a class.
+    func withDefaults(_ columns: Columns, _ table: TableRecord) -> Columns {
+        guard hasFixedColumns(table) else { return columns }
+        var whole = columns
+        for column in table.options.columns where columns[column.name] == nil {
+            switch column.type {
+            case .string: whole[column.name] = .null
+            case .boolean: whole[column.name] = .bool(false)
+            case .number: whole[column.name] = .integer(0)
+            }
+        }
+        return whole
+    }
+
+    /// Whether only the declared columns exist.
+    private func hasFixedColumns(_ table: TableRecord) -> Bool {
+        switch profile.flavour {
+        case .dotnet, .datasync, .toolkit: !table.options.columns.isEmpty
+        case .mobileServices, .mobileApps, .node, .express: false
+        }
+    }
+
+    /// Checks a new id as the flavour does.
+    func check(id: String, _ table: TableOptions) throws(Refusal) {
+        if profile.generation == .mobileServices, table.idKind == .integer {
+            throw Refusal(400, "A value cannot be specified for property 'id'")
+        }
+        guard !profile.isNode else { return }
+        do {
+            _ = try ItemID(id)
+        } catch {
+            throw invalidID
+        }
+    }
+
+    /// The columns as the table keeps them; on the Node server each column has a type.
+    func kept(_ columns: Columns, _ table: inout TableRecord) throws(Refusal) -> Columns {
+        var rules = ColumnRules(
+            known: table.knownColumns, isFixed: hasFixedColumns(table), profile: profile)
+        let kept = try rules.keep(columns)
+        table.seenColumns += rules.new
+        return kept
+    }
+}
+
+/// The JSON object of a write, taken apart.
+struct Sent: Sendable {
+    /// The id in it: absent, null, empty and, in a table with integer ids, 0 are none.
+    var id: String?
+    /// The user's columns in their order.
+    var columns = Columns()
+    /// The version in it.
+    var version: String?
+    /// The time of the last change in it, which servers of the third generation compare.
+    var updatedAt: String?
+    /// The JSON Patch that it came in; nil when it came as an object.
+    var patch: JSONPatch?
+    /// The deleted mark in it.
+    var deleted: Bool?
+    /// The whole object as it came.
+    var all: Columns
+
+    /// Takes the object apart as a server of the profile does.
+    init(_ all: Columns, _ profile: Profile, _ options: TableOptions) throws(Refusal) {
+        let all = profile.generation == .mobileServices ? all.scripted : all
+        self.all = all
+        var user: [Columns.Column] = []
+        for column in all.all {
+            if column.name == "id" {
+                id = try Self.id(column.value, profile, options)
+            } else if profile.generation == .mobileServices, column.name.lowercased() == "id" {
+                throw Refusal(
+                    400, "Item identifiers can only be specified via the 'id' property.")
+            } else if let property = Self.property(column.name, profile, options) {
+                try take(property, column, profile)
+            } else {
+                user.append(column)
+            }
+        }
+        columns = Columns(user)
+    }
+
+    private mutating func take(
+        _ property: SystemProperty, _ column: Columns.Column, _ profile: Profile
+    ) throws(Refusal) {
+        switch (property, profile.reserved, profile.generation) {
+        case (_, .refused, .mobileServices):
+            throw Refusal(
+                400,
+                "The property '\(column.name)' can not be set. Properties that begin with a '__'"
+                    + " are considered system properties.")
+        case (.version, _, _): version = column.value.string
+        case (_, .refused, _):
+            throw Refusal(
+                400, "Cannot update item with property '\(column.name)' as it is reserved")
+        case (.deleted, .dropped, _): deleted = column.value.value.bool
+        case (.updatedAt, .dropped, _): updatedAt = column.value.string
+        case (.createdAt, .dropped, _): break
+        }
+    }
+
+    /// The first generation takes every name that begins with `__` for a property of the server,
+    /// but has none at all in tables with integer ids.
+    private static func property(
+        _ name: String, _ profile: Profile, _ options: TableOptions
+    ) -> SystemProperty? {
+        guard profile.generation == .mobileServices else {
+            return SystemProperty(named: name, in: profile.generation)
+        }
+        guard options.idKind == .string, name.hasPrefix("__") else { return nil }
+        return SystemProperty(named: name, in: .mobileServices) ?? .version
+    }
+
+    private static func id(
+        _ value: JSONText, _ profile: Profile, _ options: TableOptions
+    ) throws(Refusal) -> String? {
+        switch value.value {
+        case .null: return nil
+        case .string(let text): return text.isEmpty ? nil : text
+        case .number(let number):
+            let isNone = options.idKind == .integer || profile.isNode
+            return isNone && number.integer == 0 ? nil : number.text
+        case .bool(false) where profile.isNode: return nil
+        case .bool, .array, .object:
+            throw Refusal(400, "The value specified for property 'id' is invalid.")
+        }
+    }
+}

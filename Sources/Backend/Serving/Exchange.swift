@@ -1,0 +1,129 @@
+import GRDB
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+/// One request on a table, within one transaction of the backend.
+struct Exchange {
+    /// The open transaction.
+    let database: Database
+    /// The request.
+    let call: Call
+    /// How the flavour decides.
+    let profile: Profile
+    /// What the backend was started with.
+    let options: BackendOptions
+    /// The time of the request.
+    let now: Instant
+    /// Where new ids and versions come from.
+    let random: SharedRandom
+
+    /// Does what the request asks for.
+    func outcome() throws -> Outcome {
+        do {
+            if profile.generation == .mobileServices { try checkFirst() }
+            switch call.route {
+            case .table(let name):
+                try checkEnabled(name, onItem: false)
+                return try onTable(name)
+            case .item(let name, let id):
+                try checkEnabled(name, onItem: true)
+                return try onItem(name, id)
+            case .faults, .effects, .other: return .refused(noRoute)
+            }
+        } catch let refusal as Refusal {
+            return .refused(refusal)
+        }
+    }
+
+    private func onTable(_ name: TableName) throws -> Outcome {
+        switch call.method {
+        case .get: return try list(name)
+        case .head where !profile.isNode: return try list(name)
+        case .post: return try insert(name)
+        case .patch where profile.isNode: return try updateByBody(name)
+        case .delete where profile.isNode: return try deleteByFilter(name)
+        case .patch where profile.generation == .mobileServices:
+            throw Refusal(
+                400, "An id value must be specified in the URL for an update operation.")
+        default: throw notAllowed(allowed: "GET, POST")
+        }
+    }
+
+    private func onItem(_ name: TableName, _ id: String) throws -> Outcome {
+        switch call.method {
+        case .get: return try get(name, id)
+        case .head where !profile.isNode: return try get(name, id)
+        case .post:
+            guard case .post = profile.undelete else { throw notAllowed(allowed: itemMethods) }
+            return try undelete(name, id)
+        case .patch where profile.patches: return try update(name, id)
+        case .put where profile.puts: return try replace(name, id)
+        case .delete: return try delete(name, id)
+        default: throw notAllowed(allowed: itemMethods)
+        }
+    }
+
+    /// The table; when there is none, a new one if the write may create it.
+    func table(_ name: TableName, creating: Bool = false) throws -> TableRecord {
+        let found = try found(name)
+        let table =
+            if found == nil, creating, let new = options.dynamicTable {
+                try Tables.create(database, name, new)
+            } else { found }
+        guard let table else { throw noTable(name) }
+        if table.options.needsSignIn, call.token(profile.generation) == nil { throw signIn }
+        return table
+    }
+
+    /// The table when there is one now.
+    func found(_ name: TableName) throws -> TableRecord? {
+        if profile.hasOnlyListedTables, options.tables[name] == nil { return nil }
+        return try Tables.find(database, name)
+    }
+
+    var itemMethods: String {
+        switch (profile.generation, profile.puts) {
+        case (.mobileServices, _): "GET, POST, PATCH, DELETE"
+        case (_, true): "GET, PUT, PATCH, DELETE"
+        case (_, false): "GET, POST, PATCH, DELETE"
+        }
+    }
+}
+
+/// What became of a request on a table, before it is put into words.
+enum Outcome: Sendable {
+    case list(RowPage)
+    case found(Row)
+    case notModified(Row)
+    case inserted(Row, sent: Columns)
+    case changed(Row, sent: Columns)
+    /// Nothing was to be changed, and nothing was looked up.
+    case unchanged(id: String)
+    case deleted(Row)
+    /// More than one at once.
+    case deletedAll([Row])
+    case undeleted(Row)
+    case exists(Row, sent: [UInt8])
+    case preconditionFailed(Row)
+    case versionConflict(Row)
+    case missing(id: String)
+    case gone(id: String)
+    case refused(Refusal)
+}
+
+/// One page of a list.
+struct RowPage: Sendable {
+    /// The rows.
+    var rows: [Row]
+    /// How many match regardless of skip and top; nil when not asked for.
+    var count: Int?
+    /// How many rows were skipped.
+    var skip: Int
+    /// The `$top` asked for.
+    var top: Int?
+    /// The `$select` asked for.
+    var select: Set<String>?
+    /// Whether more rows match than skip and this page.
+    var hasMore: Bool
+}

@@ -1,0 +1,205 @@
+import TablesProtocol
+
+/// The query of a list as a server of the profile reads it.
+struct ListQuery {
+    private(set) var filter: Expression?
+    private(set) var orderBy: [Ordering] = []
+    private(set) var top: Int?
+    private(set) var skip = 0
+    private(set) var select: [String]?
+    private(set) var count = false
+    /// A `$top` came that is no number: the Node server then gives all rows.
+    private(set) var isUnlimited = false
+
+    /// Reads the query.
+    /// - Throws: the refusal that the server gives for an option that it cannot read.
+    init(_ call: Call, _ profile: Profile) throws(Refusal) {
+        top = try Self.number("$top", call, profile)
+        skip = max(try Self.number("$skip", call, profile) ?? 0, 0)
+        if let top, let maxTop = profile.maxTop, top > maxTop,
+            profile.generation != .mobileServices
+        {
+            throw Self.tooMany(maxTop, profile)
+        }
+        if (top ?? 0) < 0 { (top, isUnlimited) = (nil, profile.isNode) }
+        count = Self.count(call, profile)
+        select = Self.select(call)
+        do {
+            if let text = call.parameter("$filter"), !text.isEmpty {
+                if profile.isNode { try Self.checkBalance(text) }
+                try Self.checkWords(text, profile)
+                filter = try Expression(parsing: text, generation: profile.generation)
+            }
+            if let text = call.parameter("$orderby"), !text.isEmpty {
+                let order = profile.isNode ? Self.nodeOrder(text) : text
+                orderBy =
+                    order.isEmpty ? [] : try Ordering.parse(order, generation: profile.generation)
+            }
+        } catch let error as ODataError {
+            throw Self.refusal(error, profile)
+        } catch let refusal as Refusal {
+            throw refusal
+        } catch {
+            throw Refusal(400, "\(error)")
+        }
+    }
+
+    /// Leaves only one user's items.
+    mutating func keepOnly(owner: String) {
+        let own = Expression.binary(
+            .equal, .column(.user(path: [Exchange.owner])), .literal(.string(owner)))
+        filter = filter.flatMap { Expression.joined(.and, [$0, own]) } ?? own
+    }
+
+    /// Leaves only one item.
+    mutating func keepOnly(id: Expression.Literal) {
+        let own = Expression.binary(.equal, .column(.id), .literal(id))
+        filter = filter.flatMap { Expression.joined(.and, [$0, own]) } ?? own
+    }
+
+    /// The names of the columns that the query mentions.
+    var columns: Set<String> {
+        var names: Set<String> = Set((select ?? []).map { $0.lowercased() })
+        for expression in orderBy.map(\.expression) + [filter].compactMap({ $0 }) {
+            expression.eachColumn { column in
+                if case .user(let path) = column { names.insert(path[0].lowercased()) }
+            }
+        }
+        return names
+    }
+
+    /// Whether the query filters or orders by the time of the last change.
+    var mentionsUpdatedAt: Bool {
+        var mentions = false
+        for expression in orderBy.map(\.expression) + [filter].compactMap({ $0 }) {
+            expression.eachColumn { mentions = mentions || $0 == .system(.updatedAt) }
+        }
+        return mentions
+    }
+
+    private static func number(
+        _ name: String, _ call: Call, _ profile: Profile
+    ) throws(Refusal) -> Int? {
+        guard let text = call.parameter(name) else { return nil }
+        if profile.generation == .mobileServices { return ScriptNumber.whole(text) }
+        if profile.isNode {
+            if name == "$skip" { return ScriptNumber.leading(text) }
+            if text.isEmpty { return nil }
+            let isRepeated = call.parameters.count { $0.name == name } > 1
+            let value = isRepeated ? nil : ScriptNumber.value(text)
+            return value.map { Int(min(max($0, -1), 1e9)) } ?? -1
+        }
+        let number = Int(text)
+        if let number, number >= 0 { return number }
+        throw Refusal(
+            400, "The value specified for '\(name)' must be a number.",
+            as: profile.errors == .empty ? .empty : .error)
+    }
+
+    private static func tooMany(_ limit: Int, _ profile: Profile) -> Refusal {
+        switch profile.flavour {
+        case .toolkit: Refusal(400, "", as: .empty)
+        case .mobileServices, .mobileApps, .node, .express, .dotnet, .datasync:
+            Refusal(400, "You cannot request more than \(limit) records")
+        }
+    }
+
+    private static func count(_ call: Call, _ profile: Profile) -> Bool {
+        if profile.generation == .datasync, call.parameter(anyCase: "$count") == "true" {
+            return true
+        }
+        if profile.flavour == .toolkit { return false }
+        let given = call.parameters.filter { $0.name == "$inlinecount" }
+        // A repeated pair is a list on Node, and no list is `allpages`.
+        return given.first?.value == "allpages" && (given.count == 1 || !profile.isNode)
+    }
+
+    /// The names in `$select`; nil for all columns.
+    static func select(_ call: Call) -> [String]? {
+        guard let text = call.parameter("$select") else { return nil }
+        let names = text.split(separator: ",").map { $0.filter { $0 != " " } }
+        return names.isEmpty || names == ["*"] ? nil : names
+    }
+
+    private static func refusal(_ error: ODataError, _ profile: Profile) -> Refusal {
+        switch profile.flavour {
+        case .mobileServices, .node, .express:
+            scriptRefusal("\(error.reason) (at index \(error.position))", profile)
+        case .toolkit: Refusal(400, JSONText.string(error.description).text, as: .json)
+        case .mobileApps, .dotnet, .datasync:
+            Refusal(profile.badQueryStatus, error.description)
+        }
+    }
+
+    private static func checkBalance(_ text: String) throws(Refusal) {
+        var depth = 0
+        var isQuoted = false
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "'"): isQuoted.toggle()
+            case UInt8(ascii: "(") where !isQuoted: depth += 1
+            case UInt8(ascii: ")") where !isQuoted: depth -= 1
+            default: break
+            }
+        }
+        if depth != 0 { throw Refusal(500, "Unbalanced parentheses in \(text)") }
+    }
+}
+
+// How the two servers in JavaScript read a list's options.
+extension ListQuery {
+    /// `$orderby` as the Node server rebuilds it: each term is a name, a space and a direction, and
+    /// any direction but `desc` is `asc`.
+    static func nodeOrder(_ text: String) -> String {
+        text.split(separator: ",").compactMap { term -> String? in
+            let words = term.trimmingSpaces.split(separator: " ", omittingEmptySubsequences: false)
+            guard let name = words.first, !name.isEmpty else { return nil }
+            let isDescending = words.count > 1 && words[1].uppercased() == "DESC"
+            return isDescending ? "\(name) desc" : String(name)
+        }.joined(separator: ",")
+    }
+
+    /// Refuses functions that these servers do not have; the parser knows those of later ones too.
+    static func checkWords(_ text: String, _ profile: Profile) throws(Refusal) {
+        let isRead = profile.generation == .mobileServices || profile.isNode
+        guard isRead else { return }
+        var blanked: [Character] = []
+        var isQuoted = false
+        for character in text {
+            if character == "'" { isQuoted.toggle() }
+            blanked.append(isQuoted || character == "'" ? "\u{1}" : character)
+        }
+        let unquoted = String(blanked)
+        for match in unquoted.matches(of: /([A-Za-z_][A-Za-z0-9_-]*)\s*\(/) {
+            let word = String(match.1)
+            if words.contains(word) { continue }
+            let index = unquoted.distance(from: unquoted.startIndex, to: match.range.lowerBound)
+            let reason = word == "in" ? "Syntax error" : "Unknown identifier '\(word)'"
+            throw scriptRefusal("\(reason) (at index \(index))", profile)
+        }
+    }
+
+    /// A filter that cannot be read.
+    static func scriptRefusal(_ reason: String, _ profile: Profile) -> Refusal {
+        profile.generation == .mobileServices
+            ? Refusal(400, "Invalid query specified. Error: \(reason)")
+            : Refusal(profile.badQueryStatus, reason)
+    }
+
+    /// The functions, and the operators that may stand before a parenthesis.
+    private static let words: Set = [
+        "startswith", "endswith", "length", "toupper", "tolower", "trim", "substringof", "indexof",
+        "replace", "substring", "concat", "day", "month", "year", "hour", "minute", "second",
+        "floor", "ceiling", "round", "not", "and", "or", "eq", "ne", "gt", "ge", "lt", "le", "add",
+        "sub", "mul", "div", "mod",
+    ]
+}
+
+extension Substring {
+    /// The text without spaces around it.
+    fileprivate var trimmingSpaces: Substring {
+        var text = drop { $0 == " " }
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

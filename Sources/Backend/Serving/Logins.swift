@@ -1,0 +1,143 @@
+import GRDB
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+// Client-flow login: `POST /login/{provider}` (first generation) or `POST /.auth/login/{provider}`
+// (later) with the provider's token; `GET /.auth/refresh` and `GET /.auth/logout` with this backend's
+// own. A client that sends the access token `ana` to `facebook` is the user `facebook:ana`: no
+// password is asked for.
+extension TablesBackend {
+    /// Answers a login, a refresh or a logout; nil for everything else.
+    func loginAnswer(_ call: Call) -> Response? {
+        let parts = call.request.path.split(separator: "/").map {
+            PercentCoding.decodeLeniently($0, plusIsSpace: false)
+        }
+        let isFirst = profile.generation == .mobileServices
+        switch (call.method, parts.first, parts.count) {
+        case (.post, "login", 2) where isFirst: return login(call, provider: parts[1])
+        case (.post, ".auth", 3) where parts[1] == "login" && !isFirst:
+            return login(call, provider: parts[2])
+        case (.get, ".auth", 2) where parts[1] == "refresh" && !isFirst: return refresh(call)
+        case (.get, ".auth", 2) where parts[1] == "logout" && !isFirst: return logout(call)
+        default: return nil
+        }
+    }
+
+    /// Takes the token back, and leads on as App Service does, whether there was one or not.
+    private func logout(_ call: Call) -> Response {
+        if let token = call.token(.mobileApps) ?? call.token(.datasync) {
+            do {
+                try database.write { try Logins.remove($0, token: token) }
+            } catch {
+                return Response(status: .internalServerError)
+            }
+        }
+        return Response(status: .found, headerFields: [.location: "/.auth/logout/complete"])
+    }
+
+    private func login(_ call: Call, provider: String) -> Response {
+        let body = try? JSONValue(parsing: call.request.body)
+        let given = body?["access_token"]?.string ?? body?["id_token"]?.string
+        guard let given, !given.isEmpty else {
+            return answerer(call, nil).refused(
+                Refusal(401, "The \(provider) token is missing or cannot be read."))
+        }
+        return signedIn("\(provider):\(given)", provider: provider)
+    }
+
+    private func refresh(_ call: Call) -> Response {
+        let token = call.token(.mobileApps) ?? call.token(.datasync)
+        guard let token, let user = try? user(of: token) else {
+            return answerer(call, nil).refused(Refusal(401, "Unauthorized"))
+        }
+        let provider = user.prefix { $0 != ":" }
+        return signedIn(user, provider: String(provider))
+    }
+
+    private func signedIn(_ user: String, provider: String) -> Response {
+        let token = newToken(user, provider: provider)
+        do {
+            try database.write { try Logins.add($0, token: token, user: user) }
+        } catch {
+            return Response(status: .internalServerError)
+        }
+        let answer = JSONValue.object([
+            .init("user", .object([.init("userId", .string(user))])),
+            .init("authenticationToken", .string(token)),
+        ])
+        return Response(
+            status: .ok, headerFields: [.contentType: "application/json"],
+            body: Array(answer.text.utf8))
+    }
+
+    /// A token in the form of a JWT. What makes it good is that it was handed out, not its signature.
+    private func newToken(_ user: String, provider: String) -> String {
+        let head = JSONValue.object([.init("alg", .string("HS256")), .init("typ", .string("JWT"))])
+        let claims = JSONValue.object([
+            .init("iss", .string("urn:understudy:reference-backend")),
+            .init("aud", .string(provider)), .init("sub", .string(user)),
+            .init("jti", .string(Base64.encoded(random.bytes(12)))),
+        ])
+        let parts = [Array(head.text.utf8), Array(claims.text.utf8), random.bytes(32)]
+        return parts.map(Base64.encodedForURL).joined(separator: ".")
+    }
+
+    /// Whose token it is; nil for one that was never handed out.
+    func user(of token: String) throws -> String? {
+        try database.read { try Logins.user($0, token: token) }
+    }
+
+    /// Takes back every token that was handed out, as if their time had passed.
+    public func endLogins() async throws {
+        try await database.write { try Logins.removeAll($0) }
+    }
+}
+
+extension Exchange {
+    /// The caller: the user whose token from a login here came with the request.
+    func user() throws -> String? {
+        try call.token(profile.generation).flatMap { try Logins.user(database, token: $0) }
+    }
+
+    /// Whose items alone the request sees and writes in a table; nil for all.
+    func owner(in table: TableOptions) throws -> String? {
+        table.needsSignIn && profile.separatesUsers ? try user() : nil
+    }
+
+    /// An item by its id. In a table that needs a sign-in, each user has items of their own.
+    func find(_ table: TableRecord, _ id: String) throws -> Row? {
+        guard let row = try Items.find(database, table, id) else { return nil }
+        guard let user = try owner(in: table.options) else { return row }
+        return row.columns[Self.owner]?.string == user ? row : nil
+    }
+
+    /// The column that says whose item it is, in tables that need a sign-in.
+    static let owner = "userId"
+}
+
+/// The tokens that this backend handed out, and the user of each.
+enum Logins {
+    /// Keeps a token.
+    static func add(_ database: Database, token: String, user: String) throws {
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO logins (token, user_id) VALUES (?, ?)",
+            arguments: [token, user])
+    }
+
+    /// The user of a token; nil when it is none of this backend's.
+    static func user(_ database: Database, token: String) throws -> String? {
+        try String.fetchOne(
+            database, sql: "SELECT user_id FROM logins WHERE token = ?", arguments: [token])
+    }
+
+    /// Takes a token back.
+    static func remove(_ database: Database, token: String) throws {
+        try database.execute(sql: "DELETE FROM logins WHERE token = ?", arguments: [token])
+    }
+
+    /// Takes all tokens back, as if their time had passed.
+    static func removeAll(_ database: Database) throws {
+        try database.execute(sql: "DELETE FROM logins")
+    }
+}

@@ -1,0 +1,115 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+/// Why a request is refused, in the words and the form that the flavour gives it.
+struct Refusal: Error, Sendable, Hashable {
+    /// What the body is.
+    enum Form: Sendable, Hashable {
+        /// The flavour's error body around the message.
+        case error
+        /// The message as it is, `text/html`.
+        case text
+        /// The message as it is, `text/html`, without any field of the server's own.
+        case bare
+        /// The message as it is, JSON.
+        case json
+        /// Express' own page around the message.
+        case page
+        /// Nothing.
+        case empty
+    }
+
+    /// The status.
+    var status: Int
+    /// The sentence.
+    var message: String
+    /// What the body is.
+    var form: Form
+    /// The `Allow` field, where the method was refused.
+    var allow: String?
+
+    /// Refuses in the flavour's own error body.
+    init(_ status: Int, _ message: String, as form: Form = .error) {
+        self.status = status
+        self.message = message
+        self.form = form
+    }
+}
+
+extension Exchange {
+    /// No such path.
+    var noRoute: Refusal { .noRoute(call, profile) }
+
+    /// No such table.
+    func noTable(_ name: TableName) -> Refusal {
+        switch profile.errors {
+        case .codeAndError: Refusal(404, "Table '\(name)' does not exist.")
+        case .error where profile.isNode: noRoute
+        case .error, .message, .problem: Refusal(404, "The table '\(name)' does not exist")
+        case .empty: Refusal(404, "", as: .empty)
+        }
+    }
+
+    /// Refuses what the table's options forbid.
+    func checkEnabled(_ name: TableName, onItem: Bool) throws(Refusal) {
+        guard let table = options.tables[name],
+            let operation = TableOptions.Operation(call.method, onItem: onItem),
+            table.disabled.contains(operation)
+        else { return }
+        let sentence = "Method \(operation.rawValue) is not allowed"
+        throw profile.isNode
+            ? Refusal(405, sentence, as: .text) : Refusal(405, sentence, as: .empty)
+    }
+
+    /// The method is not one of the route.
+    func notAllowed(allowed: String) -> Refusal {
+        if profile.isNode {
+            return call.method == .head
+                ? Refusal(500, "Cannot read properties of undefined") : noRoute
+        }
+        var refusal = Refusal(405, "Method Not Allowed", as: .empty)
+        refusal.allow = allowed
+        return refusal
+    }
+
+    /// The table wants a token.
+    var signIn: Refusal {
+        profile.isNode
+            ? Refusal(401, "You must be logged in to use this application", as: .text)
+            : Refusal(401, "Unauthorized")
+    }
+}
+
+extension Refusal {
+    /// No such path: Express' own page on the Node server.
+    static func noRoute(_ call: Call, _ profile: Profile) -> Refusal {
+        profile.isNode
+            ? Refusal(404, "Cannot \(call.method.rawValue) \(call.request.path)", as: .page)
+            : Refusal(404, "Not Found")
+    }
+}
+
+extension TableOptions.Operation {
+    /// What a method does to a table or an item; nil when it is none of these.
+    init?(_ method: HTTPRequest.Method, onItem: Bool) {
+        switch method {
+        case .get, .head: self = .read
+        case .post: self = onItem ? .undelete : .insert
+        case .patch, .put: self = .update
+        case .delete: self = .delete
+        default: return nil
+        }
+    }
+}
+
+extension Call {
+    /// The token of the request in the field where servers of the generation look for it.
+    func token(_ generation: Generation) -> String? {
+        if generation != .datasync { return field("X-ZUMO-AUTH") }
+        guard let value = field(.authorization), value.lowercased().hasPrefix("bearer ") else {
+            return nil
+        }
+        return String(value.dropFirst(7))
+    }
+}

@@ -1,0 +1,56 @@
+import GRDB
+
+/// The backend's own database; nothing but this module reads it.
+enum Schema {
+    /// Creates what is not there yet.
+    static func create(_ database: Database) throws {
+        try database.execute(sql: sql)
+    }
+
+    /// `tables`: one line for each table that exists. `items`: one for each item or tombstone; the
+    /// names `id` to `deleted` are those that compiled queries use, times in milliseconds, the exact
+    /// ticks beside them. `effects`: what each applied write did, never changed afterwards.
+    /// `logins`: the tokens that were handed out.
+    private static let sql = """
+        CREATE TABLE IF NOT EXISTS tables (
+          key INTEGER PRIMARY KEY,
+          name TEXT NOT NULL COLLATE NOCASE UNIQUE,
+          soft_delete INTEGER NOT NULL,
+          id_kind TEXT NOT NULL,
+          needs_sign_in INTEGER NOT NULL,
+          declared_columns TEXT NOT NULL,
+          seen_columns TEXT NOT NULL DEFAULT '[]',
+          last_stamp INTEGER NOT NULL DEFAULT 0,
+          last_number INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS items (
+          position INTEGER PRIMARY KEY,
+          table_key INTEGER NOT NULL REFERENCES tables(key),
+          id TEXT NOT NULL,
+          columns TEXT NOT NULL,
+          created_at INTEGER NOT NULL,
+          created_ticks INTEGER NOT NULL,
+          stamp INTEGER NOT NULL,
+          stamp_ticks INTEGER NOT NULL,
+          revision INTEGER NOT NULL,
+          version TEXT NOT NULL,
+          deleted INTEGER NOT NULL,
+          UNIQUE (table_key, id)
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS items_by_stamp ON items (table_key, stamp, id);
+        CREATE TABLE IF NOT EXISTS effects (
+          number INTEGER PRIMARY KEY AUTOINCREMENT,
+          table_name TEXT NOT NULL,
+          item_id TEXT NOT NULL,
+          kind TEXT NOT NULL,
+          method TEXT NOT NULL,
+          idempotency_key TEXT,
+          at INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS logins (
+          token TEXT PRIMARY KEY,
+          user_id TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS effects_by_item ON effects (table_name, item_id);
+        """
+}

@@ -1,0 +1,242 @@
+private import CMicroHTTPD
+import Glibc
+import Synchronization
+
+/// Accepts connections and cuts those that take a place in vain, on the server's one thread of its own:
+/// clients that hang up while their stream is idle, which libmicrohttpd cannot notice since it does not
+/// watch suspended connections, and clients whose request does not arrive in time.
+///
+/// libmicrohttpd 0.9.75 could accept by itself, but its way to stop accepting
+/// (`MHD_quiesce_daemon`) races with its threads and then aborts the process.
+final class ConnectionReaper: Sendable {
+    /// Takes an accepted socket over; false when it could not and closed the socket.
+    typealias Deliver = @Sendable (_ descriptor: CInt, _ peer: SocketAddress) -> Bool
+
+    private struct Watched {
+        var isOpen = true
+        var nextToken: UInt64 = ConnectionReaper.firstStream
+        var streams: [UInt64: StreamFeed] = [:]
+    }
+    /// A token of an event below this is a listener, this one the wake-up, one above it a stream.
+    private static let wakeupToken: UInt64 = 1 << 32
+    private static let firstStream: UInt64 = wakeupToken + 1
+
+    private let sockets: [ListeningSocket]
+    private let limits: Limits
+    private let events: EventSet
+    private let wakeup: Wakeup
+    private let connections = Atomic<Int>(0)
+    private let open = OpenConnections()
+    private let spare = SpareDescriptor()
+    private let isStopping = Atomic<Bool>(false)
+    private let watched = Mutex(Watched())
+
+    /// Takes the sockets over; ``closeSockets()`` closes them.
+    init(_ sockets: [ListeningSocket], limits: Limits) throws(StartFailure) {
+        self.sockets = sockets
+        self.limits = limits
+        guard let events = EventSet() else { throw .noDescriptors }
+        guard let wakeup = Wakeup() else {
+            events.close()
+            throw .noDescriptors
+        }
+        self.events = events
+        self.wakeup = wakeup
+        events.add(wakeup.descriptor, .input, token: Self.wakeupToken)
+        for (index, socket) in sockets.enumerated() {
+            events.add(socket.descriptor, .input, token: UInt64(index))
+        }
+    }
+
+    deinit {
+        events.close()
+        wakeup.close()
+    }
+
+    /// Accepts and watches until ``stop()``. Runs on the thread that the server made for it.
+    ///
+    /// 1. Wait for a connection, a hang-up or a wake-up.
+    /// 2. Hand each new connection over, as long as there is room.
+    /// 3. Without room, cut a connection that waits for a whole request in vain, or those whose
+    ///    clients do not read their answers. Without room or descriptors, switch the listeners off; a
+    ///    connection that closes wakes this thread, and otherwise the time-out tries again.
+    /// 4. Cut the stream of each client that hung up.
+    /// 5. A few times in the time that a request may take, cut those that take longer.
+    @available(*, noasync)
+    func run(deliver: Deliver) {
+        var isListening = true
+        var isShort = false
+        while !isStopping.load(ordering: .acquiring) {
+            open.cutOverdue(seconds: limits.requestSeconds)
+            let hasConnections = connections.load(ordering: .relaxed) > 0
+            let ready = events.wait(
+                milliseconds: isShort
+                    ? limits.acceptRetryMilliseconds
+                    : hasConnections ? limits.requestSeconds * 250 : -1)
+            isShort = false
+            for token in ready {
+                if token == Self.wakeupToken {
+                    wakeup.clear()
+                } else if token < Self.wakeupToken {
+                    isShort = !accept(from: sockets[Int(token)], deliver: deliver) || isShort
+                } else {
+                    hungUp(token)
+                }
+            }
+            let wants = !isShort
+            if wants != isListening { listen(wants) }
+            isListening = wants
+        }
+    }
+
+    /// Ends ``run(deliver:)``. The sockets are closed by ``closeSockets()`` once its thread has ended.
+    func stop() {
+        isStopping.store(true, ordering: .releasing)
+        wakeup.signal()
+    }
+
+    /// Closes the listening sockets and forgets all streams, after ``run(deliver:)`` has returned.
+    func closeSockets() {
+        watched.withLock { $0 = Watched(isOpen: false) }
+        for socket in sockets { socket.close() }
+    }
+
+    /// Says that a connection has started.
+    func opened(_ record: ConnectionRecord) { open.insert(record) }
+
+    /// Says that a connection has ended and its socket will be closed.
+    func closed(_ record: ConnectionRecord) {
+        open.remove(record)
+        makeRoom()
+    }
+
+    /// Cuts a connection whose client does not send the rest of its body, for the memory that it holds.
+    func makeRoomForBody() { open.makeRoomForBody(seconds: limits.spareSeconds) }
+
+    private func makeRoom() {
+        let before = connections.wrappingSubtract(1, ordering: .relaxed).oldValue
+        if before >= limits.connections { wakeup.signal() }
+    }
+
+    /// Watches a stream's socket until ``unwatch(_:descriptor:)``; nil when the server is stopping.
+    func watch(_ feed: StreamFeed, descriptor: CInt) -> UInt64? {
+        watched.withLock { watched in
+            guard watched.isOpen else { return nil }
+            let token = watched.nextToken
+            watched.nextToken += 1
+            watched.streams[token] = feed
+            events.add(descriptor, .hangUp, token: token)
+            return token
+        }
+    }
+
+    /// Forgets a stream. The socket must still be open.
+    func unwatch(_ token: UInt64, descriptor: CInt) {
+        watched.withLock { watched in
+            guard watched.streams.removeValue(forKey: token) != nil else { return }
+            events.remove(descriptor)
+        }
+    }
+
+    private func hungUp(_ token: UInt64) {
+        watched.withLock { $0.streams[token] }?.giveUp()
+    }
+
+    private var hasRoom: Bool { connections.load(ordering: .relaxed) < limits.connections }
+
+    /// Accepts the connections that wait; false when there is no room for one, or no file descriptor. Without
+    /// a descriptor the waiting clients are told to come again.
+    private func accept(from socket: ListeningSocket, deliver: Deliver) -> Bool {
+        if !hasRoom {
+            open.makeRoom(
+                seconds: limits.spareSeconds, slowestBytes: UInt64(limits.spareBytes))
+            return false
+        }
+        while hasRoom {
+            var descriptor: CInt = -1
+            let peer = unsafe SocketAddress { pointer, size in
+                descriptor = unsafe accept4(
+                    socket.descriptor, pointer, &size,
+                    CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue))
+                return descriptor
+            }
+            guard let peer else {
+                switch errno {
+                case EINTR, ECONNABORTED, EPROTO: continue
+                case EMFILE, ENFILE:
+                    turnAway(from: socket)
+                    return false
+                case ENOBUFS, ENOMEM: return false
+                default: return true
+                }
+            }
+            connections.wrappingAdd(1, ordering: .relaxed)
+            if !deliver(descriptor, peer) { makeRoom() }
+        }
+        return true
+    }
+
+    /// Tells waiting clients to come again, at most as many as there may be connections.
+    private func turnAway(from socket: ListeningSocket) {
+        var left = limits.connections
+        while left > 0, spare.turnAway(from: socket) { left -= 1 }
+    }
+
+    private func listen(_ isOn: Bool) {
+        for (index, socket) in sockets.enumerated() {
+            events.change(socket.descriptor, isOn ? .input : .none, token: UInt64(index))
+        }
+    }
+}
+
+/// A descriptor that is kept for the moment when the system gives no more: with it a waiting client gets
+/// an answer instead of none.
+final class SpareDescriptor: Sendable {
+    private let descriptor = Mutex<CInt>(SpareDescriptor.take())
+
+    deinit { descriptor.withLock { descriptor in if descriptor >= 0 { close(descriptor) } } }
+
+    // The path is lent to open for the call alone.
+    private static func take() -> CInt { unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
+
+    /// Accepts one connection in the place of the spare descriptor, answers it 503, and closes it. What the
+    /// client has sent is read first as far as it is here: closing a socket with unread bytes takes the
+    /// answer back.
+    /// - Returns: false when no connection waits, or the descriptor was lost to another thread.
+    @available(*, noasync)
+    func turnAway(from socket: ListeningSocket) -> Bool {
+        descriptor.withLock { descriptor in
+            if descriptor >= 0 { close(descriptor) }
+            defer { descriptor = Self.take() }
+            // Nothing is asked about the peer, so there is nothing to be filled.
+            let client = accept4(
+                socket.descriptor, nil, nil,
+                CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue))
+            guard client >= 0 else { return false }
+            defer { close(client) }
+            var waiting = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
+            // One struct, as the count says; the buffers are as long as they are said to be.
+            _ = unsafe poll(&waiting, 1, CInt(Limits.turnedAwayMilliseconds))
+            var sent = [UInt8](repeating: 0, count: Limits.turnedAwayBytes)
+            _ = unsafe sent.withUnsafeMutableBytes { bytes in
+                unsafe recv(client, bytes.baseAddress, bytes.count, 0)
+            }
+            _ = unsafe Self.answer.withUnsafeBytes { bytes in
+                unsafe send(client, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+            }
+            shutdown(client, CInt(SHUT_WR))
+            return true
+        }
+    }
+
+    private static let answer = Array(
+        """
+        HTTP/1.1 503 Service Unavailable\r
+        Retry-After: 5\r
+        Content-Type: application/json\r
+        Connection: close\r
+        Content-Length: 54\r
+        \r
+        {"error":"The system gives no more files; come again"}
+        """.utf8)
+}

@@ -1,0 +1,68 @@
+import TablesProtocol
+
+/// The dashboard's sessions on disk, so that a restart signs no browser out.
+struct SessionFile: Sendable {
+    /// The file, 0600.
+    let file: String
+
+    /// The sessions of the last run; none when the file cannot be understood.
+    func load() -> [OperatorAccess.Session] {
+        guard let bytes = try? Files.read(file), let list = try? JSONValue(parsing: bytes) else {
+            return []
+        }
+        return (list.array ?? []).compactMap { entry in
+            guard let cookie = entry["cookie"]?.string, let value = entry["value"]?.string,
+                let expires = entry["expiresAt"]?.string.flatMap({ Instant(iso: $0) })
+            else { return nil }
+            return OperatorAccess.Session(
+                cookie: cookie, value: value, expiresAt: expires,
+                browser: entry["browser"]?.string ?? "")
+        }
+    }
+
+    /// Keeps the sessions. A failure costs a sign-in after the next start, nothing more.
+    func save(_ sessions: [OperatorAccess.Session]) {
+        let list = JSONValue.array(
+            sessions.map { session in
+                .object([
+                    .init("cookie", .string(session.cookie)),
+                    .init("value", .string(session.value)),
+                    .init("expiresAt", .string(session.expiresAt.text)),
+                    .init("browser", .string(session.browser)),
+                ])
+            })
+        try? Files.write(file, Array(list.text.utf8))
+    }
+}
+
+/// The capability addresses on disk, by the digests of their secrets.
+struct CapabilityFile: Sendable {
+    /// The file, 0600.
+    let file: String
+
+    /// Those of the last run; none when the file cannot be understood, which lets no client use
+    /// `/tables` at such an address.
+    func load() -> [Capability] {
+        guard let bytes = try? Files.read(file), let list = try? JSONValue(parsing: bytes) else {
+            return []
+        }
+        return (list.array ?? []).compactMap { entry in
+            guard let name = entry["name"]?.string, let digest = entry["sha256"]?.string,
+                let made = entry["madeAt"]?.string.flatMap({ Instant(iso: $0) })
+            else { return nil }
+            return Capability(name: name, fingerprint: digest, madeAt: made)
+        }
+    }
+
+    /// Keeps them.
+    func save(_ capabilities: [Capability]) throws(FileFailure) {
+        let list = JSONValue.array(
+            capabilities.map { capability in
+                .members(
+                    ("name", .string(capability.name)),
+                    ("sha256", .string(capability.fingerprint)),
+                    ("madeAt", .time(capability.madeAt)))
+            })
+        try Files.write(file, Array(list.text.utf8))
+    }
+}

@@ -1,0 +1,145 @@
+import SyncCore
+import TablesProtocol
+
+/// What the operator says of one table; what is not said stays as it is.
+struct TablePolicies: Sendable, Hashable {
+    var read: ReadPolicy?
+    var write: WritePolicy?
+    var conflict: ConflictPolicy?
+    var unconditional: ConflictPolicy?
+    var isPublic: Bool?
+    /// The backend assigns the table's ids, which are integers.
+    var hasIntegerIDs = false
+    var parents: [ParentLink]?
+    var preservesHistory: Bool?
+
+    /// Says nothing.
+    init() {}
+
+    /// All that a table says, but whether it is public: that is for the anonymous store to say.
+    init(of table: TableStatus) {
+        read = table.readPolicy
+        write = table.writePolicy
+        conflict = table.conflictPolicy
+        unconditional = table.unconditionalPolicy
+        parents = table.parents
+        preservesHistory = table.preservesHistory
+    }
+
+    /// What a table has of which nothing was said.
+    static let standard: TablePolicies = {
+        var policies = TablePolicies()
+        policies.read = .local
+        policies.write = .local
+        policies.conflict = .ask
+        policies.unconditional = .ask
+        policies.parents = []
+        policies.preservesHistory = false
+        return policies
+    }()
+
+    /// Makes them the table's.
+    func apply(to table: inout TableStatus) {
+        table.readPolicy = read ?? table.readPolicy
+        table.writePolicy = write ?? table.writePolicy
+        table.conflictPolicy = conflict ?? table.conflictPolicy
+        table.unconditionalPolicy = unconditional ?? table.unconditionalPolicy
+        table.isPublic = isPublic ?? table.isPublic
+        if hasIntegerIDs { table.idKind = .integer }
+        table.parents = parents ?? table.parents
+        table.preservesHistory = preservesHistory ?? table.preservesHistory
+    }
+
+    /// Reads words joined by `+`, such as `revalidate+write-through`; nil for an unknown word.
+    init?(words text: some StringProtocol) {
+        for word in text.split(separator: "+", omittingEmptySubsequences: false) {
+            if let read = ReadPolicy(rawValue: String(word)) { self.read = read }
+            if let write = WritePolicy(rawValue: String(word)) { self.write = write }
+            if let conflict = ConflictPolicy(rawValue: String(word)) { self.conflict = conflict }
+            if word.hasPrefix(Self.parentPrefix) {
+                guard let link = ParentLink(String(word.dropFirst(Self.parentPrefix.count))) else {
+                    return nil
+                }
+                parents = (parents ?? []) + [link]
+                continue
+            }
+            switch word {
+            case "public": isPublic = true
+            case "integer-ids": hasIntegerIDs = true
+            case "preserve-history": preservesHistory = true
+            case "unconditional-client": unconditional = .client
+            case "unconditional-ask": unconditional = .ask
+            default: guard Self.words.contains(String(word)) else { return nil }
+            }
+        }
+    }
+
+    /// Reads the body of a request that changes a table.
+    init(_ body: JSONValue) throws(Problem) {
+        read = try Self.word("readPolicy", body)
+        write = try Self.word("writePolicy", body)
+        conflict = try Self.word("conflictPolicy", body)
+        unconditional = try Self.word("unconditionalPolicy", body)
+        if let unconditional, unconditional != .ask, unconditional != .client {
+            throw .invalid("unconditionalPolicy must be ask or client.")
+        }
+        if let value = body["isPublic"] {
+            guard let bool = value.bool else { throw .invalid("isPublic must be true or false.") }
+            isPublic = bool
+        }
+        if let value = body["preserveHistory"] {
+            guard let bool = value.bool else {
+                throw .invalid("preserveHistory must be true or false.")
+            }
+            preservesHistory = bool
+        }
+        if let value = body["parents"] { parents = try Self.parents(value) }
+    }
+
+    private static func parents(_ value: JSONValue) throws(Problem) -> [ParentLink] {
+        let links = value.array?.map { element in
+            element["table"]?.string.flatMap { TableName($0) }.flatMap { table in
+                element["column"]?.string.flatMap { column in
+                    column.isEmpty ? nil : ParentLink(table: table, column: column)
+                }
+            }
+        }
+        guard let links, !links.contains(nil) else {
+            throw .invalid("parents must be a list of objects with a table and a column.")
+        }
+        return links.compactMap(\.self)
+    }
+
+    private static func word<Policy: RawRepresentable & CaseIterable>(
+        _ name: String, _ body: JSONValue
+    ) throws(Problem) -> Policy? where Policy.RawValue == String {
+        guard let value = body[name] else { return nil }
+        if let policy = value.string.flatMap(Policy.init(rawValue:)) { return policy }
+        let all = Policy.allCases.map(\.rawValue).joined(separator: ", ")
+        throw .invalid("\(name) must be one of \(all).")
+    }
+
+    private static let parentPrefix = "parent:"
+
+    private static let words = Set(
+        ReadPolicy.allCases.map(\.rawValue) + WritePolicy.allCases.map(\.rawValue)
+            + ConflictPolicy.allCases.map(\.rawValue))
+}
+
+/// The policies of one table, as `--policy` says them.
+package struct PolicySetting: Sendable, Hashable {
+    let table: TableName
+    let policies: TablePolicies
+}
+
+extension PolicySetting {
+    /// Reads `todoitem=revalidate+write-through`; nil when it cannot be understood.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2, let table = TableName(parts[0]),
+            let policies = TablePolicies(words: parts[1])
+        else { return nil }
+        self.table = table
+        self.policies = policies
+    }
+}

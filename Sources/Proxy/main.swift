@@ -1,3 +1,0 @@
-ThisProcess.keepFilesPrivate()
-ThisProcess.raiseFileLimit()
-await Understudy.runAsProcess()

@@ -1,0 +1,61 @@
+import SyncCore
+import TablesProtocol
+
+/// Runs in which the engines sync by themselves.
+extension Simulation {
+    /// Lets time pass as it does for a process: from one moment that a task waits for to the next,
+    /// and whatever is ready then runs before time goes on.
+    ///
+    /// 1. Before each stretch: is something due, and is nothing in the way?
+    /// 2. If so and no request is made in the stretch, the proxy has waited that long; a request
+    ///    begins the count anew.
+    /// 3. Waiting for longer than 30 s is a fault.
+    func pass(_ time: Duration) async throws {
+        let end = clock.uptime() + time
+        await executor.quiet()
+        while clock.uptime() < end, faults.isEmpty {
+            var before: [Int: Int] = [:]
+            for proxy in proxies where try await isWaiting(proxy) {
+                before[proxy.number] = proxy.transport.requests
+            }
+            let began = clock.uptime()
+            let next = min(clock.nextDeadline ?? end, end)
+            clock.advance(by: max(next - began, .milliseconds(1)))
+            await executor.quiet()
+            for proxy in proxies {
+                guard before[proxy.number] == proxy.transport.requests else {
+                    proxy.waited = .zero
+                    continue
+                }
+                proxy.waited += clock.uptime() - began
+                if proxy.waited > .seconds(30) {
+                    fault(.liveness, "p\(proxy.number) tries nothing for \(proxy.waited)")
+                }
+            }
+        }
+    }
+
+    /// Whether a proxy has something due that nothing but its own schedule keeps from being tried.
+    private func isWaiting(_ proxy: SimulatedProxy) async throws -> Bool {
+        guard proxy.transport.isClear, !proxy.isDiskFull,
+            await proxy.engine.backendStatus.state != .signedOut
+        else { return false }
+        let now = clock.now()
+        var seen: Set<String> = []
+        return try await proxy.look().open.contains { operation in
+            // Of one item's operations only the first can be due.
+            guard seen.insert(operation.itemID).inserted else { return false }
+            switch operation.state {
+            case .queued: return true
+            case .waiting, .unknown: return operation.nextAttemptAt.map { $0 <= now } ?? false
+            case .sending, .conflict, .quarantined, .done, .discarded, .collapsed: return false
+            }
+        }
+    }
+
+    /// Says by which column items name those that they need.
+    func declareParents(_ proxy: SimulatedProxy) async throws {
+        let link = ParentLink(table: table, column: "p")
+        _ = try await proxy.store.updateTable(table) { $0.parents = [link] }
+    }
+}

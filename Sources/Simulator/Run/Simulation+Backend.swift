@@ -1,0 +1,117 @@
+import Backend
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+
+/// The backend is put back to an earlier copy of itself.
+extension Simulation {
+    /// Keeps a copy of the backend, or puts it back to the one that was kept.
+    ///
+    /// What it had applied since is gone by no fault of the proxies, and what is promised of it is
+    /// what the copy says. What is still open was never said to be there: it stays promised.
+    func keepOrRestore() async throws {
+        await executor.quiet()
+        guard let copy else { return try keepCopy() }
+        try restore(copy)
+        self.copy = nil
+        wentBack = true
+        trace.note("others: the backend is put back")
+        trace.fault("backend restored")
+        var open: [String: [OperationSummary]] = [:]
+        for proxy in proxies {
+            // Connections to the old server end with it.
+            proxy.transport.dropLate()
+            proxy.answers = [:]
+            for operation in try await proxy.operations(OperationState.open) {
+                open[operation.itemID, default: []].append(operation)
+            }
+        }
+        let rows = try remote()
+        for id in model.ids {
+            let row = rows.first { $0.id.text == id }
+            promise(id, as: row, open: open[id] ?? [])
+        }
+    }
+
+    private func promise(_ id: String, as row: Item?, open: [OperationSummary]) {
+        if !open.contains(where: { $0.kind == .delete }) { model.deletedBy[id] = nil }
+        // What the others wrote is what the copy says, or what an insert brings that is still open.
+        model.promised[id]?["e"] = row?.columns["e"]?.string
+        guard let row, !row.deleted else {
+            // It may come back after an item that names it.
+            model.released.insert(id)
+            if !open.contains(where: { $0.kind == .insert }) { model.spoiled.insert(id) }
+            return
+        }
+        for column in (model.promised[id] ?? [:]).keys {
+            let isOpen = open.contains { $0.kind == .insert || $0.changedColumns.contains(column) }
+            if !isOpen { model.promised[id]?[column] = row.columns[column]?.string }
+        }
+    }
+
+    private func keepCopy() throws {
+        copy = try backend.copy()
+        trace.note("others: the backend is copied")
+    }
+
+    private func restore(_ copy: TablesBackend.Copy) throws { try backend.restore(copy) }
+}
+
+/// Other writers at the backend.
+extension Simulation {
+    func insertElsewhere() {
+        let id = "x\(nextValue())"
+        let body = #"{"id":"\#(id)","m0":"0","m1":"0","m2":"0","e":"\#(id)","s":"0"}"#
+        guard elsewhere("POST", nil, body) == 201 else { return }
+        model.ids.append(id)
+        for column in ["m0", "m1", "m2"] { model.wrote(-1, id, column, "0") }
+        model.wrote(-1, id, "e", id)
+    }
+
+    func updateElsewhere() throws {
+        guard let id = pickID() else { return }
+        let row = try remote().first { $0.id.text == id && !$0.deleted }
+        guard let row else { return }
+        let value = nextValue()
+        // The third generation replaces whole rows.
+        let isWhole = plan.generation == .datasync
+        var columns = isWhole ? row.columns : Columns()
+        columns["e"] = .string(value)
+        if random.happens(0.3) { columns["s"] = .string(value) }
+        if isWhole { columns["id"] = .string(id) }
+        let status = elsewhere(isWhole ? "PUT" : "PATCH", id, columns.text)
+        if status == 200 { model.wrote(-1, id, "e", value) }
+    }
+
+    func deleteElsewhere() {
+        guard let id = pickID(), elsewhere("DELETE", id, nil) < 300 else { return }
+        model.spoiled.insert(id)
+        model.wrote(-1, id)
+    }
+
+    /// In one step: nothing else happens between the write and what the model records of it.
+    private func elsewhere(_ method: String, _ id: String?, _ body: String?) -> Int {
+        let path = "/tables/todoitem" + (id.map { "/\($0)" } ?? "")
+        trace.note("others: \(method) \(id ?? "")")
+        var request = Request.tables(method, path, body)
+        if let name = HTTPField.Name("ZUMO-API-VERSION") {
+            request.head.headerFields[name] =
+                switch plan.generation {
+                case .mobileServices: nil
+                case .mobileApps: "2.0.0"
+                case .datasync: "3.0.0"
+                }
+        }
+        return backend.respond(to: request).head.status.code
+    }
+}
+
+/// What the run reads at the backend, past the proxies. Time does not move meanwhile.
+extension Simulation {
+    /// What took effect at the backend, in order.
+    func effects() throws -> [Effect] { try backend.effects() }
+
+    /// The rows at the backend, tombstones too.
+    func remote() throws -> [Item] { try backend.items(in: table) }
+}

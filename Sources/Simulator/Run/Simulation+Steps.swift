@@ -1,0 +1,282 @@
+import Backend
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+
+extension Simulation {
+    func step(_ proxy: SimulatedProxy) async throws {
+        if plan.isRestored, random.happens(0.08) { return try await keepOrRestore() }
+        switch random.next(below: 100) {
+        case 0..<10: try await insertHere(proxy)
+        case 10..<30: try await updateHere(proxy)
+        case 30..<36: try await deleteHere(proxy)
+        case 36..<40: insertElsewhere()
+        case 40..<50: try updateElsewhere()
+        case 50..<53: deleteElsewhere()
+        case 53..<73 where plan.isAutomatic:
+            try await pass(.seconds(Int64(random.next(below: 60))))
+        case 53..<73: await run(proxy)
+        case 73..<78: advance(by: .seconds(Int64(random.next(below: 900))))
+        case 78..<82: proxy.transport.faultRate = random.pick([0, 0.1, 0.3, 0.6, 0.9])
+        // A process that syncs by itself may crash between a write and its answer, which no client could
+        // tell from an answer: these runs are without crashes.
+        case 82..<86 where plan.isAutomatic: try await pass(.seconds(20))
+        case 82..<86: proxy.transport.planCrash(in: Int(random.next(below: 12)))
+        case 86..<88: proxy.transport.partition(random.happens(0.5))
+        case 88..<93: try await decide(proxy)
+        case 93..<95: try pull(proxy)
+        case 95: try await undo(proxy)
+        case 96: try await strain(proxy)
+        case 97: try await age(proxy)
+        default:
+            // Time that jumps is no waiting.
+            for proxy in proxies { proxy.waited = .zero }
+            clock.jump(by: .seconds(random.pick([-86_400, 3600, 86_400])))
+            trace.fault("clock jump")
+        }
+    }
+
+    /// What happens while a request of a proxy is under way.
+    func interfere(_ number: Int) async {
+        let proxy = proxies[number]
+        // In parallel another request may end the process under the write's hands.
+        guard !proxy.transport.isDead, plan.parallelism == 1 || !proxy.transport.plansCrash else {
+            return
+        }
+        trace.note("p\(number) meanwhile")
+        do {
+            switch random.next(below: 8) {
+            case 0..<3: try await updateHere(proxy)
+            case 3: try await insertHere(proxy)
+            case 4: try await deleteHere(proxy)
+            case 5: try updateElsewhere()
+            default: try pull(proxy)
+            }
+        } catch {
+            fault(.kept, "a step failed: \(error)")
+        }
+    }
+
+    /// Moves the time at once, for all.
+    func advance(by time: Duration) {
+        for proxy in proxies { proxy.waited = .zero }
+        clock.advance(by: time)
+    }
+
+    // MARK: Local clients
+
+    private func insertHere(_ proxy: SimulatedProxy) async throws {
+        let value = nextValue()
+        let given = random.happens(0.6) ? try ItemID("i\(nextValue())") : nil
+        var columns = Columns(stored: #"{"m0":"0","m1":"0","m2":"0","e":"0","s":"\#(value)"}"#)
+        columns[proxy.column] = .string(value)
+        let parent = plan.hasParents && random.happens(0.5) ? model.ids.last : nil
+        if let parent { columns["p"] = .string(parent) }
+        let outcome = await submit(.insert(ItemBody(id: given, columns: columns)), proxy)
+        guard case .inserted(let item) = outcome else { return }
+        let id = item.id.text
+        trace.note("p\(proxy.number) insert \(id)")
+        model.ids.append(id)
+        if let parent { model.parents[id] = parent }
+        for column in ["m0", "m1", "m2", "e"] { model.wrote(proxy.number, id, column, "0") }
+        model.wrote(proxy.number, id, proxy.column, value)
+        promise(item, proxy)
+    }
+
+    private func updateHere(_ proxy: SimulatedProxy) async throws {
+        guard let id = pickID() else { return }
+        let value = nextValue()
+        var columns = Columns()
+        columns[proxy.column] = .string(value)
+        if random.happens(0.3) { columns["s"] = .string(value) }
+        var (condition, seen) = (IfMatch.absent, Item?.none)
+        if random.happens(0.3), let row = try await proxy.row(id) {
+            (condition, seen) = (.versions([row.version]), row)
+        }
+        let outcome = await submit(.update(try ItemID(id), columns), proxy, condition)
+        if case .preconditionFailed(let item) = outcome, let seen, !mayChange(seen, into: item) {
+            fault(.answers, "\(id) refuses the version that was just read", id)
+        }
+        guard case .updated(let item) = outcome else { return }
+        trace.note("p\(proxy.number) update \(id)")
+        if item.columns[proxy.column] != .string(value) {
+            fault(.ownWrites, "\(id) does not show what was written", id)
+        }
+        guard isLatest(item, proxy) else { return }
+        model.wrote(proxy.number, id, proxy.column, value)
+        // A write after a delete that was not sent brings the item back.
+        model.deletedBy[id] = nil
+        promise(item, proxy)
+    }
+
+    /// Whether the item may have become another one since it was seen: only by others who were at
+    /// work meanwhile, and with other columns.
+    private func mayChange(_ seen: Item, into item: Item) -> Bool {
+        guard plan.parallelism > 1 || plan.isAutomatic else { return false }
+        return item.deleted || !item.columns.changedNames(from: seen.columns).isEmpty
+    }
+
+    private func deleteHere(_ proxy: SimulatedProxy) async throws {
+        guard let id = pickID() else { return }
+        let outcome = await submit(.delete(try ItemID(id)), proxy)
+        guard case .deleted(let item) = outcome else { return }
+        trace.note("p\(proxy.number) delete \(id)")
+        model.spoiled.insert(id)
+        model.wrote(proxy.number, id)
+        proxy.rewritten.insert(id)
+        guard isLatest(item, proxy) else { return }
+        // With the undo of a delete that was sent it comes to nothing, and a backend that was put back
+        // may have the row again.
+        let isForced = !wentBack || !model.released.contains(id)
+        model.deletedBy[id] = isForced ? proxy.number : nil
+        proxy.shown[id] = .some(nil)
+        proxy.answers[id] = nil
+    }
+
+    /// Whether no later write of the item is recorded: a client that waits for two answers may get the
+    /// later one first.
+    private func isLatest(_ item: Item, _ proxy: SimulatedProxy) -> Bool {
+        let id = item.id.text
+        guard proxy.booked[id].map({ $0 <= item.updatedAt }) ?? true else { return false }
+        proxy.booked[id] = item.updatedAt
+        return true
+    }
+
+    private func promise(_ item: Item, _ proxy: SimulatedProxy) {
+        proxy.shown[item.id.text] = item.columns
+        proxy.answers[item.id.text] = proxy.isRunning || plan.isAutomatic ? nil : item
+        proxy.rewritten.insert(item.id.text)
+    }
+
+    private func submit(
+        _ action: LocalWrite.Action, _ proxy: SimulatedProxy, _ condition: IfMatch = .absent
+    ) async -> WriteOutcome {
+        clock.advance(by: .milliseconds(5))
+        let outcome = await proxy.store.submit(
+            LocalWrite(table: table, action: action, conditions: Conditions(ifMatch: condition)))
+        switch outcome {
+        case .inserted, .updated, .deleted, .undeleted: proxy.acknowledged += 1
+        case .missing, .gone, .preconditionFailed, .alreadyExists,
+            .unknownWhilePartial, .tableNotAllowed, .invalid:
+            break
+        case .storageFull where proxy.isDiskFull: break
+        case .storageFull, .readOnly, .busy, .failed:
+            fault(.kept, "a write was answered \(outcome)")
+        }
+        return outcome
+    }
+
+    func pickID() -> String? { model.ids.isEmpty ? nil : random.pick(model.ids) }
+
+    // MARK: The engine, the person, time
+
+    func run(_ proxy: SimulatedProxy) async {
+        trace.note("p\(proxy.number) run")
+        proxy.answers = [:]
+        proxy.isRunning = true
+        switch random.next(below: 10) {
+        case 0..<3: _ = await proxy.engine.push()
+        case 3: _ = await proxy.engine.pull(table, reconcile: true)
+        default: _ = await proxy.engine.sync()
+        }
+        proxy.isRunning = false
+        proxy.answers = [:]
+    }
+
+    /// A person decides on something that is stuck; false when nothing is.
+    @discardableResult
+    func decide(_ proxy: SimulatedProxy) async throws -> Bool {
+        guard let stuck = try await proxy.operations([.conflict, .quarantined]).first else {
+            return false
+        }
+        proxy.answers = [:]
+        if stuck.state == .quarantined {
+            trace.note("p\(proxy.number) retry \(stuck.itemID)")
+            _ = try await proxy.store.retry(stuck.id, revision: stuck.revision)
+            return true
+        }
+        let choice = random.pick([Resolution.mine, .server, .merged])
+        trace.note("p\(proxy.number) resolve \(stuck.itemID) \(choice)")
+        model.spoiled.insert(stuck.itemID)
+        model.decided.insert(stuck.id)
+        proxy.shown[stuck.itemID] = nil
+        _ = try await proxy.store.resolve(stuck.id, revision: stuck.revision, choice)
+        return true
+    }
+
+    /// The clients with stores of their own sync, and hold what the proxy holds.
+    func pull(_ proxy: SimulatedProxy) throws {
+        let client = random.pick(proxy.clients)
+        trace.note("p\(proxy.number) client \(client.kind) syncs")
+        try client.sync(proxy.store, table)
+    }
+
+    /// More than a month passes, and maintenance runs: I9, no open operation goes by age.
+    private func age(_ proxy: SimulatedProxy) async throws {
+        for client in proxy.clients { try sync(client, proxy) }
+        let before = Set(try await proxy.operations(OperationState.open).map(\.id))
+        advance(by: .seconds(35 * 86_400))
+        trace.note("p\(proxy.number) a month passes")
+        if try await plantedBug?.runsMaintenance(of: proxy) != true {
+            try await proxy.store.sweep()
+        }
+        if proxy.transport.isDead { return }
+        var kept = OperationState.open
+        // An engine that goes on meanwhile may bring them where they belong.
+        if plan.isAutomatic { kept.formUnion([.done, .collapsed]) }
+        let after = Set(try await proxy.operations(kept).map(\.id))
+        if !before.isSubset(of: after) { fault(.age, "an open operation went by age") }
+    }
+
+    func sync(_ client: DownstreamClient, _ proxy: SimulatedProxy) throws {
+        try client.sync(proxy.store, table)
+    }
+}
+
+/// What happens seldom: a person goes back, a table is forgotten, the disk is full.
+extension Simulation {
+    /// A person undoes something of the latest history. What becomes of the item is no longer forced.
+    func undo(_ proxy: SimulatedProxy) async throws {
+        let entries = try await proxy.store.history(after: nil, limit: 20).items
+            .filter(\.undoable)
+        guard !entries.isEmpty else { return }
+        let entry = random.pick(entries)
+        trace.note("p\(proxy.number) undo \(entry.kind) \(entry.itemID ?? "")")
+        trace.fault("undo")
+        for id in entry.itemID.map({ [$0] }) ?? model.ids { release(id, proxy) }
+        _ = try await proxy.store.undo(entry.id)
+    }
+
+    /// The table is forgotten by force, or the disk is full for a while.
+    func strain(_ proxy: SimulatedProxy) async throws {
+        // Rows that made room for others come back from the backend, but not from one that forgot
+        // them as well.
+        if !plan.isRestored, proxy.isDiskFull || random.happens(0.6) {
+            try await proxy.fillDisk(!proxy.isDiskFull)
+            if proxy.isDiskFull { trace.fault("disk full") }
+            return trace.note("p\(proxy.number) disk \(proxy.isDiskFull ? "full" : "free")")
+        }
+        let open = try await proxy.operations(OperationState.open)
+        guard case .purged = await proxy.engine.purge(table, force: true) else { return }
+        trace.note("p\(proxy.number) purge")
+        trace.fault("purge")
+        for operation in open {
+            model.decided.insert(operation.id)
+            release(operation.itemID, proxy)
+        }
+        (proxy.shown, proxy.answers) = ([:], [:])
+        // A purge leaves no tombstones: clients with stores of their own purge as well.
+        for client in proxy.clients { client.forget() }
+    }
+
+    /// Nothing about an item is forced any more.
+    private func release(_ id: String, _ proxy: SimulatedProxy) {
+        model.spoiled.insert(id)
+        model.released.insert(id)
+        model.deletedBy[id] = nil
+        proxy.shown[id] = nil
+        proxy.answers[id] = nil
+        proxy.rewritten.insert(id)
+    }
+}

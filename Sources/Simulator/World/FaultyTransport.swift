@@ -1,0 +1,194 @@
+import HTTPMessage
+import HTTPTypes
+import Synchronization
+import TablesProtocol
+
+/// The way from one proxy to the simulated backend: what goes wrong is drawn from the seed, request
+/// by request, and at a planned request or commit the process is gone.
+final class FaultyTransport: HTTPTransport {
+    private struct State {
+        var faultRate = 0.0
+        var isPartitioned = false
+        /// Steps (requests and commits) until the process ends; nil when it goes on.
+        var stepsToCrash: Int?
+        var isDead = false
+        /// Requests that the network delivers some time later.
+        var late: [Request] = []
+        var during: (@Sendable () async -> Void)?
+        /// Requests that were made, and until when, in uptime, an answer asked to wait.
+        var requests = 0
+        var patience = Duration.zero
+    }
+    let base: any HTTPTransport
+    let random: SeededRandom
+    let trace: Trace
+    private let plantedBug: (any PlantedBug)?
+    private let name: String
+    private let state = Mutex(State())
+    private let clock: ManualClock
+    private let executor: SimulationExecutor
+    /// Keeps what is on disk at the moment of the crash.
+    private let onCrash: @Sendable () -> Void
+
+    init(
+        _ name: String, _ base: any HTTPTransport, clock: ManualClock, executor: SimulationExecutor,
+        random: SeededRandom, trace: Trace, plantedBug: (any PlantedBug)?,
+        onCrash: @escaping @Sendable () -> Void
+    ) {
+        (self.name, self.base, self.clock, self.random) = (name, base, clock, random)
+        self.executor = executor
+        (self.trace, self.onCrash, self.plantedBug) = (trace, onCrash, plantedBug)
+    }
+
+    var faultRate: Double {
+        get { state.withLock { $0.faultRate } }
+        set { state.withLock { $0.faultRate = newValue } }
+    }
+    /// Requests that were made so far, whatever became of them.
+    var requests: Int { state.withLock { $0.requests } }
+    /// Whether nothing is in the way: an attempt gets through now, and no answer asked to wait.
+    var isClear: Bool {
+        let now = clock.uptime()
+        return state.withLock { state in
+            state.faultRate == 0 && !state.isPartitioned && !state.isDead
+                && state.stepsToCrash == nil
+                && state.patience <= now
+        }
+    }
+    var isDead: Bool { state.withLock { $0.isDead } }
+    var plansCrash: Bool { state.withLock { $0.stepsToCrash != nil } }
+
+    func planCrash(in steps: Int?) { state.withLock { $0.stepsToCrash = steps } }
+    func restart() { state.withLock { ($0.isDead, $0.stepsToCrash) = (false, nil) } }
+    /// What was held up never arrives.
+    func dropLate() { state.withLock { $0.late = [] } }
+    func partition(_ isPartitioned: Bool) { state.withLock { $0.isPartitioned = isPartitioned } }
+    /// Sets what happens while a request is under way.
+    func during(_ action: (@Sendable () async -> Void)?) { state.withLock { $0.during = action } }
+
+    /// Counts a step; true exactly once, when the process ends with it.
+    func crashes() -> Bool {
+        let isNow = state.withLock { state in
+            guard let steps = state.stepsToCrash, !state.isDead else { return false }
+            state.stepsToCrash = steps - 1
+            guard steps <= 0 else { return false }
+            state.isDead = true
+            return true
+        }
+        if isNow {
+            onCrash()
+            trace.fault("crash")
+        }
+        return isNow
+    }
+
+    func send(_ request: Request) async throws(TransportError) -> Response {
+        executor.settle()
+        state.withLock { $0.requests += 1 }
+        if isDead { throw Self.refused }
+        trace.note("\(name) \(request.head.method.rawValue) \(request.head.path ?? "")")
+        if random.happens(0.5), crashes() { throw Self.lost }
+        if random.happens(0.3) { try await deliverLate() }
+        let response = try await perhaps(request)
+        if let during = state.withLock({ $0.during }), random.happens(0.2) { await during() }
+        if crashes() { throw Self.lost }
+        return response
+    }
+
+    /// What was held up arrives now, out of order; no caller waits for the answers.
+    func deliverLate() async throws(TransportError) {
+        let late = state.withLock { state in
+            defer { state.late = [] }
+            return state.late
+        }
+        for request in late {
+            trace.note("\(name) late \(request.head.method.rawValue) \(request.head.path ?? "")")
+            _ = try await base.send(request)
+        }
+    }
+
+    private func perhaps(_ request: Request) async throws(TransportError) -> Response {
+        if state.withLock({ $0.isPartitioned }) {
+            trace.fault("partition")
+            throw random.happens(0.5) ? Self.refused : Self.lost
+        }
+        if let response = try await plantedBug?.answer(request, base: base, random: random) {
+            return response
+        }
+        guard random.happens(faultRate) else { return try await base.send(request) }
+        let isRead = request.head.method == .get
+        let fault = random.pick(isRead ? Self.readKinds : Self.kinds)
+        trace.fault(fault)
+        return try await go(wrong: fault, request)
+    }
+
+    private func go(
+        wrong fault: String, _ request: Request
+    ) async throws(TransportError) -> Response {
+        switch fault {
+        case "not sent": throw Self.refused
+        case "vanished": throw Self.lost
+        case "answer lost":
+            _ = try await base.send(request)
+            throw Self.lost
+        case "late":
+            state.withLock { $0.late.append(request) }
+            throw Self.lost
+        case "late again":
+            state.withLock { $0.late.append(request) }
+            return try await base.send(request)
+        case "delayed":
+            clock.advance(by: .seconds(Int64(random.next(below: 30))))
+            return try await base.send(request)
+        case "twice":
+            _ = try await base.send(request)
+            return try await base.send(request)
+        case "applied, then 500":
+            _ = try await base.send(request)
+            return answer("500")
+        case "applied, then torn":
+            let whole = try await base.send(request)
+            return Response(
+                status: .ok, headerFields: [.contentType: "application/json"],
+                body: Array((whole.bytes ?? []).dropLast(3)) + Array("{".utf8))
+        case "page":
+            return Response(
+                status: .ok, headerFields: [.contentType: "text/html"],
+                body: Array("<html></html>".utf8))
+        default: return answer(fault)
+        }
+    }
+
+    /// An answer of some server in between; those that ask to wait say so in either form.
+    private func answer(_ status: String) -> Response {
+        var fields: HTTPFields = [:]
+        let seconds = Int64(random.next(below: 90))
+        let patience = clock.uptime() + .seconds(seconds)
+        state.withLock { $0.patience = max($0.patience, patience) }
+        switch random.next(below: 3) {
+        case 0 where ["429", "503"].contains(status): fields[.retryAfter] = String(seconds)
+        case 1 where ["429", "503"].contains(status):
+            let end = clock.now().milliseconds + seconds * 1000
+            fields[.retryAfter] = Instant(milliseconds: end).httpDate
+        default: break
+        }
+        return Response(
+            status: .init(code: Int(status) ?? 503), headerFields: fields,
+            body: Array(#"{"error":"simulated"}"#.utf8))
+    }
+
+    /// What goes wrong with a list.
+    static let readKinds = [
+        "not sent", "vanished", "answer lost", "delayed", "applied, then torn", "page", "500",
+        "502", "503", "504", "429", "408", "401",
+    ]
+    /// What goes wrong with a write.
+    static let kinds =
+        readKinds + [
+            "late", "late again", "twice", "applied, then 500", "400", "403", "409", "412", "413",
+        ]
+    private static let refused = TransportError(
+        reach: .notSent, cause: .connect, message: "Connection refused")
+    private static let lost = TransportError(
+        reach: .maybeSent, cause: .timeout, message: "Timed out")
+}

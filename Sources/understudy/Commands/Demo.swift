@@ -1,0 +1,97 @@
+import ArgumentParser
+import Backend
+import HTTPServer
+import Proxy
+import ServiceLifecycle
+import SyncCore
+import TablesProtocol
+
+/// `understudy demo`: a reference backend and a proxy in one process, with sample todos.
+struct Demo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Try it: a backend, a proxy and a dozen todos in one process.",
+        discussion: """
+            The backend is at 127.0.0.1:8081, the proxy at 127.0.0.1:8080. Stop it with Ctrl-C; the \
+            todos are kept.
+            """)
+
+    @Option(help: "Where the backend listens. (default: 127.0.0.1:8081)")
+    var backendListen: String?
+
+    @Flag(help: "Start over: remove what earlier demos left.")
+    var fresh = false
+
+    @Flag(help: "Do not open the dashboard in a browser.")
+    var noOpen = false
+
+    @OptionGroup var options: ServeOptions
+
+    func run() async throws {
+        var flags = options.flags
+        flags[Settings.backendListen.name] = backendListen.map { [$0] } ?? []
+        let sources = Sources(flags: flags, environment: ThisProcess.environment)
+        let log = try ProcessLog(sources).logger
+        var configuration = try configuration(sources)
+        let lock = try configuration.proxy.folder.open()
+        if fresh { try configuration.proxy.folder.empty() }
+        let backend = try RunningBackend.start(
+            try listen(sources), file: "\(configuration.proxy.folder.path)/backend.sqlite",
+            options: .init(), samples: true)
+        if let address = BackendAddress("http://\(backend.address)") {
+            configuration.proxy.backend = address
+        }
+        let proxy: RunningProxy
+        do {
+            proxy = try await Composition(configuration, log: log).start(lock)
+        } catch {
+            await backend.server.stop()
+            throw error
+        }
+        welcome(proxy, backend)
+        try await Lifetime(services: [backend.service] + proxy.services, log: log).run()
+        await proxy.close()
+    }
+
+    private func configuration(_ sources: Sources) throws -> ServeConfiguration {
+        guard let placeholder = BackendAddress("http://127.0.0.1:8081"),
+            let todos = TableName(RunningBackend.sampleTable)
+        else { throw StartProblem("The demo's own names are not valid.", .error) }
+        var configuration = try ServeConfiguration(
+            sources, backend: placeholder, folderName: "understudy-demo", rebind: true)
+        configuration.proxy.pulledTables = [todos]
+        return configuration
+    }
+
+    private func listen(_ sources: Sources) throws -> ListenAddress {
+        do {
+            return try sources.value(Settings.backendListen)
+                ?? ListenAddress(host: "127.0.0.1", port: 8081)
+        } catch let problem as ConfigurationProblem {
+            throw problem.startProblem
+        }
+    }
+
+    private func welcome(_ proxy: RunningProxy, _ backend: RunningBackend) {
+        let link = proxy.makeLink()
+        ThisProcess.sayLines(
+            """
+
+              Understudy \(Version.text) demo
+
+              Clients         http://\(proxy.address)/tables/\(RunningBackend.sampleTable)
+              Backend         http://\(backend.address)/tables/\(RunningBackend.sampleTable)
+              Data            \(proxy.folder.path)
+              Operator token  \(proxy.folder.tokenFile)
+
+              Dashboard       \(link)
+                              (signs one browser in, within 30 minutes; another link:
+                              understudy open --data \(proxy.folder.path))
+
+              Ctrl-C stops it and loses nothing.
+
+            """)
+        if !noOpen, Browser.hasDisplay, !Browser.open(SignInPage(proxy.folder, url: link)) {
+            ThisProcess.say("No browser could be opened; use the link above.")
+        }
+    }
+}

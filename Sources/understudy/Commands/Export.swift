@@ -1,0 +1,170 @@
+import ArgumentParser
+import HTTPMessage
+import Proxy
+import TablesProtocol
+
+/// `understudy export`.
+struct Export: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write rows, queue and history as JSON lines.",
+        discussion: """
+            One object on each line, told apart by "type": export (the first, with version, \
+            identity and time), item (table, item, state), operation (summary, payload, base, \
+            mine, server, headers, attempts), history, end (the last, with the counts: a file without it is \
+            not whole). Works while an Understudy runs and while none does. Passwords and tokens \
+            are not in it; the contents of rows are.
+            """)
+
+    /// What can be written.
+    enum Part: String, ExpressibleByArgument, CaseIterable {
+        case rows, queue, history
+    }
+
+    @Option(help: "A new file to write to. (default: standard output)")
+    var output: String?
+
+    @Option(
+        parsing: .upToNextOption,
+        help: "rows, queue, history, or some of them; all unless given.")
+    var only: [Part] = []
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let file = try output.map { path throws(StartProblem) in
+            do {
+                return try OutputFile(path)
+            } catch {
+                throw StartProblem("\(error)", .error)
+            }
+        }
+        let parts = only.isEmpty ? Part.allCases : only
+        let identity = options.identity ?? Identity.anonymousKey
+        let counts = try await options.withOperatorOrStore { client in
+            var exporter = Exporter(client: client, file: file, parts: parts)
+            return try await exporter.run(identity)
+        }
+        do {
+            try file?.finish()
+        } catch {
+            throw StartProblem("\(error)", .error)
+        }
+        if let output {
+            ThisProcess.say(
+                "\(output): \(counts.items) items, \(counts.operations) operations, "
+                    + "\(counts.history) entries of history.")
+        }
+    }
+}
+
+/// Writes one export.
+struct Exporter {
+    let client: OperatorClient
+    /// Nil for standard output.
+    let file: OutputFile?
+    let parts: [Export.Part]
+    private(set) var counts = Counts()
+    private var bar = ProgressBar()
+
+    /// What was written.
+    struct Counts: Sendable {
+        var items = 0
+        var operations = 0
+        var history = 0
+    }
+
+    /// Makes an exporter.
+    init(client: OperatorClient, file: OutputFile?, parts: [Export.Part]) {
+        self.client = client
+        self.file = file
+        self.parts = parts
+        // A bar between the lines of the export would spoil both.
+        bar = ProgressBar(isShown: file != nil && ThisProcess.isInteractive)
+    }
+
+    /// Writes all lines.
+    mutating func run(_ identity: String) async throws -> Counts {
+        defer { bar.end() }
+        try write([
+            ("type", .string("export")), ("version", .number(1)),
+            ("identity", .string(identity)), ("at", .string(ThisProcess.now.text)),
+        ])
+        if parts.contains(.rows) { try await rows() }
+        if parts.contains(.queue) { try await queue() }
+        if parts.contains(.history) { try await history() }
+        try write([
+            ("type", .string("end")), ("items", .number(counts.items)),
+            ("operations", .number(counts.operations)), ("history", .number(counts.history)),
+        ])
+        return counts
+    }
+
+    /// The rows of each table in the order of their ids, from one id on to the next, so that rows
+    /// which come or go meanwhile move no other.
+    private mutating func rows() async throws {
+        for table in try await client.get("/tables")["items"]?.array ?? [] {
+            guard let name = table["name"]?.string else { continue }
+            var query: [(String, String?)] = [
+                ("top", String(Proxy.Limits.pageRowsMax)), ("orderby", "id"),
+            ]
+            var last: String?
+            repeat {
+                let page = try await client.get(
+                    "/tables/\(PercentCoding.encode(name))/items",
+                    query + [("filter", last.map { "id gt \(Self.literal($0, of: table))" })])
+                let rows = page["items"]?.array ?? []
+                for row in rows {
+                    try write([
+                        ("type", .string("item")), ("table", .string(name)),
+                        ("item", row["item"] ?? .null), ("state", row["state"] ?? .null),
+                    ])
+                    counts.items += 1
+                }
+                bar.draw("rows of \(name)", done: counts.items, total: nil)
+                last = page["next"] == .null ? nil : rows.last?["item"]?["id"]?.string
+                query = query.filter { $0.0 != "filter" }
+            } while last != nil
+        }
+    }
+
+    private static func literal(_ id: String, of table: JSONValue) -> String {
+        if table["idKind"]?.string == IDKind.integer.rawValue { return id }
+        return "'"
+            + id.split(separator: "'", omittingEmptySubsequences: false)
+            .joined(separator: "''") + "'"
+    }
+
+    private mutating func queue() async throws {
+        var ids: [String] = []
+        try await client.all("/operations") { operation in
+            if let id = operation["id"]?.string { ids.append(id) }
+        }
+        for id in ids {
+            let detail = try await client.get("/operations/\(PercentCoding.encode(id))")
+            guard case .object(let members) = detail else { continue }
+            try write([("type", .string("operation"))] + members.map { ($0.name, $0.value) })
+            counts.operations += 1
+            bar.draw("operations", done: counts.operations, total: ids.count)
+        }
+    }
+
+    private mutating func history() async throws {
+        var lines: [[(String, JSONValue)]] = []
+        try await client.all("/history") { entry in
+            guard case .object(let members) = entry else { return }
+            lines.append([("type", .string("history"))] + members.map { ($0.name, $0.value) })
+        }
+        for line in lines { try write(line) }
+        counts.history = lines.count
+    }
+
+    private func write(_ members: [(String, JSONValue)]) throws {
+        let line = JSONValue.object(members.map { .init($0.0, $0.1) }).text
+        guard let file else { return ThisProcess.print(json: line) }
+        do {
+            try file.print(line)
+        } catch {
+            throw StartProblem("\(error)", .error)
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import ArgumentParser
+import Proxy
+import TablesProtocol
+
+/// `understudy import FILE`.
+struct Import: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Bring an export into this store: its changes as new operations, its history.",
+        discussion: """
+            The open operations of the export become changes of this store, in their order, and go \
+            to the backend with the next sync. With --rows the rows become inserts as well, which \
+            is for a backend that does not have them yet; without it rows come with the next pull. \
+            Entries of history come with their times, marked as imported, and cannot be undone \
+            here. What is here already is left alone, so it can be repeated. JSON: {written, \
+            present, missing, historyAdded, historyPresent, refused, problems}; with --dry-run \
+            {changes, history}.
+            """)
+
+    @Argument(help: "A file that `understudy export` wrote.")
+    var file: String
+
+    @Flag(help: "Insert the rows of the export too.")
+    var rows = false
+
+    @Flag(help: "Only say how much there is.")
+    var dryRun = false
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let export = try ExportFile(reading: file, rows: rows)
+        if dryRun {
+            let plan = JSONValue.members(
+                ("changes", .number(export.changes.count)),
+                ("history", .number(export.history.count)))
+            return options.show(plan) { _ in
+                [
+                    "\(export.changes.count) changes would be made, "
+                        + "\(export.history.count) entries of history brought in."
+                ]
+            }
+        }
+        let result = try await options.withOperatorOrStore { client in
+            var importer = Importer(client: client)
+            // History first, so that what the changes leave there stands before it.
+            try await importer.send("history", export.history)
+            try await importer.send("changes", export.changes)
+            return importer.result
+        }
+        options.show(result, TerminalText.imported)
+        if result["refused"]?.integer ?? 0 > 0 { throw ExitStatus.error }
+    }
+}
+
+/// Sends the parts of an export, in requests of bounded size.
+private struct Importer {
+    let client: OperatorClient
+    private static let names = [
+        "written", "present", "missing", "historyAdded", "historyPresent", "refused",
+    ]
+    private var counts: [String: Int64] = [:]
+    private var problems: [JSONValue] = []
+
+    init(client: OperatorClient) { self.client = client }
+
+    /// Sends one list of the request.
+    mutating func send(_ name: String, _ elements: [JSONValue]) async throws {
+        var rest = elements[...]
+        var bar = ProgressBar()
+        defer { bar.end() }
+        while !rest.isEmpty {
+            let batch = Array(rest.prefix(Self.batch(rest)))
+            let done = elements.count - rest.count
+            rest = rest.dropFirst(batch.count)
+            let result = try await client.post("/import", [], .members((name, .array(batch))))
+            for name in Self.names { counts[name, default: 0] += result[name]?.integer ?? 0 }
+            problems += (result["problems"]?.array ?? []).map { Self.moved($0, by: done) }
+            bar.draw(name, done: elements.count - rest.count, total: elements.count)
+        }
+    }
+
+    /// What became of everything that was sent.
+    var result: JSONValue {
+        .object(
+            Self.names.map { .init($0, .number(counts[$0] ?? 0)) }
+                + [.init("problems", .array(problems))])
+    }
+
+    /// How many elements fit into one request: at least one.
+    private static func batch(_ rest: ArraySlice<JSONValue>) -> Int {
+        var bytes = 0
+        let fitting = rest.prefix(Proxy.Limits.importedOperations).prefix { element in
+            bytes += element.text.utf8.count
+            return bytes <= Limits.importedBytes
+        }
+        return max(fitting.count, 1)
+    }
+
+    /// A problem with its place in the whole list.
+    private static func moved(_ problem: JSONValue, by count: Int) -> JSONValue {
+        .members(
+            ("list", problem["list"] ?? .null),
+            ("index", .number((problem["index"]?.integer ?? 0) + Int64(count))),
+            ("detail", problem["detail"] ?? .null))
+    }
+}
+
+/// What a file that `understudy export` wrote has for another store, as `POST /import` takes it.
+struct ExportFile: Sendable {
+    /// The rows as inserts, where they are wanted, then the open operations in their order.
+    private(set) var changes: [JSONValue] = []
+    /// The history, the latest first.
+    private(set) var history: [JSONValue] = []
+
+    /// Reads the file to its end; one that breaks off is refused.
+    /// - Throws: ``StartProblem`` with the sentence that says why.
+    init(reading file: String, rows: Bool) throws(StartProblem) {
+        var operations: [JSONValue] = []
+        var isWhole = false
+        try Self.eachLine(of: file) { line throws(StartProblem) in
+            guard let value = try? JSONValue(parsing: line.bytes) else {
+                throw StartProblem(
+                    "\(file):\(line.number) is no JSON; nothing was imported.", .error)
+            }
+            switch value["type"]?.string {
+            case "item" where rows: changes.append(Self.insert(value))
+            case "operation": operations.append(Self.change(value))
+            case "history": history.append(value)
+            case "end": isWhole = true
+            default: break
+            }
+        }
+        guard isWhole else {
+            throw StartProblem(
+                "\(file) is no whole export: its last line is missing. Nothing was imported.",
+                .error)
+        }
+        changes += operations
+    }
+
+    /// Reads a file line by line, as far as the bounds.
+    private static func eachLine(
+        of path: String, _ body: (BoundedLines.Line) throws(StartProblem) -> Void
+    ) throws(StartProblem) {
+        var lines = BoundedLines(
+            lineBytes: Limits.importedLineBytes, totalBytes: Limits.importedFileBytes)
+        do {
+            guard let file = try InputFile(path, streams: true) else {
+                throw StartProblem("There is no file \(path).", .error)
+            }
+            while let piece = try file.next() {
+                for line in try lines.take(piece) { try body(line) }
+            }
+            if let line = lines.end() { try body(line) }
+        } catch let excess as BoundedLines.Excess {
+            throw StartProblem(sentence(excess, path), .error)
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("\(error)", .error)
+        }
+    }
+
+    /// What is too large, and what to do.
+    private static func sentence(_ excess: BoundedLines.Excess, _ path: String) -> String {
+        switch excess {
+        case .line(let number):
+            "\(path):\(number) has more than \(Limits.importedLineBytes >> 20) MiB in one line, so it "
+                + "is no export of Understudy. Nothing was imported."
+        case .total:
+            "\(path) has more than \(Limits.importedFileBytes >> 20) MiB, which is more than an import "
+                + "takes. Move so much with backup and restore. Nothing was imported."
+        }
+    }
+
+    private static func insert(_ line: JSONValue) -> JSONValue {
+        .members(
+            ("table", line["table"] ?? .null), ("itemId", line["item"]?["id"] ?? .null),
+            ("kind", .string("insert")), ("columns", line["item"] ?? .null))
+    }
+
+    private static func change(_ line: JSONValue) -> JSONValue {
+        let summary = line["summary"]
+        let mine = line["mine"].flatMap { $0 == .null ? nil : $0 }
+        let isInsert = summary?["kind"]?.string == "insert"
+        return .members(
+            ("table", summary?["table"] ?? .null), ("itemId", summary?["itemId"] ?? .null),
+            ("kind", summary?["kind"] ?? .null),
+            ("columns", (isInsert ? mine : nil) ?? line["payload"] ?? .null))
+    }
+}

@@ -1,0 +1,115 @@
+import HTTPMessage
+import HTTPTypes
+import Proxy
+import TablesProtocol
+
+/// Asks the operator API: that of a running Understudy, or that of ``OfflineAdmin``.
+struct OperatorClient: Sendable {
+    private let transport: any HTTPTransport
+    private let authority: String
+    private let token: String
+    private let identity: String?
+    /// Whether an Understudy runs; otherwise the answers come from the store alone.
+    let isRunning: Bool
+
+    /// Makes a client.
+    /// - Parameters:
+    ///   - authority: host and port of the API.
+    ///   - identity: whose rows and operations are meant; nil for `anonymous`.
+    init(
+        _ transport: any HTTPTransport, authority: String, token: String, identity: String?,
+        isRunning: Bool
+    ) {
+        self.transport = transport
+        self.authority = authority
+        self.token = token
+        self.identity = identity
+        self.isRunning = isRunning
+    }
+
+    /// A client for the same API that means another identity.
+    func meaning(_ identity: String) -> OperatorClient {
+        OperatorClient(
+            transport, authority: authority, token: token, identity: identity,
+            isRunning: isRunning)
+    }
+
+    /// Asks.
+    func get(_ path: String, _ query: [(String, String?)] = []) async throws(StartProblem)
+        -> JSONValue
+    {
+        try await send(.get, path, query, nil)
+    }
+
+    /// Acts.
+    func post(
+        _ path: String, _ query: [(String, String?)] = [], _ body: JSONValue = .object([])
+    ) async throws(StartProblem) -> JSONValue {
+        try await send(.post, path, query, body)
+    }
+
+    /// Changes.
+    func patch(_ path: String, _ body: JSONValue) async throws(StartProblem) -> JSONValue {
+        try await send(.patch, path, [], body)
+    }
+
+    /// Every element of a list, page by page.
+    /// - Parameter each: is handed one element after the other.
+    func all(
+        _ path: String, _ query: [(String, String?)] = [],
+        _ each: (JSONValue) async throws(StartProblem) -> Void
+    ) async throws(StartProblem) {
+        var after: String?
+        repeat {
+            let page = try await get(
+                path, query + [("limit", String(Proxy.Limits.pageElementsMax)), ("after", after)])
+            for element in page["items"]?.array ?? [] { try await each(element) }
+            after = page["next"]?.string
+        } while after != nil
+    }
+
+    /// The text at a path under `/-/`, such as the metrics.
+    func text(_ path: String) async throws(StartProblem) -> String {
+        let response = try await answer(.get, "/-/\(path)", nil)
+        return String(decoding: response.bytes ?? [], as: UTF8.self)
+    }
+
+    /// Removes.
+    func delete(_ path: String) async throws(StartProblem) {
+        _ = try await send(.delete, path, [], nil)
+    }
+
+    private func send(
+        _ method: HTTPRequest.Method, _ path: String, _ query: [(String, String?)],
+        _ body: JSONValue?
+    ) async throws(StartProblem) -> JSONValue {
+        let pairs = (query + [("identity", identity)]).compactMap { name, value in
+            value.map { "\(name)=\(PercentCoding.encode($0))" }
+        }
+        let target = "/-/api/v1\(path)" + (pairs.isEmpty ? "" : "?\(pairs.joined(separator: "&"))")
+        let response = try await answer(method, target, body)
+        if response.head.status == .noContent { return .object([]) }
+        let value = try? JSONValue(parsing: response.bytes ?? [])
+        guard (200..<300).contains(response.head.status.code), let value else {
+            let detail = value?["detail"]?.string ?? "It answered \(response.head.status)."
+            throw StartProblem(detail, .error)
+        }
+        return value
+    }
+
+    private func answer(
+        _ method: HTTPRequest.Method, _ target: String, _ body: JSONValue?
+    ) async throws(StartProblem) -> Response {
+        var head = HTTPRequest(
+            method: method, scheme: "http", authority: authority, path: target)
+        head.headerFields[.authorization] = "Bearer \(token)"
+        if body != nil { head.headerFields[.contentType] = "application/json" }
+        do {
+            return try await transport.send(
+                Request(head: head, body: Array((body?.text ?? "").utf8)))
+        } catch {
+            throw StartProblem(
+                "No Understudy answers at \(authority): \(error.message)", .notRunning)
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import ArgumentParser
+import HTTPMessage
+import Proxy
+import TablesProtocol
+
+/// `understudy queue …`. Each subcommand has a file of its own.
+struct Queue: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The operations that wait, and what to do with them.",
+        discussion: """
+            They also work while no Understudy runs, on what the store holds.
+            """,
+        subcommands: [
+            QueueList.self, QueueGroups.self, QueueShow.self, QueueEdit.self,
+            QueueRetry.self, QueueDiscard.self,
+        ], defaultSubcommand: QueueList.self)
+
+    /// Does something with an operation as it is now.
+    static func act(
+        _ verb: String, _ id: String, _ client: OperatorClient
+    ) async throws -> JSONValue {
+        let path = "/operations/\(PercentCoding.encode(id))"
+        let revision = try await client.get(path)["summary"]?["revision"] ?? .null
+        return try await client.post("\(path)/\(verb)", [], .members(("revision", revision)))
+    }
+}
+
+/// `understudy queue list`.
+struct QueueList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List operations, in the order in which they are sent.",
+        discussion: "JSON: {items: [operation], next, total}.")
+
+    @OptionGroup var selection: QueueSelection
+    @OptionGroup var page: PageOptions
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let query = page.query + selection.query
+        let list = try await options.withOperatorOrStore { try await $0.get("/operations", query) }
+        options.show(list, TerminalText.operations)
+    }
+}
+
+/// `understudy queue groups`.
+struct QueueGroups: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "groups", abstract: "Count operations by state and reason.",
+        discussion: """
+            A reason as it stands here is what --reason of the other commands takes. JSON: {items: \
+            [{state, reason, count, since}], next, total}.
+            """)
+
+    @OptionGroup var selection: QueueSelection
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let list = try await options.withOperatorOrStore {
+            try await $0.get("/operations/groups", selection.query)
+        }
+        options.show(list, TerminalText.groups)
+    }
+}
+
+/// `understudy queue show ID`.
+struct QueueShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "One operation with all its attempts.",
+        discussion: "JSON: {summary, payload, base, mine, server, attempts}.")
+
+    @Argument(help: "Its id.")
+    var id: String
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let detail = try await options.withOperatorOrStore { client in
+            try await client.get("/operations/\(PercentCoding.encode(id))")
+        }
+        options.show(detail, TerminalText.detail)
+    }
+}
+
+/// `understudy queue edit ID COLUMN=VALUE…`.
+struct QueueEdit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "edit", abstract: "Change what an operation sends, and the item with it.",
+        discussion: """
+            A value is JSON, or text where it is no JSON: complete=true is a boolean, text=Milk a \
+            text, text='"true"' a text too, note=null takes the value away. Columns that are not \
+            named stay. JSON: {operation}.
+            """)
+
+    @Argument(help: "Its id.")
+    var id: String
+    @Argument(help: "The columns with their new values.")
+    var columns: [String]
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let members = try columns.map { try JSONValue.Member(assignment: $0) }
+        let result = try await options.withOperatorOrStore { client in
+            let path = "/operations/\(PercentCoding.encode(id))"
+            let revision = try await client.get(path)["summary"]?["revision"] ?? .null
+            return try await client.patch(
+                path, .members(("revision", revision), ("columns", .object(members))))
+        }
+        options.show(result, TerminalText.action)
+    }
+}
+
+/// `understudy queue retry ID`, or `--all`.
+struct QueueRetry: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry", abstract: "Send an operation, or all that match, again now.",
+        discussion: "JSON: {operation}; with --all {matched, changed, refused, dryRun}.")
+
+    @OptionGroup var target: QueueTarget
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let result = try await options.withOperatorOrStore { client in
+            if let id = target.id { return try await Queue.act("retry", id, client) }
+            return try await client.post(
+                "/operations/retry", [], target.selection.request(dryRun: target.dryRun))
+        }
+        options.show(result) {
+            target.all ? TerminalText.bulk($0, "to be sent again") : TerminalText.action($0)
+        }
+    }
+}
+
+/// `understudy queue discard ID`, or `--all`.
+struct QueueDiscard: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "discard",
+        abstract: "Give an operation, or all that match, up.",
+        discussion: """
+            The change never reaches the backend; the item goes back to the backend's. The history \
+            keeps what was given up, and can undo it. JSON: {operation}; with --all {matched, \
+            changed, refused, dryRun}.
+            """)
+
+    @OptionGroup var target: QueueTarget
+    @OptionGroup var confirmation: Confirmation
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let result = try await options.withOperatorOrStore { client in
+            if let id = target.id {
+                try confirmation.confirm("The change of operation \(id) is given up")
+                return try await Queue.act("discard", id, client)
+            }
+            let selection = target.selection
+            let planned = try await client.post(
+                "/operations/discard", [], selection.request(dryRun: true))
+            let count = planned["matched"]?.integer ?? 0
+            if target.dryRun || count == 0 { return planned }
+            try confirmation.confirm("\(count) changes are given up")
+            return try await client.post(
+                "/operations/discard", [], selection.request(dryRun: false))
+        }
+        options.show(result) {
+            target.all ? TerminalText.bulk($0, "given up") : TerminalText.action($0)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+import Proxy
+import SyncCore
+
+/// `understudy serve`: stand in for a backend until told to stop.
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Stand in for a backend.",
+        discussion: """
+            Clients use http://127.0.0.1:8080 instead of the backend's address. Ctrl-C stops it and \
+            loses nothing.
+
+            Each option can also be set as an environment variable (--allow-host is \
+            UNDERSTUDY_ALLOW_HOST) or in a configuration file (allow-host = 10.0.2.2:8080); the \
+            command line wins over the environment, which wins over the file. `understudy config \
+            show --origin` says what holds and why. SIGHUP reads the file again.
+            """)
+
+    @Option(help: "Address of the backend, such as https://contoso.azurewebsites.net.")
+    var backend: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Generation of the backend: 1, 2, 3, or auto to ask it. (default: auto)",
+            valueName: "generation"))
+    var backendGeneration: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            File with the application key of a generation 1 backend. (default: the key that its \
+            clients send)
+            """, valueName: "path"))
+    var applicationKeyFile: String?
+
+    @Option(
+        help: """
+            The configuration file. (default: understudy/understudy.conf in ~/.config, where it is)
+            """)
+    var config: String?
+
+    @OptionGroup var backendConnection: BackendConnectionOptions
+
+    @OptionGroup var options: ServeOptions
+
+    func run() async throws {
+        let sources = try sources()
+        let configuration = try ServeConfiguration(sources, rebind: options.rebind)
+        let log = try ProcessLog(sources)
+        let manager = ServiceManager(environment: ThisProcess.environment)
+        let lock = try configuration.proxy.folder.open()
+        var composition = Composition(configuration, log: log.logger)
+        composition.sockets = manager.sockets
+        let proxy = try await composition.start(lock)
+        welcome(configuration, proxy)
+        let report = ServiceReport(graph: proxy.graph, manager: manager, log: log.logger)
+        let reload = Reload(
+            graph: proxy.graph, log: log, holding: sources, rebind: options.rebind,
+            reading: self.sources)
+        manager.notify("READY=1")
+        var lifetime = Lifetime(
+            services: proxy.services + [LoopService { await report.run() }], log: log.logger)
+        lifetime.onStop = { manager.notify("STOPPING=1") }
+        lifetime.onHangUp = {
+            manager.notify(
+                "RELOADING=1", "MONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
+            await reload.run()
+            manager.notify("READY=1")
+        }
+        try await lifetime.run()
+        await proxy.close()
+    }
+
+    /// Where the settings come from; the file is read each time.
+    private func sources() throws(StartProblem) -> Sources {
+        var flags = options.flags.merging(backendConnection.flags) { $1 }
+        flags[Settings.backend.name] = backend.map { [$0] } ?? []
+        flags[Settings.backendGeneration.name] = backendGeneration.map { [$0] } ?? []
+        flags[Settings.applicationKeyFile.name] = applicationKeyFile.map { [$0] } ?? []
+        return Sources(
+            flags: flags, environment: ThisProcess.environment,
+            file: try ConfigurationFile.load(flag: config, environment: ThisProcess.environment))
+    }
+
+    private func welcome(_ configuration: ServeConfiguration, _ proxy: RunningProxy) {
+        ThisProcess.say(
+            "Understudy stands in for \(configuration.proxy.backend) at http://\(proxy.address)")
+        // What a service says is kept in the journal, where a link that signs in does not belong.
+        if ThisProcess.isService {
+            ThisProcess.say(
+                "Dashboard: run understudy open --data \(configuration.proxy.folder.path)")
+        } else {
+            ThisProcess.say("Dashboard, signed in once, for 30 minutes: \(proxy.makeLink())")
+        }
+        ThisProcess.say("Stores are kept by SQLite \(Store.sqliteVersion).")
+        for warning in proxy.graph.warnings { ThisProcess.say(warning) }
+    }
+}

@@ -1,0 +1,188 @@
+import ArgumentParser
+import Proxy
+
+/// The options that `serve` and `demo` share. Each can be set as an environment variable too:
+/// `--allow-host` is `UNDERSTUDY_ALLOW_HOST`; the flag wins.
+struct ServeOptions: ParsableArguments {
+    @Option(help: "Where to listen; a loopback address. (default: 127.0.0.1:8080)")
+    var listen: String?
+
+    @Option(help: "The data folder. (default: in ~/.local/share)")
+    var data: String?
+
+    @Option(help: "auto, or manual: only when a sync is asked for. (default: auto)")
+    var sync: String?
+
+    @Option(help: ArgumentHelp("The only tables there are; repeat it.", valueName: "name"))
+    var table: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            How a table is read and written, and who decides its conflicts: words joined by +, such \
+            as todoitem=revalidate+write-through; repeat it.
+            """, valueName: "table=words"))
+    var policy: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Another name with port that clients use, such as 10.0.2.2:8080.",
+            valueName: "name:port"))
+    var allowHost: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Another page's origin that may call /tables.", valueName: "origin"))
+    var allowOrigin: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "A header field of clients that is kept with a write and sent on with it; repeat it.",
+            valueName: "name"))
+    var forwardHeader: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Generation of clients without a mark: 1, 2 or 3. (default: 2)",
+            valueName: "generation"))
+    var defaultGeneration: String?
+
+    @Option(
+        help: """
+            The least that the log says: trace to critical; debug: each request. (default: notice)
+            """)
+    var logLevel: String?
+
+    @Option(help: "How the log is written: auto, text or json. (default: auto)")
+    var logFormat: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Changes of different items that are sent at once, 1 to 16. (default: 1)",
+            valueName: "number"))
+    var parallelism: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Rows that a pull asks for in one page, 1 to 1000. (default: 1000)",
+            valueName: "rows"))
+    var pageSize: String?
+
+    @Flag(
+        name: .customLong("strict-sdk"),
+        help: "Refuse the writes that the SDKs' own queues refuse.")
+    var strictSDK = false
+
+    @OptionGroup var access: AccessOptions
+
+    @Flag(help: "Take this backend for a data folder that belongs to another one.")
+    var rebind = false
+
+    /// The flags by the names of their settings.
+    var flags: [String: [String]] {
+        [
+            Settings.listen.name: listen.map { [$0] } ?? [],
+            Settings.data.name: data.map { [$0] } ?? [],
+            Settings.sync.name: sync.map { [$0] } ?? [], Settings.table.name: table,
+            Settings.policy.name: policy,
+            Settings.allowHost.name: allowHost, Settings.allowOrigin.name: allowOrigin,
+            Settings.forwardHeader.name: forwardHeader,
+            Settings.defaultGeneration.name: defaultGeneration.map { [$0] } ?? [],
+            Settings.logLevel.name: logLevel.map { [$0] } ?? [],
+            Settings.logFormat.name: logFormat.map { [$0] } ?? [],
+            Settings.parallelism.name: parallelism.map { [$0] } ?? [],
+            Settings.pageSize.name: pageSize.map { [$0] } ?? [],
+            Settings.strictSDK.name: strictSDK ? ["true"] : [],
+        ].merging(access.flags) { $1 }
+    }
+}
+
+/// The options on access and on how much disk space the stores may take.
+struct AccessOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            Another address for the dashboard, so that pages of the backend, such as those of a \
+            browser login, keep their scripts and storage. (default: as --listen)
+            """, valueName: "address"))
+    var dashboardListen: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A Unix socket to listen on as well, for this user alone.", valueName: "path"))
+    var socket: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            open, or capability: clients need an address of their own, see `understudy access`. \
+            (default: open)
+            """, valueName: "access"))
+    var tablesAccess: String?
+
+    @Flag(help: "Keep users' tokens, sealed, so that their queues go on after a restart.")
+    var rememberSignIn = false
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            How long a token is taken that the backend has taken before and cannot confirm now, such \
+            as 12h or 30d. (default: 30d)
+            """, valueName: "time"))
+    var offlineGrace: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            How large the store of each identity may grow, such as 500M or 4G; then rows that the \
+            backend has as well are forgotten, and after that writes are refused with 507. \
+            (default: as large as the disk)
+            """, valueName: "size"))
+    var diskBudget: String?
+
+    /// The flags by the names of their settings.
+    var flags: [String: [String]] {
+        [
+            Settings.dashboardListen.name: dashboardListen.map { [$0] } ?? [],
+            Settings.socket.name: socket.map { [$0] } ?? [],
+            Settings.tablesAccess.name: tablesAccess.map { [$0] } ?? [],
+            Settings.rememberSignIn.name: rememberSignIn ? ["yes"] : [],
+            Settings.offlineGrace.name: offlineGrace.map { [$0] } ?? [],
+            Settings.diskBudget.name: diskBudget.map { [$0] } ?? [],
+        ]
+    }
+}
+
+/// The options that say how the backend is reached.
+struct BackendConnectionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "PEM file of the authorities to trust for the backend. (default: the system's)",
+            valueName: "file"))
+    var backendCa: String?
+
+    @Option(
+        help: ArgumentHelp("PEM file of the certificate to show the backend.", valueName: "file"))
+    var backendCert: String?
+
+    @Option(help: ArgumentHelp("PEM file of the key to --backend-cert.", valueName: "file"))
+    var backendKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The proxy on the way to the backend, such as http://10.0.0.1:3128.", valueName: "url"))
+    var backendProxy: String?
+
+    @Flag(help: "Send rows and tokens in the clear to a backend on another machine.")
+    var allowPlainHttp = false
+
+    /// The flags by the names of their settings.
+    var flags: [String: [String]] {
+        [
+            Settings.backendCA.name: backendCa.map { [$0] } ?? [],
+            Settings.backendCertificate.name: backendCert.map { [$0] } ?? [],
+            Settings.backendKey.name: backendKey.map { [$0] } ?? [],
+            Settings.backendProxy.name: backendProxy.map { [$0] } ?? [],
+            Settings.allowPlainHTTP.name: allowPlainHttp ? ["yes"] : [],
+        ]
+    }
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+import Proxy
+import TablesProtocol
+
+/// `understudy status`.
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "How things stand: backend, queue, ledger, tables.",
+        discussion: """
+            Ends with 6 when no Understudy runs (the store's state is shown all the same), 3 when \
+            the backend cannot be reached, 4 with conflicts open, 5 with quarantined operations. \
+            JSON: as GET /-/api/v1/status in /-/openapi.json.
+            """)
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let (status, isRunning) = try await options.withOperatorOrStore { client in
+            (try await client.get("/status"), client.isRunning)
+        }
+        options.show(status, TerminalText.status)
+        if !isRunning {
+            ThisProcess.say("No Understudy runs; this is what the store holds.")
+            throw ExitStatus.notRunning
+        }
+        if status["backend"]?["state"]?.string != "online" { throw ExitStatus.offline }
+        try Status.throwOpen(
+            conflicts: status["queue"]?["conflict"]?.integer,
+            quarantined: status["queue"]?["quarantined"]?.integer)
+    }
+
+    /// Ends with the code that says what waits for a person.
+    static func throwOpen(conflicts: Int64?, quarantined: Int64?) throws {
+        if conflicts ?? 0 > 0 { throw ExitStatus.conflicts }
+        if quarantined ?? 0 > 0 { throw ExitStatus.quarantined }
+    }
+}
+
+/// `understudy rejections`.
+struct Rejections: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Requests that were refused before they were routed, since the start, and why.",
+        discussion: """
+            A client that gets nothing but errors is often in this list, with the option that \
+            allows it. JSON: {items: [rejection], next, total}.
+            """)
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let list = try await options.withOperator { try await $0.get("/rejections") }
+        options.show(list, TerminalText.rejections)
+    }
+}
+
+/// `understudy history`.
+struct History: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "What happened, newest first; undo entries.",
+        discussion: """
+            JSON: {items: [entry], next, total}; with --undo {operation}; with --undo-decisions \
+            {matched, changed, refused, dryRun}.
+            """)
+
+    @Option(help: "Undo the entry with this number.")
+    var undo: Int64?
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Undo the latest decision about each of these operations.", valueName: "operations"))
+    var undoDecisions: [String] = []
+
+    @OptionGroup var page: PageOptions
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        if let undo {
+            let result = try await options.withOperatorOrStore { client in
+                try await client.post("/history/\(undo)/undo")
+            }
+            return options.show(result, TerminalText.action)
+        }
+        if !undoDecisions.isEmpty {
+            let ids = JSONValue.array(undoDecisions.map { .string($0) })
+            let result = try await options.withOperatorOrStore { client in
+                try await client.post("/history/undo", [], .members(("operations", ids)))
+            }
+            return options.show(result) { TerminalText.bulk($0, "undone") }
+        }
+        let list = try await options.withOperatorOrStore {
+            try await $0.get("/history", page.query)
+        }
+        options.show(list, TerminalText.history)
+    }
+}

@@ -1,0 +1,158 @@
+import ArgumentParser
+import HTTPMessage
+import Proxy
+import TablesProtocol
+
+/// `understudy sync`.
+struct Sync: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Push what is queued, then pull all tables.",
+        discussion: """
+            Ends with 3 when the backend cannot be reached, 4 with conflicts, 5 with quarantined \
+            operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
+            /-/openapi.json.
+            """)
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let run = try await options.withOperator { client in
+            try await Self.finished(try await client.post("/sync", [("wait", "0")]), client)
+        }
+        options.show(run, TerminalText.run)
+        try Self.throwResult(run)
+    }
+
+    /// Waits for the end of a run.
+    static func finished(_ run: JSONValue, _ client: OperatorClient) async throws -> JSONValue {
+        var run = run
+        var bar = ProgressBar()
+        defer { bar.end() }
+        while run["state"]?.string == "running", let id = run["id"]?.string {
+            try await Task.sleep(for: .milliseconds(Limits.runPollMilliseconds))
+            run = try await client.get("/runs/\(PercentCoding.encode(id))")
+            if let progress = run["progress"], progress != .null {
+                bar.draw(
+                    progress["phase"]?.string ?? "sync",
+                    done: Int(progress["done"]?.integer ?? 0),
+                    total: progress["total"]?.integer.map { Int($0) })
+            }
+        }
+        return run
+    }
+
+    /// Ends with the code that fits a run.
+    static func throwResult(_ run: JSONValue) throws {
+        switch run["state"]?.string {
+        case "offline": throw ExitStatus.offline
+        case "failed", "signIn", "cancelled": throw ExitStatus.error
+        default:
+            try Status.throwOpen(
+                conflicts: run["push"]?["conflicts"]?.integer,
+                quarantined: run["push"]?["quarantined"]?.integer)
+            if run["state"]?.string == "completeWithErrors" { throw ExitStatus.error }
+        }
+    }
+}
+
+/// `understudy push`.
+struct Push: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Push what is queued.",
+        discussion: """
+            Ends with 3 when the backend cannot be reached, 4 with conflicts, 5 with quarantined \
+            operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
+            /-/openapi.json.
+            """)
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let run = try await options.withOperator { client in
+            try await Sync.finished(try await client.post("/push", [("wait", "0")]), client)
+        }
+        options.show(run, TerminalText.run)
+        try Sync.throwResult(run)
+    }
+}
+
+/// `understudy pull TABLE`.
+struct Pull: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Pull one table.",
+        discussion: """
+            Ends with 3 when the backend cannot be reached, 4 with conflicts, 5 with quarantined \
+            operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
+            /-/openapi.json.
+            """)
+
+    @Argument(help: "The table.")
+    var table: String
+
+    @Option(help: "Only what fits, such as \"$filter=complete eq false\".")
+    var query: String?
+
+    @Option(help: "Names the incremental token; without it everything is pulled.")
+    var queryID: String?
+
+    @Flag(help: "Remove rows that the backend no longer has.")
+    var reconcile = false
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        var body: [JSONValue.Member] = [.init("reconcile", .bool(reconcile))]
+        if let query { body.append(.init("query", .string(query))) }
+        if let queryID { body.append(.init("queryId", .string(queryID))) }
+        let request = JSONValue.object(body)
+        let run = try await options.withOperator { client in
+            try await Sync.finished(
+                try await client.post(
+                    "/tables/\(PercentCoding.encode(table))/pull", [("wait", "0")], request),
+                client)
+        }
+        options.show(run, TerminalText.run)
+        try Sync.throwResult(run)
+    }
+}
+
+/// `understudy runs …`.
+struct RunsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "runs",
+        abstract: "Syncs, pushes and pulls: the latest, and the one under way.",
+        subcommands: [RunsList.self, RunsCancel.self], defaultSubcommand: RunsList.self)
+}
+
+/// `understudy runs list`.
+struct RunsList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List runs, latest first.",
+        discussion: "JSON: {items: [run], next, total}.")
+
+    @OptionGroup var page: PageOptions
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let list = try await options.withOperatorOrStore { try await $0.get("/runs", page.query) }
+        options.show(list, TerminalText.runs)
+    }
+}
+
+/// `understudy runs cancel ID`.
+struct RunsCancel: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel", abstract: "Stop a run after the request that is under way.",
+        discussion: "What it has not sent stays in the queue. JSON: the run.")
+
+    @Argument(help: "Its id.")
+    var id: String
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let run = try await options.withOperator { client in
+            try await client.post("/runs/\(PercentCoding.encode(id))/cancel")
+        }
+        options.show(run, TerminalText.run)
+    }
+}

@@ -1,0 +1,142 @@
+import ArgumentParser
+import HTTPMessage
+import SyncCore
+import TablesProtocol
+
+/// `understudy tables …`.
+struct Tables: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The tables here, and how each is read and written.",
+        subcommands: [TablesList.self, TablesSet.self, TablesSetAside.self],
+        defaultSubcommand: TablesList.self)
+}
+
+/// `understudy tables list`.
+struct TablesList: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List tables with their counts and policies.",
+        discussion: "JSON: {items: [table], next, total}.")
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let list = try await options.withOperatorOrStore { try await $0.get("/tables") }
+        options.show(list, TerminalText.tables)
+    }
+}
+
+/// `understudy tables set TABLE`.
+struct TablesSet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "Change how a table is read and written.",
+        discussion: "What is not named stays. JSON: the table.")
+
+    @Argument(help: "The table.")
+    var table: String
+
+    @Option(
+        help: ArgumentHelp("How it is read: \(Self.words(ReadPolicy.self)).", valueName: "policy"))
+    var read: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "When writes are answered: \(Self.words(WritePolicy.self)).", valueName: "policy"))
+    var write: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Who decides conflicts: \(Self.words(ConflictPolicy.self)).", valueName: "policy"))
+    var conflict: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Who decides conflicts of writes without If-Match: ask or client.",
+            valueName: "policy"))
+    var unconditional: String?
+
+    @Flag(inversion: .prefixedNo, help: "Whether all users share it.")
+    var `public`: Bool?
+
+    @OptionGroup var options: ClientOptions
+
+    private static func words<Policy: RawRepresentable & CaseIterable>(
+        _ type: Policy.Type
+    ) -> String where Policy.RawValue == String {
+        type.allCases.map(\.rawValue).joined(separator: ", ")
+    }
+
+    func run() async throws {
+        let policies = [
+            ("readPolicy", read), ("writePolicy", write), ("conflictPolicy", conflict),
+            ("unconditionalPolicy", unconditional),
+        ]
+        var body = policies.compactMap { name, value in
+            value.map { JSONValue.Member(name, .string($0)) }
+        }
+        if let shared = self.public { body.append(.init("isPublic", .bool(shared))) }
+        let request = JSONValue.object(body)
+        let result = try await options.withOperatorOrStore { client in
+            try await client.patch("/tables/\(PercentCoding.encode(table))", request)
+        }
+        options.show(result) { TerminalText.table($0) }
+    }
+}
+
+/// `understudy tables set-aside TABLE`.
+struct TablesSetAside: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set-aside",
+        abstract: "List the backend's rows that are not here, since they cannot be taken.",
+        discussion: """
+            Each pull asks for some of them again; one that was mended comes by itself. \
+            JSON: {items: [{id, reason, text, since, seenAt}], next, total}.
+            """)
+
+    @Argument(help: "The table.")
+    var table: String
+
+    @OptionGroup var page: PageOptions
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let list = try await options.withOperatorOrStore { client in
+            try await client.get("/tables/\(PercentCoding.encode(table))/set-aside", page.query)
+        }
+        options.show(list, TerminalText.setAside)
+    }
+}
+
+/// `understudy purge TABLE`.
+struct Purge: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove pulled rows of a table from the store; the backend keeps them.",
+        discussion: "JSON: {purged, discarded}.")
+
+    @Argument(help: "The table.")
+    var table: String
+
+    @Option(help: "Only what fits, such as \"$filter=complete eq true\".")
+    var query: String?
+
+    @Flag(help: "Discard open operations of these rows too: they are lost.")
+    var force = false
+
+    @OptionGroup var confirmation: Confirmation
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        if force { try confirmation.confirm("Open changes of \(table) are given up") }
+        var body: [JSONValue.Member] = [.init("force", .bool(force))]
+        if let query { body.append(.init("query", .string(query))) }
+        let request = JSONValue.object(body)
+        let result = try await options.withOperator { client in
+            try await client.post("/tables/\(PercentCoding.encode(table))/purge", [], request)
+        }
+        options.show(result) { result in
+            [
+                "\(result["purged"]?.integer ?? 0) rows removed, "
+                    + "\(result["discarded"]?.integer ?? 0) operations discarded."
+            ]
+        }
+    }
+}

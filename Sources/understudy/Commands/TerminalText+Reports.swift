@@ -1,0 +1,154 @@
+import TablesProtocol
+
+// How exports, backups and bulk actions read on a terminal.
+extension TerminalText {
+    /// What an action did to all that matched.
+    static func bulk(_ result: JSONValue, _ done: String) -> [String] {
+        let matched = result["matched"]?.integer ?? 0
+        if result["dryRun"]?.bool == true { return ["\(matched) operations match."] }
+        let refused = result["refused"]?.integer ?? 0
+        return [
+            "\(result["changed"]?.integer ?? 0) operations \(done)"
+                + (refused > 0 ? ", \(refused) refused since they are on their way." : ".")
+        ]
+    }
+
+    /// Operations by state and reason.
+    static func groups(_ list: JSONValue) -> [String] {
+        let lines = (list["items"]?.array ?? []).map { group in
+            "\(group["count"]?.integer ?? 0) \(group["state"]?.string ?? "")  "
+                + "since \(group["since"]?.string ?? "")  \(group["reason"]?.string ?? "")"
+        }
+        return lines.isEmpty ? ["No operations."] : lines
+    }
+
+    /// What an import did.
+    static func imported(_ result: JSONValue) -> [String] {
+        func count(_ name: String) -> Int64 { result[name]?.integer ?? 0 }
+        var lines = [
+            "\(count("written")) changes made, \(count("present")) there already, "
+                + "\(count("missing")) of items that are gone, \(count("refused")) refused.",
+            "\(count("historyAdded")) entries of history brought in, "
+                + "\(count("historyPresent")) there already.",
+        ]
+        for problem in result["problems"]?.array ?? [] {
+            let index = problem["index"]?.integer ?? 0
+            let what = problem["list"]?.string == "history" ? "entry" : "change"
+            lines.append("  \(what) \(index + 1): \(problem["detail"]?.string ?? "")")
+        }
+        return lines
+    }
+
+    /// The stores of a backup.
+    static func backup(_ answer: JSONValue) -> [String] {
+        var lines = [answer["path"]?.string ?? ""]
+        for store in answer["stores"]?.array ?? [] {
+            lines.append(
+                "  \(store["identity"]?.string ?? ""): \(store["items"]?.integer ?? 0) items, "
+                    + "\(store["openOperations"]?.integer ?? 0) open operations, "
+                    + "\(store["bytes"]?.integer ?? 0) bytes, checked")
+        }
+        return lines
+    }
+
+    /// What a look at everything found.
+    static func findings(_ report: JSONValue) -> [String] {
+        (report["findings"]?.array ?? []).flatMap { finding in
+            let state = finding["state"]?.string ?? ""
+            let mark = state.padded(to: 9)
+            var lines = [
+                "\(mark)\(finding["check"]?.string ?? ""): "
+                    + (finding["finding"]?.string ?? "")
+            ]
+            if let advice = finding["advice"]?.string { lines.append("         \(advice)") }
+            return lines
+        }
+    }
+
+    /// Tables, one in a line.
+    static func tables(_ list: JSONValue) -> [String] {
+        let lines = (list["items"]?.array ?? []).flatMap(table)
+        return lines.isEmpty ? ["No tables yet: a write or a pull makes the first."] : lines
+    }
+
+    /// A table with its counts and policies, and what the operator ought to know of it.
+    static func table(_ table: JSONValue) -> [String] {
+        func text(_ name: String) -> String { table[name]?.string ?? "" }
+        let line =
+            "\(text("name"))  \(table["items"]?.integer ?? 0) items, "
+            + "\(table["pending"]?.integer ?? 0) pending; read \(text("readPolicy")), write "
+            + "\(text("writePolicy")), conflicts \(text("conflictPolicy"))"
+            + (table["isPublic"]?.bool == true ? ", public" : "")
+        return [line] + (table["warning"]?.string.map { ["  " + $0] } ?? [])
+    }
+
+    /// Rows that are set aside: each with its id, the reason and the beginning of its text.
+    static func setAside(_ list: JSONValue) -> [String] {
+        let lines = (list["items"]?.array ?? []).flatMap { row -> [String] in
+            let text = row["text"]?.string ?? ""
+            let cut = text.count > Limits.setAsideCharacters ? "…" : ""
+            return [
+                "\(row["id"]?.string ?? "(no id)")  \(row["reason"]?.string ?? "")",
+                "  " + text.prefix(Limits.setAsideCharacters) + cut,
+            ]
+        }
+        return lines.isEmpty ? ["All rows that came are here."] : lines
+    }
+
+    /// One index of a table, on one line.
+    static func index(_ index: JSONValue) -> String {
+        let columns = (index["columns"]?.array ?? []).compactMap(\.string).joined(separator: ", ")
+        let head = "\(index["id"]?.integer ?? 0)  \(index["table"]?.string ?? "")  (\(columns))  "
+        if let made = index["builtAt"]?.string { return head + "built \(made)" }
+        if let percent = index["percent"]?.integer { return head + "being built, \(percent) %" }
+        return head + "asked for by \(index["queries"]?.integer ?? 0) costly lists"
+            + (index["problem"]?.string.map { "; \($0)" } ?? "")
+    }
+
+    /// Runs, each with what it did.
+    static func runs(_ list: JSONValue) -> [String] {
+        let lines = (list["items"]?.array ?? []).flatMap { entry -> [String] in
+            let head = "\(entry["id"]?.string ?? "")  \(entry["startedAt"]?.string ?? "")  "
+            let told = run(entry)
+            return [head + (told.first ?? "")] + told.dropFirst()
+        }
+        return lines.isEmpty ? ["No runs yet."] : lines
+    }
+
+    /// Members of an object, one in a line.
+    static func members(_ value: JSONValue) -> [String] {
+        guard case .object(let members) = value else { return [] }
+        return members.map { "\($0.name) = \($0.value.text)" }
+    }
+
+    /// Refused requests.
+    static func rejections(_ list: JSONValue) -> [String] {
+        let lines = (list["items"]?.array ?? []).map { entry in
+            members(entry).joined(separator: "  ")
+        }
+        return lines.isEmpty ? ["No request was refused."] : lines
+    }
+
+    /// The settings with their values.
+    static func settings(_ answer: JSONValue, origin: Bool) -> [String] {
+        (answer["settings"]?.array ?? []).flatMap { setting -> [String] in
+            let name = setting["name"]?.string ?? ""
+            let values = setting["values"]?.array?.compactMap(\.string) ?? []
+            let places = setting["origins"]?.array?.compactMap(\.string) ?? []
+            guard !values.isEmpty else {
+                let line = "# \(name) = \(setting["default"]?.string ?? "")"
+                return [origin ? "\(line)  (default)" : line]
+            }
+            return zip(values, places).map { value, place in
+                origin ? "\(name) = \(value)  (\(place))" : "\(name) = \(value)"
+            }
+        }
+    }
+}
+
+extension String {
+    /// With blanks at its end, to a width in characters.
+    func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: Swift.max(0, width - count))
+    }
+}

@@ -1,0 +1,166 @@
+import Proxy
+import TablesProtocol
+
+/// How answers of the operator API read on a terminal.
+enum TerminalText {
+    /// The state of things.
+    static func status(_ status: JSONValue) -> [String] {
+        let backend = status["backend"]
+        var lines = [
+            row("Backend", "\(text(backend?["state"]))  \(text(backend?["url"]))"),
+            row("", text(backend?["reason"])),
+        ]
+        if status["mode"]?["mode"]?.string == "offline" {
+            let until = status["mode"]?["until"]?.string.map { " until \($0)" } ?? ""
+            lines.append(row("Mode", "offline by choice\(until)"))
+        }
+        lines.append(row("Queue", queue(status["queue"])))
+        lines.append(row("Ledger", ledger(status["ledger"])))
+        for table in status["tables"]?.array ?? [] {
+            let complete = table["isComplete"]?.bool == true ? "" : ", not pulled completely yet"
+            lines.append(
+                row(
+                    "Table",
+                    "\(text(table["name"]))  \(text(table["items"])) items, "
+                        + "\(text(table["pending"])) pending\(complete)"))
+            if let warning = table["warning"]?.string { lines.append(row("", warning)) }
+        }
+        lines.append(row("Last sync", status["lastSync"]?.string ?? "never"))
+        for warning in status["warnings"]?.array ?? [] {
+            lines.append(row("Warning", text(warning)))
+        }
+        return lines.filter { !$0.isEmpty }
+    }
+
+    private static func queue(_ queue: JSONValue?) -> String {
+        let parts = states.compactMap { name -> String? in
+            guard let count = queue?[name]?.integer, count > 0 else { return nil }
+            return "\(count) \(name)"
+        }
+        return parts.isEmpty ? "empty" : parts.joined(separator: ", ")
+    }
+
+    private static func ledger(_ ledger: JSONValue?) -> String {
+        "\(text(ledger?["accepted"])) accepted = \(text(ledger?["applied"])) applied + "
+            + "\(text(ledger?["collapsed"])) collapsed + \(text(ledger?["discarded"])) discarded "
+            + "+ \(open(ledger)) open"
+            + (ledger?["balances"]?.bool == false ? "  DOES NOT BALANCE" : "")
+    }
+
+    private static func open(_ ledger: JSONValue?) -> Int64 {
+        states.reduce(0) { $0 + (ledger?[$1]?.integer ?? 0) }
+    }
+
+    private static let states = [
+        "queued", "waiting", "sending", "unknown", "conflict", "quarantined",
+    ]
+
+    /// A run.
+    static func run(_ run: JSONValue) -> [String] {
+        var lines = ["\(text(run["kind"])): \(text(run["state"]))"]
+        if let reason = run["reason"]?.string { lines.append("  \(reason)") }
+        if let push = run["push"], push != .null {
+            lines.append(
+                "  push: \(text(push["sent"])) sent, \(text(push["applied"])) applied, "
+                    + "\(text(push["conflicts"])) conflicts, "
+                    + "\(text(push["quarantined"])) quarantined, \(text(push["left"])) left")
+        }
+        for pull in run["pull"]?.array ?? [] {
+            let error = pull["error"]?.string.map { ": \($0)" } ?? ""
+            lines.append(
+                "  pull \(text(pull["table"])): \(text(pull["received"])) received, "
+                    + "\(text(pull["applied"])) applied\(error)")
+        }
+        return lines
+    }
+
+    /// A list of operations.
+    static func operations(_ page: JSONValue) -> [String] {
+        let lines = (page["items"]?.array ?? []).map(operation)
+        return lines.isEmpty ? ["No operations."] : lines + more(page)
+    }
+
+    /// One operation in a line.
+    static func operation(_ operation: JSONValue) -> String {
+        let reason = operation["reason"]?.string.map { "  \($0)" } ?? ""
+        return "\(text(operation["id"]))  \(text(operation["state"]))  "
+            + "\(text(operation["kind"])) \(text(operation["table"]))/\(text(operation["itemId"]))  "
+            + "\(text(operation["title"]))\(reason)"
+    }
+
+    /// One operation with its attempts.
+    static func detail(_ detail: JSONValue) -> [String] {
+        var lines = detail["summary"].map { [operation($0)] } ?? []
+        for name in ["payload", "base", "mine", "server"] {
+            if let value = detail[name], value != .null {
+                lines.append("  \(name): \(value.text)")
+            }
+        }
+        for header in detail["headers"]?.array ?? [] { lines.append("  sent with \(text(header))") }
+        for attempt in detail["attempts"]?.array ?? [] {
+            lines.append(
+                "  attempt \(text(attempt["number"])) at \(text(attempt["startedAt"])): "
+                    + "\(text(attempt["method"])) \(text(attempt["target"])): "
+                    + "\(text(attempt["outcome"])) \(text(attempt["status"])) "
+                    + text(attempt["error"]))
+        }
+        return lines
+    }
+
+    /// A list of conflicts.
+    static func conflicts(_ page: JSONValue) -> [String] {
+        let items = page["items"]?.array ?? []
+        return items.isEmpty ? ["No conflicts."] : items.flatMap(conflict) + more(page)
+    }
+
+    /// One conflict with the fields that differ.
+    static func conflict(_ conflict: JSONValue) -> [String] {
+        var lines = [
+            "\(text(conflict["id"]))  \(text(conflict["table"]))/\(text(conflict["itemId"]))  "
+                + text(conflict["title"])
+        ]
+        if conflict["serverDeleted"]?.bool == true { lines.append("  deleted on the backend") }
+        if conflict["mineDeleted"]?.bool == true { lines.append("  deleted here") }
+        for field in conflict["fields"]?.array ?? [] {
+            lines.append(
+                "  \(text(field["name"])): base \(field["base"]?.text ?? "null"), "
+                    + "mine \(field["mine"]?.text ?? "null"), "
+                    + "server \(field["server"]?.text ?? "null")")
+        }
+        return lines
+    }
+
+    /// What happened.
+    static func history(_ page: JSONValue) -> [String] {
+        let lines = (page["items"]?.array ?? []).map { entry in
+            "\(text(entry["id"]))  \(text(entry["at"]))  \(text(entry["client"] == .null ? entry["actor"] : entry["client"]))  "
+                + text(entry["summary"])
+                + (entry["imported"]?.bool == true ? "  (imported)" : "")
+        }
+        return lines.isEmpty ? ["Nothing happened yet."] : lines + more(page)
+    }
+
+    /// What an action left.
+    static func action(_ result: JSONValue) -> [String] {
+        guard let left = result["operation"], left != .null else { return ["Done."] }
+        return [operation(left)]
+    }
+
+    private static func more(_ page: JSONValue) -> [String] {
+        page["next"]?.string.map { ["More: --after \($0)"] } ?? []
+    }
+
+    private static func row(_ name: String, _ value: String) -> String {
+        value.isEmpty ? "" : name + String(repeating: " ", count: max(1, 11 - name.count)) + value
+    }
+
+    private static func text(_ value: JSONValue?) -> String {
+        switch value {
+        case nil, .null: ""
+        case .string(let text): text
+        case .number(let number): number.text
+        case .bool(let bool): bool ? "true" : "false"
+        case .array, .object: value?.text ?? ""
+        }
+    }
+}

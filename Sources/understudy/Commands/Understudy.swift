@@ -1,0 +1,61 @@
+import ArgumentParser
+import Proxy
+
+/// The program: every command is a file of this folder.
+struct Understudy: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "understudy",
+        abstract: "Stands in for an Azure Mobile Apps backend while it cannot be reached.",
+        discussion: """
+            Exit codes: 0 done, 1 error, 2 wrong use or no start possible, 3 backend offline, \
+            4 conflicts open, 5 quarantined operations open, 6 not running.
+            """,
+        version: Version.text,
+        groupedSubcommands: [
+            CommandGroup(name: "Run", subcommands: [Demo.self, Serve.self, Backend.self]),
+            CommandGroup(
+                name: "Look",
+                subcommands: [
+                    Open.self, Status.self, Queue.self, Conflicts.self, History.self,
+                    Tables.self, RunsCommand.self, Rejections.self, DoctorCommand.self,
+                    Selftest.self, Config.self, Paths.self,
+                ]),
+            CommandGroup(name: "Access", subcommands: [Access.self, Sessions.self]),
+            CommandGroup(
+                name: "Act",
+                subcommands: [
+                    Sync.self, Push.self, Pull.self, Purge.self, Offline.self, Online.self,
+                    SettingsCommand.self, Indexes.self,
+                ]),
+            CommandGroup(
+                name: "Keep",
+                subcommands: [
+                    BackupCommand.self, Restore.self, Export.self, Import.self, Support.self,
+                ]),
+        ])
+
+    /// Parses the command line, runs the command, ends the process with the code that fits.
+    static func runAsProcess() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let problem as StartProblem {
+            ThisProcess.say("understudy: \(problem.sentence)")
+            ThisProcess.end(problem.exitCode.rawValue)
+        } catch let status as ExitStatus {
+            ThisProcess.end(status.rawValue)
+        } catch {
+            let text = fullMessage(for: error)
+            if exitCode(for: error).isSuccess {
+                ThisProcess.print(own: text)
+                ThisProcess.end(ExitStatus.ok.rawValue)
+            }
+            ThisProcess.sayLines(text)
+            ThisProcess.end(ExitStatus.usage.rawValue)
+        }
+    }
+}

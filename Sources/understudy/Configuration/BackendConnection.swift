@@ -1,0 +1,101 @@
+import HTTPClient
+import HTTPServer
+import Proxy
+import SyncCore
+
+/// How the backend is reached.
+struct BackendConnection: Sendable, Hashable {
+    /// PEM file of the authorities to trust instead of the system's.
+    var authorities: String?
+    /// PEM files of the certificate to show and its key; both or neither.
+    var certificate: String?
+    var key: String?
+    /// The proxy on the way.
+    var proxy: String?
+    /// Whether rows and tokens may travel in the clear to another machine.
+    var allowsPlainHTTP = false
+
+    /// The system's authorities, no certificate, no proxy.
+    init() {}
+
+    /// Reads the settings.
+    init(_ sources: Sources) throws(ConfigurationProblem) {
+        authorities = try sources.value(Settings.backendCA)
+        certificate = try sources.value(Settings.backendCertificate)
+        key = try sources.value(Settings.backendKey)
+        proxy = try sources.value(Settings.backendProxy)
+        allowsPlainHTTP = try sources.value(Settings.allowPlainHTTP) ?? false
+    }
+
+    /// Looks whether a backend can be reached like this.
+    /// - Throws: one sentence on the first thing that cannot be.
+    func check(_ backend: BackendAddress) throws(StartProblem) {
+        guard backend.scheme == "https" || allowsPlainHTTP || backend.isLoopback else {
+            throw StartProblem(
+                "Rows and tokens would travel to \(backend) in the clear. Use https://, or add "
+                    + "--allow-plain-http where the network is trusted.")
+        }
+        guard (certificate == nil) == (key == nil) else {
+            throw StartProblem("--backend-cert and --backend-key belong together; give both.")
+        }
+        let files = [
+            (Settings.backendCA.name, authorities), (Settings.backendCertificate.name, certificate),
+            (Settings.backendKey.name, key),
+        ]
+        for case (let name, let file?) in files {
+            guard let bytes = try? Files.read(file), !bytes.isEmpty else {
+                throw StartProblem("--\(name) names \(file), which cannot be read.")
+            }
+        }
+        if let key, let status = Files.status(key), status.permissions & 0o077 != 0 {
+            throw StartProblem("\(key) is open to other users. Close it with: chmod 600 '\(key)'")
+        }
+    }
+
+    /// The client's configuration for so many connections at once.
+    func client(connections: Int) -> ClientConfiguration {
+        ClientConfiguration(
+            streamedBodyLimitBytes: Proxy.Limits.passedBodyBytes,
+            maxConnectionsPerHost: connections,
+            maxPausedTransfers: Proxy.Limits.pausedTransfers,
+            certificateAuthorityFile: authorities,
+            clientCertificateFile: certificate, clientKeyFile: key, proxy: proxy,
+            userAgent: "understudy/\(Version.text)")
+    }
+}
+
+extension BackendAddress {
+    /// Whether the address names this machine without asking a name server.
+    var isLoopback: Bool {
+        if let host = numericHost, host.contains(":") { return host == "::1" }
+        return host == "localhost" || numericHost?.hasPrefix("127.") == true
+    }
+
+    /// Whether a server that listens there is this backend: a proxy that passed its clients' requests on
+    /// to itself would keep them for ever.
+    func isServed(at address: ListenAddress) -> Bool {
+        guard address.port != 0, address.port == port else { return false }
+        // The name stands for both families.
+        if host == "localhost" { return ["127.0.0.1", "::1"].contains(address.host) }
+        return numericHost == address.host
+    }
+
+    /// The host without the port, an IPv6 address in its brackets.
+    private var host: Substring {
+        authority.hasPrefix("[")
+            ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
+    }
+
+    /// The host where it is an address, without brackets.
+    private var numericHost: String? {
+        if authority.hasPrefix("[") { return String(host.dropFirst().dropLast()) }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil } ? String(host) : nil
+    }
+
+    /// The port that is asked, the scheme's own where none is written; nil where it is no port.
+    private var port: UInt16? {
+        let written = authority.dropFirst(host.count)
+        return written.isEmpty ? (scheme == "https" ? 443 : 80) : UInt16(written.dropFirst())
+    }
+}

@@ -1,0 +1,112 @@
+import Proxy
+import TablesProtocol
+
+/// A configuration file: lines of `name = value`, named as the flags without their dashes. A name
+/// that may be given several times stands on several lines. `#` begins a comment line.
+struct ConfigurationFile: Sendable, Hashable {
+    /// One setting of the file.
+    struct Line: Sendable, Hashable {
+        let number: Int
+        let name: String
+        let value: String
+    }
+
+    /// Where it is; nil when there is none.
+    let path: String?
+    /// Its settings in their order.
+    let lines: [Line]
+
+    /// No file.
+    static let none = ConfigurationFile(path: nil, lines: [])
+
+    /// The place of a line, for messages.
+    func place(_ line: Line) -> String { "\(path ?? ""):\(line.number) \(line.name)" }
+
+    private init(path: String?, lines: [Line]) {
+        self.path = path
+        self.lines = lines
+    }
+
+    /// Reads the text of a file.
+    init(path: String, text: String) throws(ConfigurationProblem) {
+        self.path = path
+        var lines: [Line] = []
+        // A line may end in CR LF, which is one character.
+        let texts = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        for (index, text) in texts.enumerated() {
+            let bare = text.trimming(Self.isBlank)
+            if bare.isEmpty || bare.first == "#" { continue }
+            let parts = bare.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = parts[0].trimming(Self.isBlank)
+            guard parts.count == 2, ServeSetting.named(name) != nil else {
+                throw ConfigurationProblem(
+                    place: "\(path):\(index + 1)", value: String(bare),
+                    allowed: "a line such as \"listen = 127.0.0.1:8080\" with one of the names "
+                        + ServeSetting.all.map(\.name).joined(separator: ", "))
+            }
+            let value = parts[1].trimming(Self.isBlank)
+            lines.append(Line(number: index + 1, name: String(name), value: String(value)))
+        }
+        self.lines = lines
+    }
+
+    private static func isBlank(_ character: Character) -> Bool {
+        character == " " || character == "\t"
+    }
+
+    /// The file that is meant: the one that `--config` or `UNDERSTUDY_CONFIG` names, which must be
+    /// there, or else `understudy/understudy.conf` in the user's folder for configuration.
+    static func load(
+        flag: String?, environment: (String) -> String?
+    ) throws(StartProblem) -> ConfigurationFile {
+        let named = flag ?? environment("UNDERSTUDY_CONFIG").flatMap { $0.isEmpty ? nil : $0 }
+        guard let path = named ?? standardPath(environment) else { return .none }
+        do {
+            guard let file = try InputFile(path) else {
+                if named == nil { return .none }
+                throw StartProblem(
+                    "There is no configuration file \(path). Write one with: understudy config "
+                        + "init --config '\(path)'")
+            }
+            if let fault = fault(file.status, user: ThisProcess.user, path: path) {
+                throw StartProblem(fault)
+            }
+            guard let bytes = try file.bytes(atMost: Limits.configurationBytes) else {
+                throw StartProblem(
+                    "\(path) has more than \(Limits.configurationBytes >> 20) MiB, so it is no "
+                        + "configuration file.")
+            }
+            return try ConfigurationFile(path: path, text: String(decoding: bytes, as: UTF8.self))
+        } catch let problem as ConfigurationProblem {
+            throw problem.startProblem
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("\(error)")
+        }
+    }
+
+    /// Why a configuration file is not obeyed; nil when it is. It says where the rows and the tokens
+    /// of clients go, so only this user and root may have written it.
+    static func fault(_ status: Files.Status, user: UInt32, path: String) -> String? {
+        if status.owner != user && status.owner != 0 {
+            return "The configuration file \(path) belongs to another user. Read it, then take it "
+                + "over: sudo chown $(id -u) '\(path)'"
+        }
+        if status.permissions & 0o022 != 0 {
+            return
+                "The configuration file \(path) can be changed by other users. Read it, then close "
+                + "it with: chmod go-w '\(path)'"
+        }
+        return nil
+    }
+
+    /// Where the file is looked for when none is named, by the XDG rules; nil without a home folder.
+    static func standardPath(_ environment: (String) -> String?) -> String? {
+        if let base = environment("XDG_CONFIG_HOME"), base.hasPrefix("/") {
+            return "\(base)/understudy/understudy.conf"
+        }
+        guard let home = environment("HOME"), home.hasPrefix("/") else { return nil }
+        return "\(home)/.config/understudy/understudy.conf"
+    }
+}

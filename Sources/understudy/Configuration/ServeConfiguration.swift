@@ -1,0 +1,118 @@
+import HTTPServer
+import Proxy
+import SyncCore
+import TablesProtocol
+
+/// Everything that `serve` was told.
+struct ServeConfiguration: Sendable {
+    /// What has nothing to do with sockets.
+    var proxy: ProxyConfiguration
+    /// Where to listen. A loopback IPv4 address gets [::1] with the same port beside it, where free.
+    var listen: ListenAddress
+    /// Where the dashboard is; nil for where clients find this proxy.
+    var dashboard: ListenAddress?
+    /// A Unix socket to listen on as well.
+    var socket: String?
+    /// How the backend is reached.
+    var backendConnection: BackendConnection
+
+    /// Reads everything; the backend's address must be there.
+    init(_ sources: Sources, rebind: Bool) throws(StartProblem) {
+        do {
+            guard let backend = try sources.value(Settings.backend) else {
+                throw StartProblem(
+                    "Say which backend to stand in for: --backend https://example.net")
+            }
+            try self.init(sources, backend: backend, folderName: "understudy", rebind: rebind)
+            try backendConnection.check(backend)
+        } catch let problem as ConfigurationProblem {
+            throw problem.startProblem
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("\(error)")
+        }
+    }
+
+    /// Reads everything but the backend, which is given.
+    init(
+        _ sources: Sources, backend: BackendAddress, folderName: String, rebind: Bool
+    ) throws(StartProblem) {
+        do {
+            proxy = try Self.proxy(sources, backend: backend, folderName: folderName)
+            proxy.rebind = rebind
+            listen =
+                try sources.value(Settings.listen) ?? ListenAddress(host: "127.0.0.1", port: 8080)
+            dashboard = try sources.value(Settings.dashboardListen)
+            if let dashboard, dashboard.port == listen.port {
+                throw StartProblem(
+                    "--dashboard-listen and --listen have the same port, \(listen.port). A browser "
+                        + "tells origins apart by it: give the dashboard another one.", .usage)
+            }
+            proxy.dashboardPort = dashboard?.port
+            socket = try sources.value(Settings.socket)
+            backendConnection = try BackendConnection(sources)
+        } catch let problem as ConfigurationProblem {
+            throw problem.startProblem
+        } catch let problem as StartProblem {
+            throw problem
+        } catch {
+            throw StartProblem("\(error)")
+        }
+    }
+
+    /// Reads what has nothing to do with sockets.
+    private static func proxy(
+        _ sources: Sources, backend: BackendAddress, folderName: String
+    ) throws -> ProxyConfiguration {
+        let folder =
+            try sources.value(Settings.data)
+            ?? DataFolder.standard(name: folderName, environment: sources.environment)
+        var proxy = ProxyConfiguration(backend: backend, folder: folder)
+        proxy.backendGeneration = try sources.value(Settings.backendGeneration) ?? .auto
+        proxy.applicationKey = try sources.value(Settings.applicationKeyFile).map(
+            applicationKey(file:))
+        proxy.triggers = (try sources.value(Settings.sync) ?? .auto).triggers
+        let tables = try sources.list(Settings.table)
+        proxy.tables = tables.isEmpty ? nil : tables
+        proxy.policies = try sources.list(Settings.policy)
+        proxy.rules = GuardRules(
+            allowedHosts: Set(try sources.list(Settings.allowHost)),
+            allowedOrigins: Set(try sources.list(Settings.allowOrigin)),
+            tablesAccess: try sources.value(Settings.tablesAccess) ?? .open)
+        proxy.forwardedHeaders = try forwardedHeaders(sources)
+        proxy.remembersSignIn = try sources.value(Settings.rememberSignIn) ?? false
+        proxy.sealCredential = sources.environment("CREDENTIALS_DIRECTORY").map {
+            "\($0)/\(SealSecret.credentialName)"
+        }
+        proxy.offlineGraceSeconds =
+            try sources.value(Settings.offlineGrace) ?? Proxy.Limits.offlineGraceSeconds
+        proxy.diskBudgetBytes = try sources.value(Settings.diskBudget)
+        proxy.defaultGeneration = try sources.value(Settings.defaultGeneration) ?? .mobileApps
+        proxy.parallelism = try sources.value(Settings.parallelism) ?? 1
+        proxy.pageRows = try sources.value(Settings.pageSize) ?? SyncLimits.pullPageRows
+        proxy.strictSDK = try sources.value(Settings.strictSDK) ?? false
+        return proxy
+    }
+
+    private static func forwardedHeaders(_ sources: Sources) throws -> [ForwardableName] {
+        let names = try sources.list(Settings.forwardHeader)
+        guard names.count <= Limits.forwardedHeaders else {
+            throw StartProblem(
+                "forward-header is said \(names.count) times, and may be \(Limits.forwardedHeaders) "
+                    + "times.")
+        }
+        return names
+    }
+
+    /// The first line of the key's file.
+    static func applicationKey(file path: String) throws -> String {
+        let lines = String(decoding: try Files.read(path) ?? [], as: UTF8.self).split(
+            whereSeparator: \.isNewline)
+        guard let key = lines.first?.trimming({ $0 == " " || $0 == "\t" }), !key.isEmpty
+        else {
+            throw StartProblem("There is no application key in \(path): write it there.")
+        }
+        return String(key)
+    }
+}

@@ -1,0 +1,121 @@
+import HTTPServer
+import Proxy
+import SyncCore
+import TablesProtocol
+
+// Access, and how the backend is reached.
+extension Settings {
+    static let socket = path(
+        "socket",
+        about: SettingText(
+            "A Unix socket to listen on as well, for this user alone.",
+            standard: "none", example: "/run/user/1000/understudy.sock"))
+
+    static let dashboardListen = Setting<ListenAddress>(
+        name: "dashboard-listen", allowed: "a loopback address with a port, such as 127.0.0.1:8090",
+        about: SettingText(
+            "Where the dashboard is, apart from clients, so that the backend's pages at the "
+                + "clients' port may have that origin for themselves.",
+            standard: "where clients find Understudy", example: "127.0.0.1:8090")
+    ) { text in loopback(text).flatMap { $0.port == 0 ? nil : $0 } }
+
+    static let tablesAccess = Setting<TablesAccess>(
+        name: "tables-access",
+        allowed: TablesAccess.allCases.map(\.rawValue).joined(separator: " or "),
+        about: SettingText(
+            "Whether every program of this machine may reach /tables, or only clients that "
+                + "have an address of their own.",
+            standard: "open", example: "open")
+    ) { TablesAccess(rawValue: $0) }
+
+    static let forwardHeader = Setting<ForwardableName>(
+        name: "forward-header", allowed: ForwardableName.allowed,
+        about: SettingText(
+            "A header field of clients that is kept with a write and sent on with it.",
+            standard: "none", example: "X-Tenant", isList: true)
+    ) { ForwardableName($0) }
+
+    static let backendCA = path(
+        "backend-ca",
+        about: SettingText(
+            "The authorities to trust for the backend, a PEM file.",
+            standard: "the system's", example: "/etc/understudy/authorities.pem"))
+    static let backendCertificate = path(
+        "backend-cert",
+        about: SettingText(
+            "The certificate to show the backend, a PEM file.",
+            standard: "none", example: "/etc/understudy/client.pem"))
+    static let backendKey = path(
+        "backend-key",
+        about: SettingText(
+            "The key to backend-cert, a PEM file.",
+            standard: "none", example: "/etc/understudy/client-key.pem"))
+
+    static let backendProxy = Setting<String>(
+        name: "backend-proxy", allowed: "the address of a proxy, such as http://10.0.0.1:3128",
+        about: SettingText(
+            "The proxy on the way to the backend.",
+            standard: "none", example: "http://10.0.0.1:3128")
+    ) { isProxy($0) ? $0 : nil }
+
+    static let allowPlainHTTP = Setting<Bool>(
+        name: "allow-plain-http", allowed: "yes or no",
+        about: SettingText(
+            "Whether rows and tokens may travel in the clear to a backend on another machine.",
+            standard: "no", example: "no")
+    ) { ["yes": true, "no": false][$0] }
+
+    static let rememberSignIn = Setting<Bool>(
+        name: "remember-sign-in", allowed: "yes or no",
+        about: SettingText(
+            "Whether users' tokens are kept, sealed, so that their queues go on after a restart.",
+            standard: "no; they are in memory only", example: "no")
+    ) { ["yes": true, "no": false][$0] }
+
+    static let offlineGrace = Setting<Int64>(
+        name: "offline-grace",
+        allowed: "hours or days up to \(Limits.offlineGraceDaysMax)d, such as 12h or 30d",
+        about: SettingText(
+            "How long a user's token is taken that the backend cannot confirm, since it is away.",
+            standard: "30d", example: "30d")
+    ) { grace($0) }
+
+    /// `12h` or `30d` in seconds.
+    private static func grace(_ text: String) -> Int64? {
+        let units: [Character: Int64] = ["h": 3600, "d": 24 * 3600]
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(text.dropLast()),
+            0...Int64(Limits.offlineGraceDaysMax) * 24 ~= number,
+            number * unit <= Int64(Limits.offlineGraceDaysMax) * 24 * 3600
+        else { return nil }
+        return number * unit
+    }
+
+    static let diskBudget = Setting<Int>(
+        name: "disk-budget", allowed: "a size from 10M up, such as 500M or 4G",
+        about: SettingText(
+            "How large the store of each identity may grow.",
+            standard: "as large as the disk", example: "4G")
+    ) { size($0) }
+
+    /// `500M` or `4G` in bytes.
+    private static func size(_ text: String) -> Int? {
+        let units: [Character: Int] = ["M": 1 << 20, "G": 1 << 30]
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()),
+            (1...1_000_000).contains(number), number * unit >= Limits.diskBudgetBytesMin
+        else { return nil }
+        return number * unit
+    }
+
+    private static func path(_ name: String, about: SettingText) -> Setting<String> {
+        Setting<String>(name: name, allowed: "the path of a file", about: about) {
+            $0.isEmpty ? nil : absolute($0)
+        }
+    }
+
+    private static func isProxy(_ text: String) -> Bool {
+        ["http://", "https://", "socks5h://"].contains { scheme in
+            text.hasPrefix(scheme) && text.utf8.count > scheme.utf8.count
+                && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+        }
+    }
+}

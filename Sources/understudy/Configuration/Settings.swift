@@ -1,0 +1,221 @@
+import Backend
+import HTTPServer
+import Logging
+import Proxy
+import SyncCore
+import TablesProtocol
+
+/// Every setting of `serve`, `demo` and `backend`, in one place.
+enum Settings {
+    static let backend = Setting<BackendAddress>(
+        name: "backend",
+        allowed: "an http or https address such as https://example.azurewebsites.net",
+        about: SettingText(
+            "The backend to stand in for.",
+            standard: "none; it must be said", example: "https://example.azurewebsites.net")
+    ) { BackendAddress($0) }
+
+    static let listen = Setting<ListenAddress>(
+        name: "listen", allowed: "a loopback address with a port, such as 127.0.0.1:8080",
+        about: SettingText(
+            "Where clients find Understudy.",
+            standard: "127.0.0.1:8080", example: "127.0.0.1:8080")
+    ) { loopback($0) }
+
+    static let backendListen = Setting<ListenAddress>(
+        name: "backend-listen", allowed: "a loopback address with a port, such as 127.0.0.1:8081"
+    ) { loopback($0) }
+
+    static let data = Setting<DataFolder>(
+        name: "data", allowed: "the path of a folder",
+        about: SettingText(
+            "The folder for everything that is kept.",
+            standard: "understudy in $XDG_DATA_HOME or ~/.local/share",
+            example: "/home/me/.local/share/understudy")
+    ) { $0.isEmpty ? nil : DataFolder(path: absolute($0)) }
+
+    static let sync = Setting<SyncChoice>(
+        name: "sync", allowed: SyncChoice.allCases.map(\.rawValue).joined(separator: " or "),
+        about: SettingText(
+            "Whether changes travel by themselves or only when a sync is asked for.",
+            standard: "auto", example: "auto")
+    ) { SyncChoice(rawValue: $0) }
+
+    static let table = tableList(
+        "table",
+        about: SettingText(
+            "The only tables there are.",
+            standard: "any", example: "todoitem", isList: true))
+
+    static let backendTable = Setting<BackendTable>(
+        name: "table", allowed: BackendTable.allowed
+    ) { BackendTable($0) }
+
+    static let integerIDs = tableList("integer-ids")
+    static let hardDelete = tableList("hard-delete")
+
+    static let policy = Setting<PolicySetting>(
+        name: "policy",
+        allowed: "a table with words joined by +, such as todoitem=revalidate+write-through; the "
+            + "words are local, revalidate, remote-first, write-through, ask, merge, client, server, "
+            + "unconditional-ask, unconditional-client, integer-ids, public, preserve-history and "
+            + "parent:TABLE.COLUMN",
+        about: SettingText(
+            "How a table is read and written, and who decides its conflicts.",
+            standard: "local+ask for each table", example: "todoitem=revalidate+write-through",
+            isList: true)
+    ) { PolicySetting($0) }
+
+    static let signIn = Setting<TableName>(
+        name: "sign-in", allowed: "the name of a table: letters, digits and _, not a digit first"
+    ) { TableName($0) }
+
+    static let allowHost = Setting<String>(
+        name: "allow-host", allowed: "a host with its port, such as 10.0.2.2:8080",
+        about: SettingText(
+            "Another name with port by which clients call Understudy.",
+            standard: "none", example: "10.0.2.2:8080", isList: true)
+    ) { isHostWithPort($0) ? $0 : nil }
+
+    static let allowOrigin = Setting<String>(
+        name: "allow-origin",
+        allowed: "an origin as browsers send it, such as http://localhost:3000, file:// or null",
+        about: SettingText(
+            "The origin of another page that may call /tables.",
+            standard: "none", example: "http://localhost:3000", isList: true)
+    ) { isOrigin($0) ? $0 : nil }
+
+    static let defaultGeneration = Setting<Generation>(
+        name: "default-generation", allowed: "1, 2 or 3",
+        about: SettingText(
+            "The generation of clients that show no mark of theirs.",
+            standard: "2", example: "2")
+    ) { Int($0).flatMap(Generation.init(rawValue:)) }
+
+    static let applicationKeyFile = Setting<String>(
+        name: "application-key-file",
+        allowed: "the path of a file with the application key in its first line",
+        about: SettingText(
+            "A file with the application key of a generation 1 backend.",
+            standard: "the key that its clients send", example: "/etc/understudy/application.key")
+    ) { $0.isEmpty ? nil : absolute($0) }
+
+    static let parallelism = Setting<Int>(
+        name: "parallelism", allowed: "a whole number from 1 to \(SyncLimits.parallelPushes)",
+        about: SettingText(
+            "How many changes of different items are sent at once.",
+            standard: "1", example: "4")
+    ) { text in
+        Int(text).flatMap { (1...SyncLimits.parallelPushes).contains($0) ? $0 : nil }
+    }
+
+    static let pageSize = Setting<Int>(
+        name: "page-size", allowed: "a whole number from 1 to \(SyncLimits.pullPageRows)",
+        about: SettingText(
+            "Rows that a pull asks for in one page; the backend may give fewer.",
+            standard: "1000", example: "100")
+    ) { text in
+        Int(text).flatMap { (1...SyncLimits.pullPageRows).contains($0) ? $0 : nil }
+    }
+
+    static let strictSDK = Setting<Bool>(
+        name: "strict-sdk", allowed: "true or false",
+        about: SettingText(
+            "Whether the writes that the SDKs' queues refuse are refused.",
+            standard: "false", example: "true")
+    ) { Bool($0) }
+
+    static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
+        name: "backend-generation", allowed: "auto, 1, 2 or 3",
+        about: SettingText(
+            "The backend's generation; auto asks it.",
+            standard: "auto", example: "auto")
+    ) { text in
+        text == "auto"
+            ? .auto : Int(text).flatMap(Generation.init(rawValue:)).map { .fixed($0) }
+    }
+
+    static let flavour = Setting<BackendFlavour>(
+        name: "flavour",
+        allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))"
+    ) { BackendFlavour(rawValue: $0) }
+
+    static let config = Setting<String>(
+        name: "config", allowed: "the path of a configuration file"
+    ) { $0.isEmpty ? nil : absolute($0) }
+
+    static let logLevel = Setting<Logger.Level>(
+        name: "log-level",
+        allowed: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))",
+        about: SettingText(
+            "The least that the log says; debug: each request.",
+            standard: "notice", example: "notice")
+    ) { Logger.Level(rawValue: $0) }
+
+    static let logFormat = Setting<LogFormat>(
+        name: "log-format", allowed: "auto, text or json",
+        about: SettingText(
+            "Lines for a person, or JSON; auto: text on a terminal.",
+            standard: "auto", example: "auto")
+    ) { LogFormat(rawValue: $0) }
+
+    private static func tableList(
+        _ name: String, about: SettingText? = nil
+    ) -> Setting<TableName> {
+        Setting<TableName>(
+            name: name, allowed: "the name of a table: letters, digits and _, not a digit first",
+            about: about
+        ) { TableName($0) }
+    }
+
+    static func loopback(_ text: String) -> ListenAddress? {
+        guard let address = try? ListenAddress(text) else { return nil }
+        return address.isLoopback ? address : nil
+    }
+
+    static func absolute(_ path: String) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let folder = ThisProcess.folder else { return path }
+        return folder == "/" ? "/\(path)" : "\(folder)/\(path)"
+    }
+
+    private static func isHostWithPort(_ text: String) -> Bool {
+        guard let colon = text.lastIndex(of: ":"), colon != text.startIndex else { return false }
+        return UInt16(text[text.index(after: colon)...]) != nil
+            && !text.contains { $0 == "/" || $0 == "*" || $0 == " " || $0 == "," }
+    }
+
+    private static func isOrigin(_ text: String) -> Bool {
+        if text == "null" { return true }
+        guard let mark = text.firstRange(of: "://"), mark.lowerBound != text.startIndex else {
+            return false
+        }
+        return !text[mark.upperBound...].contains { $0 == "/" || $0 == "*" || $0 == " " }
+    }
+}
+
+/// When changes travel.
+enum SyncChoice: String, Sendable, Hashable, CaseIterable {
+    /// By themselves: after writes, every minute, when the backend is back.
+    case auto
+    /// Only when a sync is asked for.
+    case manual
+
+    /// What makes changes travel.
+    var triggers: Set<Trigger> {
+        switch self {
+        case .auto: Set(Trigger.allCases)
+        case .manual: [.manual]
+        }
+    }
+}
+
+/// How the log is written.
+enum LogFormat: String, Sendable, Hashable, CaseIterable {
+    /// Text when a person reads it on a terminal, JSON otherwise.
+    case auto
+    /// A line for a person.
+    case text
+    /// A JSON object on each line.
+    case json
+}

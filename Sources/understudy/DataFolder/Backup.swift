@@ -1,0 +1,189 @@
+import Proxy
+import SyncCore
+import TablesProtocol
+
+/// A folder that holds copies of all stores of a data folder, and a manifest that says what they
+/// were when they were copied.
+struct Backup: Sendable {
+    /// Where it is.
+    let path: String
+
+    /// One store of it.
+    struct Entry: Sendable, Hashable {
+        let identity: String
+        let bytes: Int64
+        let items: Int
+        let openOperations: Int
+    }
+
+    /// Copies every store, also while a process works on them, and checks each copy.
+    ///
+    /// 1. The copies grow in a fresh folder beside `path`, which this process made for this user alone:
+    ///    no link can be planted in it.
+    /// 2. The manifest is written last: a folder without one is no backup.
+    /// 3. The folder gets its name, which takes the place of nothing, or of an empty folder.
+    static func make(of folder: DataFolder, at path: String) throws(StartProblem) -> [Entry] {
+        guard folder.hasStore else {
+            throw StartProblem("There is nothing to back up at \(folder.path).", .error)
+        }
+        var target = path
+        while target.count > 1, target.hasSuffix("/") { target.removeLast() }
+        if Files.exists(target) {
+            guard Files.isFolder(target) else {
+                throw StartProblem(
+                    "\(target) is no folder, or a link to one; name a new one.", .error)
+            }
+            guard Files.names(in: target).isEmpty else {
+                throw StartProblem("\(target) is not empty; name a new folder.", .error)
+            }
+        }
+        let backup = Backup(path: "\(target).part-\(ThisProcess.secret().prefix(12))")
+        do {
+            if let slash = target.lastIndex(of: "/"), slash != target.startIndex {
+                try Files.makeFolder(String(target[..<slash]))
+            }
+            try Files.makeNewFolder(backup.path)
+        } catch {
+            throw StartProblem("\(error)", .error)
+        }
+        do {
+            let entries = try backup.copies(of: folder)
+            try Files.write(backup.manifest, Array(Self.text(entries).utf8))
+            try Files.rename(backup.path, to: target)
+            return entries
+        } catch {
+            try? Files.removeFolder(backup.path)
+            throw (error as? StartProblem) ?? StartProblem("\(error)", .error)
+        }
+    }
+
+    private func copies(of folder: DataFolder) throws -> [Entry] {
+        try ([Identity.anonymousKey] + folder.identities.map(\.key)).map { identity in
+            try Files.makeFolder("\(path)/stores/\(identity)")
+            let contents = try Store.backup(
+                of: try folder.storeFile(identity), to: storeFile(identity))
+            return entry(identity, contents)
+        }
+    }
+
+    /// What the manifest says, after every store was found to be so.
+    func verified() throws(StartProblem) -> [Entry] {
+        let bytes: [UInt8]?
+        do {
+            bytes = try InputFile(manifest)?.bytes(atMost: Limits.manifestBytes)
+        } catch InputFile.Refusal.noRegularFile(_) {
+            throw StartProblem(
+                "\(path) is no whole backup: its manifest.json is no regular file.", .error)
+        } catch {
+            throw StartProblem("\(error)", .error)
+        }
+        guard let bytes, let value = try? JSONValue(parsing: bytes),
+            let stores = value["stores"]?.array
+        else { throw StartProblem("\(path) is no whole backup: it has no manifest.", .error) }
+        var entries: [Entry] = []
+        for store in stores {
+            guard let identity = store["identity"]?.string, Identity.isKey(identity) else {
+                throw StartProblem("\(manifest) cannot be understood.", .error)
+            }
+            let entry = try entry(identity)
+            guard Self.json(entry) == store else {
+                throw StartProblem(
+                    "The store of \(identity) in \(path) is not as it was written: restore another "
+                        + "backup.", .error)
+            }
+            entries.append(entry)
+        }
+        return entries
+    }
+
+    /// Puts the stores into a data folder whose lock is held. Stores that are there are kept aside.
+    /// Which token is whose is never taken from a backup: a fingerprint in it would open the rows of
+    /// another user to its owner. Users whose tokens this folder does not know sign in again.
+    /// - Returns: where they are kept; nil when there were none.
+    func restore(
+        _ entries: [Entry], to folder: DataFolder
+    ) throws(StartProblem) -> String? {
+        let incoming = "\(folder.path)/stores.incoming"
+        do {
+            if Files.exists(incoming) { try Files.removeFolder(incoming) }
+            for entry in entries {
+                try Files.makeFolder("\(incoming)/\(entry.identity)")
+                let copy = "\(incoming)/\(entry.identity)/store.sqlite"
+                _ = try Store.restore(
+                    storeFile(entry.identity), to: copy, clock: SystemClock())
+            }
+            var aside: String?
+            let stores = "\(folder.path)/stores"
+            if Files.exists(stores) {
+                let stamp = ThisProcess.now.text.filter { $0.isNumber }
+                aside = "\(folder.path)/stores.before-\(stamp)"
+                try Files.rename(stores, to: aside ?? "")
+            }
+            try Files.rename(incoming, to: stores)
+            return aside
+        } catch {
+            throw (error as? StartProblem) ?? StartProblem("\(error)", .error)
+        }
+    }
+
+    /// Does to every store what ``restore(_:to:)`` does, in files without names that are gone afterwards.
+    /// - Returns: what the restored stores would hold.
+    func rehearse(_ entries: [Entry]) throws(StartProblem) -> [Entry] {
+        var restored: [Entry] = []
+        for entry in entries {
+            do {
+                let contents = try Store.rehearseRestore(
+                    of: storeFile(entry.identity), clock: SystemClock())
+                restored.append(self.entry(entry.identity, contents))
+            } catch {
+                throw StartProblem("\(error)", .error)
+            }
+        }
+        return restored
+    }
+
+    private var manifest: String { "\(path)/manifest.json" }
+
+    private func storeFile(_ identity: String) -> String {
+        "\(path)/stores/\(identity)/store.sqlite"
+    }
+
+    /// Looks at one copy.
+    private func entry(_ identity: String) throws(StartProblem) -> Entry {
+        // SQLite opens the files beside it too, and waits for ever for the writer of a pipe.
+        for file in ["", "-wal", "-shm", "-journal"].map({ storeFile(identity) + $0 })
+        where Files.exists(file) && !Files.isRegular(file) {
+            throw StartProblem("\(file) is no regular file: restore another backup.", .error)
+        }
+        let contents: StoreContents
+        do {
+            contents = try Store.verify(at: storeFile(identity))
+        } catch {
+            throw StartProblem("\(storeFile(identity)): \(error)", .error)
+        }
+        if let fault = contents.faults.first {
+            throw StartProblem("\(storeFile(identity)): \(fault)", .error)
+        }
+        return entry(identity, contents)
+    }
+
+    private func entry(_ identity: String, _ contents: StoreContents) -> Entry {
+        Entry(
+            identity: identity, bytes: Files.size(storeFile(identity)) ?? 0,
+            items: contents.items, openOperations: contents.ledger.queue.open)
+    }
+
+    private static func text(_ entries: [Entry]) -> String {
+        JSONValue.members(
+            ("version", .number(1)), ("program", .string(Version.text)),
+            ("at", .string(ThisProcess.now.text)), ("stores", .array(entries.map(json)))
+        ).text + "\n"
+    }
+
+    /// One store as manifest and commands write it.
+    static func json(_ entry: Entry) -> JSONValue {
+        .members(
+            ("identity", .string(entry.identity)), ("bytes", .number(entry.bytes)),
+            ("items", .number(entry.items)), ("openOperations", .number(entry.openOperations)))
+    }
+}

@@ -1,0 +1,194 @@
+import HTTPClient
+import HTTPMessage
+import Proxy
+import SyncCore
+import TablesProtocol
+
+// The backend, asked once as a client would.
+extension Doctor {
+    func backendFindings(_ stores: [StoreInspection]) async -> [Finding] {
+        let check = "backend"
+        guard let address = backend(stores) else {
+            return [
+                .warning(
+                    check, "No backend is configured.",
+                    "Say it with --backend, UNDERSTUDY_BACKEND or in the configuration file.")
+            ]
+        }
+        let transport: CurlTransport
+        do {
+            transport = try way(to: address)
+        } catch {
+            return [.problem("way to the backend", error.sentence, "Change that setting.")]
+        }
+        // Asked openly, so that one which is not what was said tells what it is.
+        let key = value(Settings.applicationKeyFile).flatMap {
+            try? ServeConfiguration.applicationKey(file: $0)
+        }
+        let examination = BackendExamination(
+            BackendConfiguration(address: address, applicationKey: key), transport: transport,
+            clock: SystemClock())
+        let seen = seenTables(stores)
+        let found = await examination.findings(
+            seen.isEmpty ? [TableName("todoitem")].compactMap { $0 } : seen)
+        var findings = [reach(found, address, seen)]
+        if let others = otherTables(found, seen: seen) { findings.append(others) }
+        if let skew = clock(found) { findings.append(skew) }
+        if let wrong = generation(found) { findings.append(wrong) }
+        await transport.stop()
+        if found.state == .online { findings += rows(found) }
+        return findings
+    }
+
+    /// The way that `serve` would take.
+    private func way(to address: BackendAddress) throws(StartProblem) -> CurlTransport {
+        do {
+            let backendConnection = try BackendConnection(sources)
+            try backendConnection.check(address)
+            var client = backendConnection.client(connections: 1)
+            client.requestTimeout = .seconds(Limits.examinationSeconds)
+            return try CurlTransport(client)
+        } catch let problem as ConfigurationProblem {
+            throw problem.startProblem
+        } catch {
+            throw (error as? StartProblem) ?? StartProblem("\(error)", .error)
+        }
+    }
+
+    /// The backend that is configured, or the one that the store belongs to.
+    private func backend(_ stores: [StoreInspection]) -> BackendAddress? {
+        let own = stores.first { $0.identity == Identity.anonymousKey }
+        return value(Settings.backend) ?? own?.contents?.backend.flatMap { BackendAddress($0) }
+    }
+
+    /// The tables that are configured, then those of the stores, then those that clients have read.
+    private func seenTables(_ stores: [StoreInspection]) -> [TableName] {
+        let stored = stores.flatMap { $0.contents?.tables ?? [] }
+        var seen: [TableName] = []
+        for table in list(Settings.table) + stored.compactMap({ TableName($0) }) + wanted
+        where !seen.contains(table) {
+            seen.append(table)
+        }
+        return seen
+    }
+
+    private func reach(
+        _ found: BackendExamination.Findings, _ address: BackendAddress, _ seen: [TableName]
+    ) -> Finding {
+        let check = found.isTLSFailure ? "TLS" : "backend"
+        switch found.state {
+        case .online:
+            let generation = found.generation.map { "\($0.rawValue)" } ?? "unknown"
+            return .ok(check, "\(address) answers, generation \(generation).")
+        case .offline where found.isTLSFailure:
+            return .problem(
+                check, "\(address) cannot be trusted: \(found.reason)",
+                "Check its certificate, this machine's clock and its list of authorities "
+                    + "(package ca-certificates).")
+        case .offline:
+            return .warning(
+                check, "\(address) cannot be reached: \(found.reason)",
+                "Local work goes on. Check the address and the network: curl -v \(address)")
+        case .degraded:
+            return .warning(check, "\(address): \(found.reason)", "It is tried again by itself.")
+        case .signedOut:
+            return .warning(
+                check, "\(address): \(found.reason)",
+                "Sign in with the client; its changes are sent then. One of Mobile Services may "
+                    + "want its application key: --application-key-file.")
+        case .portal:
+            return .problem(
+                check, "\(address): \(found.reason)",
+                "Sign in to the network with a browser, or correct the address.")
+        case .notTables where !seen.isEmpty && found.missing == seen:
+            return .problem(
+                check,
+                "\(address) answers, and has none of the tables seen so far: \(names(seen)).",
+                "Name a table that exists with --table, or correct the address: it is what comes "
+                    + "before /tables.")
+        case .notTables where seen.isEmpty && !(found.missing.isEmpty && found.refusals.isEmpty):
+            return .ok(check, "\(address) answers.")
+        case .notTables:
+            return .problem(
+                check, "\(address): \(found.reason)",
+                "Name a table that exists with --table, or correct the address: it is what comes "
+                    + "before /tables.")
+        }
+    }
+
+    /// Tables that the backend says it has not, or does not list. Each says nothing about the others, and
+    /// one that no client has asked for nothing about the backend.
+    private func otherTables(
+        _ found: BackendExamination.Findings, seen: [TableName]
+    ) -> Finding? {
+        guard found.state == .online || seen.isEmpty,
+            !found.missing.isEmpty || !found.refusals.isEmpty
+        else { return nil }
+        let others = seen.filter { !found.missing.contains($0) }
+        let missing =
+            found.missing.isEmpty ? "" : ", and has no table \(names(found.missing))"
+        let sentences =
+            ["The backend answers\(missing)."] + found.refusals
+            + ["Tables seen so far: \(names(others))."]
+        return .warning(
+            "tables", sentences.joined(separator: " "),
+            seen.isEmpty
+                ? "Point a client at Understudy: the first table that it asks for is seen then. Or name "
+                    + "one with --table. If none is found either way, correct the address: it is what "
+                    + "comes before /tables."
+                : "Correct its name where it is asked for, in the client or in --table, or its access at "
+                    + "the backend. What waits for it is kept.")
+    }
+
+    private func names(_ tables: [TableName]) -> String {
+        tables.isEmpty ? "none" : tables.map(\.text).joined(separator: ", ")
+    }
+
+    private func clock(_ found: BackendExamination.Findings) -> Finding? {
+        guard let ahead = found.clockAheadSeconds else { return nil }
+        if abs(ahead) <= Limits.clockSkewSeconds {
+            return .ok("clock", "It agrees with the backend's.")
+        }
+        return .warning(
+            "clock",
+            "This machine's clock is \(abs(ahead)) s \(ahead > 0 ? "ahead of" : "behind") the "
+                + "backend's.",
+            "Set it right (timedatectl set-ntp true): certificates and sign-ins depend on it.")
+    }
+
+    private func generation(_ found: BackendExamination.Findings) -> Finding? {
+        guard case .fixed(let said) = value(Settings.backendGeneration) ?? .auto,
+            let actual = found.generation, actual != said
+        else { return nil }
+        return .problem(
+            "generation",
+            "The backend is of generation \(actual.rawValue), not \(said.rawValue).",
+            "Say --backend-generation \(actual.rawValue), or auto.")
+    }
+
+    private func rows(_ found: BackendExamination.Findings) -> [Finding] {
+        guard let properties = found.properties else { return [] }
+        var findings: [Finding] = []
+        if !properties.contains(.deleted) {
+            findings.append(
+                .warning(
+                    "soft delete", "The backend's rows have no deleted mark.",
+                    "Switch soft delete on for its tables, or remove rows that it deleted with: "
+                        + "understudy pull TABLE --reconcile"))
+        }
+        if !properties.contains(.version) {
+            findings.append(
+                .warning(
+                    "versions", "The backend's rows have no version.",
+                    "Changes of others are overwritten unnoticed; add the version column."))
+        }
+        if !properties.contains(.updatedAt) {
+            findings.append(
+                .warning(
+                    "updatedAt", "The backend's rows have no updatedAt.",
+                    "Every pull takes all rows; add the updatedAt column."))
+        }
+        return findings.isEmpty
+            ? [.ok("rows", "The backend's rows have version, updatedAt and deleted.")] : findings
+    }
+}

@@ -1,0 +1,97 @@
+import Proxy
+import SyncCore
+import TablesProtocol
+
+// The data folder and the stores in it.
+extension Doctor {
+    func folderFindings() -> [Finding] {
+        let check = "data folder"
+        guard Files.exists(folder.path) else {
+            return [.ok(check, "\(folder.path) is not there yet; the first start makes it.")]
+        }
+        var findings: [Finding] = []
+        do {
+            try folder.refuseForeign()
+        } catch {
+            findings.append(
+                .problem("permissions", error.sentence, "Do that, then start Understudy again."))
+        }
+        if let free = Files.freeBytes(folder.path), free < Limits.freeBytes {
+            findings.append(
+                .warning(
+                    "disk space", "\(free >> 20) MiB are free on the disk of \(folder.path).",
+                    "Free some: without space no write is accepted."))
+        }
+        return findings.isEmpty ? [.ok(check, "\(folder.path) is yours alone.")] : findings
+    }
+
+    /// A store that was looked through, once for all findings.
+    struct StoreInspection {
+        let identity: String
+        let result: Result<StoreContents, StartProblem>
+
+        /// What it holds; nil when it cannot be read.
+        var contents: StoreContents? { try? result.get() }
+    }
+
+    /// Looks through each store.
+    func inspectStores() -> [StoreInspection] {
+        guard folder.hasStore else { return [] }
+        return ([Identity.anonymousKey] + folder.identities.map(\.key)).map { identity in
+            StoreInspection(
+                identity: identity,
+                result: Result { () throws(StartProblem) in try folder.contents(identity) })
+        }
+    }
+
+    func storeFindings(_ stores: [StoreInspection]) -> [Finding] {
+        let check = "store"
+        guard folder.hasStore else { return [.ok(check, "There is none yet.")] }
+        return [sqliteFinding()]
+            + stores.map { store in
+                switch store.result {
+                case .success(let contents):
+                    if let first = contents.faults.first { return damage(store.identity, first) }
+                    return .ok(
+                        check,
+                        "\(store.identity): sound, \(contents.items) items, "
+                            + "\(contents.ledger.queue.open) open operations.")
+                case .failure(let problem):
+                    return unreadable(store.identity) ?? damage(store.identity, problem.sentence)
+                }
+            }
+    }
+
+    /// The library in use, with what is known of it.
+    private func sqliteFinding() -> Finding {
+        let version = Store.sqliteVersion
+        let note =
+            Store.hasLogResetFault
+            ? " Its fault with two connections that copy a log cannot occur: only the writer does."
+            : ""
+        return .ok("SQLite", "Version \(version).\(note)")
+    }
+
+    /// A disk that fails looks like damage to SQLite: the files are read whole to tell the two apart.
+    private func unreadable(_ identity: String) -> Finding? {
+        for suffix in ["", "-wal"] {
+            do {
+                guard let file = try? folder.storeFile(identity) else { continue }
+                try Files.readThrough(file + suffix)
+            } catch {
+                return .problem(
+                    "store", "\(identity) cannot be read: \(error)",
+                    "Look at the disk and the system's log. Copy \(folder.path)/stores to another disk "
+                        + "before anything else.")
+            }
+        }
+        return nil
+    }
+
+    private func damage(_ identity: String, _ fault: String) -> Finding {
+        .problem(
+            "store", "\(identity) is damaged: \(fault)",
+            "Stop Understudy, keep a copy of \(folder.path)/stores, then restore a backup with: "
+                + "understudy restore FOLDER")
+    }
+}

@@ -1,0 +1,83 @@
+import HTTPMessage
+import HTTPServer
+import HTTPTypes
+import Proxy
+
+// Where clients find it.
+extension Doctor {
+    func listeningFindings() async -> [Finding] {
+        let check = "listening"
+        if isRunning {
+            let address = (try? folder.address()) ?? nil
+            return [.ok(check, "Understudy runs and answers at \(address ?? "its address").")]
+        }
+        guard
+            let address = value(Settings.listen)
+                ?? (try? ListenAddress(host: "127.0.0.1", port: 8080))
+        else { return [] }
+        let dashboard = value(Settings.dashboardListen)
+        do {
+            try await Server.tryListening(address)
+            if let dashboard { return await dashboardFindings(address, dashboard) }
+            return [.ok(check, "Understudy does not run; \(address) is free.")]
+        } catch {
+            return [
+                .problem(
+                    check, "Understudy does not run, and could not: \(error)",
+                    "See what listens there with: ss -ltnp | grep :\(address.port)")
+            ]
+        }
+    }
+}
+
+extension Doctor {
+    /// The same for the dashboard's own address, where the clients' is free.
+    fileprivate func dashboardFindings(
+        _ clients: ListenAddress, _ dashboard: ListenAddress
+    ) async -> [Finding] {
+        let check = "listening"
+        if dashboard.port == clients.port {
+            return [
+                .problem(
+                    check, "listen and dashboard-listen have the same port, \(clients.port).",
+                    "Give the dashboard another one.")
+            ]
+        }
+        do {
+            try await Server.tryListening(dashboard)
+            return [
+                .ok(
+                    check,
+                    "Understudy does not run; \(clients) and \(dashboard) for the dashboard are free."
+                )
+            ]
+        } catch {
+            return [
+                .problem(
+                    check, "Understudy does not run, and its dashboard could not: \(error)",
+                    "See what listens there with: ss -ltnp | grep :\(dashboard.port)")
+            ]
+        }
+    }
+}
+
+extension Server {
+    /// Listens for a moment to see whether it is possible.
+    fileprivate static func tryListening(
+        _ address: ListenAddress
+    ) async throws(StartFailure) {
+        let server = Server(ServerConfiguration(addresses: [address]), handler: RefusingHandler())
+        _ = try server.start()
+        await server.stop()
+    }
+
+    private struct RefusingHandler: HTTPHandler {
+        func admit(_ request: Request) -> Admission {
+            .refuse(Response(status: .serviceUnavailable))
+        }
+
+        func handle(_ request: Request) -> Answer {
+            .now(Response(status: .serviceUnavailable))
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Logging
+import Proxy
+import Synchronization
+import TablesProtocol
+
+/// The log of this process, on standard error: a line for each event, as text or as JSON. Messages
+/// are constant; what differs is metadata. Contents of rows and tokens are never logged.
+final class ProcessLog: Sendable {
+    /// How it is written; it can be changed while the process runs.
+    struct Choice: Sendable, Hashable {
+        /// JSON instead of text.
+        var isJSON: Bool
+        /// The least that is written.
+        var level: Logger.Level
+    }
+
+    // Without a lock, since every request asks whether it is to be logged.
+    private let packed: Atomic<UInt8>
+    private let write: @Sendable (String) -> Void
+
+    /// Makes a log.
+    /// - Parameter write: takes a line without its end.
+    init(
+        isJSON: Bool, level: Logger.Level,
+        write: @escaping @Sendable (String) -> Void = ThisProcess.say
+    ) {
+        self.write = write
+        packed = Atomic(Choice(isJSON: isJSON, level: level).packed)
+    }
+
+    /// The log as the sources say it.
+    convenience init(_ sources: Sources) throws(StartProblem) {
+        let choice = try Choice(sources)
+        self.init(isJSON: choice.isJSON, level: choice.level)
+    }
+
+    /// How it is written from the next line on.
+    var choice: Choice {
+        get { Choice(packed: packed.load(ordering: .relaxed)) }
+        set { packed.store(newValue.packed, ordering: .relaxed) }
+    }
+
+    /// The least that is written.
+    var level: Logger.Level {
+        get { choice.level }
+        set { choice = Choice(isJSON: choice.isJSON, level: newValue) }
+    }
+
+    /// A logger that writes here.
+    var logger: Logger { Logger(label: "understudy") { _ in Handler(log: self) } }
+
+    /// One line, made visible.
+    func line(_ event: LogEvent, metadata: Logger.Metadata, at time: Instant) -> String {
+        let sorted = metadata.sorted { $0.key < $1.key }
+        if choice.isJSON {
+            let members: [JSONValue.Member] = [
+                .init("time", .string(time.text)), .init("level", .string(event.level.rawValue)),
+                .init("message", .string("\(event.message)")),
+            ]
+            return VisibleText.json(
+                JSONValue.object(
+                    members + sorted.map { .init($0.key, .string("\($0.value)")) }
+                ).text)
+        }
+        let pairs = sorted.map { " \($0.key)=\($0.value)" }.joined()
+        return VisibleText.line("\(time.text) \(event.level.rawValue) \(event.message)\(pairs)")
+    }
+
+    private struct Handler: LogHandler {
+        let log: ProcessLog
+        var metadata: Logger.Metadata = [:]
+
+        var logLevel: Logger.Level {
+            get { log.level }
+            set { log.level = newValue }
+        }
+
+        subscript(metadataKey key: String) -> Logger.MetadataValue? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let all = metadata.merging(event.metadata ?? [:]) { $1 }
+            log.write(log.line(event, metadata: all, at: ThisProcess.now))
+        }
+    }
+}
+
+extension ProcessLog.Choice {
+    private static let levels = Logger.Level.allCases
+
+    /// Both in one byte.
+    fileprivate var packed: UInt8 {
+        UInt8(Self.levels.firstIndex(of: level) ?? 0) << 1 | (isJSON ? 1 : 0)
+    }
+
+    /// As it was packed.
+    fileprivate init(packed: UInt8) {
+        (isJSON, level) = (packed & 1 == 1, Self.levels[Int(packed >> 1)])
+    }
+
+    /// As the sources say it.
+    init(_ sources: Sources) throws(StartProblem) {
+        do {
+            let format = try sources.value(Settings.logFormat) ?? .auto
+            isJSON = format == .json || (format == .auto && !ThisProcess.isInteractive)
+            level = try sources.value(Settings.logLevel) ?? .notice
+        } catch {
+            throw error.startProblem
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import Glibc
+import Proxy
+
+/// A file that is read from its beginning. What is known of it is of the file that was opened, not of
+/// one that took its name since.
+final class InputFile {
+    /// Why a file is not read.
+    enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The operating system does not give it.
+        case failed(FileFailure)
+        /// What has the path is no regular file: reading a pipe may have no end.
+        case noRegularFile(String)
+
+        /// One sentence.
+        var description: String {
+            switch self {
+            case .failed(let failure): failure.description
+            case .noRegularFile(let path): "\(path) is no regular file; name one that is."
+            }
+        }
+    }
+
+    let path: String
+    /// Its owner and permissions.
+    let status: Files.Status
+    private let descriptor: CInt
+
+    /// Opens a file; nil when there is none. Opening waits for nothing, as a pipe without a writer would
+    /// have it.
+    /// - Parameter streams: whether it may be a pipe or a device of characters too. A pipe that has no
+    ///   writer ``Limits/pipeWriterMilliseconds`` later is empty.
+    init?(_ path: String, streams: Bool = false) throws(Refusal) {
+        // open keeps nothing of the path, which is lent for the call.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .failed(FileFailure("read \(path)"))
+        }
+        guard let status = Files.status(descriptor), let kind = Self.kind(descriptor) else {
+            let failure = FileFailure("read \(path)")
+            close(descriptor)
+            throw .failed(failure)
+        }
+        guard kind == S_IFREG || streams && (kind == S_IFIFO || kind == S_IFCHR) else {
+            close(descriptor)
+            throw .noRegularFile(path)
+        }
+        if kind == S_IFIFO { Self.wait(descriptor, milliseconds: Limits.pipeWriterMilliseconds) }
+        self.path = path
+        self.descriptor = descriptor
+        self.status = status
+    }
+
+    deinit { close(descriptor) }
+
+    /// The next bytes; nil at the end.
+    func next() throws(FileFailure) -> [UInt8]? {
+        var chunk = [UInt8](repeating: 0, count: Proxy.Limits.filePieceBytes)
+        while true {
+            // read writes at most as many bytes as the array has.
+            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
+            if count >= 0 { return count == 0 ? nil : Array(chunk.prefix(count)) }
+            // The writer of a pipe has nothing yet, and may take its time.
+            guard errno == EAGAIN else { throw FileFailure("read \(path)") }
+            Self.wait(descriptor, milliseconds: -1)
+        }
+    }
+
+    /// All of it; nil where it has more bytes than `limit`, as a device without an end has.
+    func bytes(atMost limit: Int) throws(FileFailure) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        while let chunk = try next() {
+            bytes += chunk
+            if bytes.count > limit { return nil }
+        }
+        return bytes
+    }
+
+    /// The kind of file that a descriptor leads to, such as `S_IFREG`.
+    private static func kind(_ descriptor: CInt) -> UInt32? {
+        var status = stat()
+        // fstat fills the struct that it is given, which lives until the call returns.
+        return unsafe fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : nil
+    }
+
+    /// Waits until there is something to read, or until the writer has gone; below zero for any time.
+    private static func wait(_ descriptor: CInt, milliseconds: CInt) {
+        var member = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        // poll reads and writes the one struct that it is given, which lives until the call returns.
+        _ = unsafe poll(&member, 1, milliseconds)
+    }
+}
+
+/// A new file for its owner alone, written line by line.
+final class OutputFile {
+    private let path: String
+    private let descriptor: CInt
+    private var waiting: [UInt8] = []
+
+    /// Makes the file; one that is there already is not touched.
+    init(_ path: String) throws(FileFailure) {
+        self.path = path
+        // open keeps nothing of the path, which is lent for the call.
+        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw FileFailure("make the file \(path)") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Adds a line.
+    func print(_ line: String) throws(FileFailure) {
+        waiting += line.utf8
+        waiting.append(UInt8(ascii: "\n"))
+        if waiting.count >= Proxy.Limits.filePieceBytes { try flush() }
+    }
+
+    /// Writes what is left; then everything is on disk.
+    func finish() throws(FileFailure) {
+        try flush()
+        guard fsync(descriptor) == 0 else { throw FileFailure("write \(path)") }
+    }
+
+    private func flush() throws(FileFailure) {
+        var rest = waiting[...]
+        while !rest.isEmpty {
+            // write reads at most as many bytes as the slice has.
+            let count = unsafe rest.withUnsafeBufferPointer { bytes in
+                unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+            }
+            if count <= 0 { throw FileFailure("write \(path)") }
+            rest = rest.dropFirst(count)
+        }
+        waiting.removeAll(keepingCapacity: true)
+    }
+}
+
+/// Puts the lines of a file together from the pieces in which it is read, as far as a bound: a device
+/// may have no end, and a line of it neither.
+struct BoundedLines {
+    /// A line without its end.
+    struct Line: Sendable, Hashable {
+        /// Its number in the file, from 1.
+        let number: Int
+        let bytes: [UInt8]
+    }
+
+    /// What there is too much of.
+    enum Excess: Error, Sendable, Hashable {
+        case line(number: Int)
+        case total
+    }
+
+    /// The most bytes of a line.
+    let lineBytes: Int
+    /// The most bytes of all.
+    let totalBytes: Int
+    private var rest: [UInt8] = []
+    private var number = 1
+    private var count = 0
+
+    /// Begins with the first line.
+    init(lineBytes: Int, totalBytes: Int) {
+        self.lineBytes = lineBytes
+        self.totalBytes = totalBytes
+    }
+
+    /// Takes the next piece.
+    /// - Returns: the lines that end in it, without the empty ones.
+    mutating func take(_ piece: [UInt8]) throws(Excess) -> [Line] {
+        count += piece.count
+        if count > totalBytes { throw .total }
+        var lines: [Line] = []
+        var begin = piece.startIndex
+        while let end = piece[begin...].firstIndex(of: UInt8(ascii: "\n")) {
+            rest += piece[begin..<end]
+            try refuseLong()
+            if !rest.isEmpty { lines.append(Line(number: number, bytes: rest)) }
+            rest.removeAll()
+            number += 1
+            begin = end + 1
+        }
+        rest += piece[begin...]
+        try refuseLong()
+        return lines
+    }
+
+    /// The last line, where the file does not end with a line's end.
+    func end() -> Line? { rest.isEmpty ? nil : Line(number: number, bytes: rest) }
+
+    private func refuseLong() throws(Excess) {
+        if rest.count > lineBytes { throw .line(number: number) }
+    }
+}

@@ -1,0 +1,80 @@
+import Backend
+import HTTPClient
+import HTTPServer
+import Proxy
+import ServiceLifecycle
+
+/// A proxy that listens, with everything that runs behind it and must end with it.
+struct RunningProxy: Sendable {
+    /// Where it listens, as in a URL.
+    let address: String
+    /// Where the dashboard is, likewise.
+    let dashboard: String
+    let graph: AppGraph
+    let folder: DataFolder
+    let lock: FolderLock
+    let server: Server
+    /// Where the commands reach it.
+    let socket: SocketPath
+    let transports: [CurlTransport]
+
+    /// A link that signs a browser in, once.
+    func makeLink() -> String { graph.makeLink(host: dashboard) }
+
+    /// What runs, in the order of starting; it is stopped from the last to the first, so that no
+    /// request comes in any more when the engines end.
+    var services: [any Service] {
+        graph.loops.map { LoopService($0) } + [
+            ShutdownService {
+                graph.closeStreams()
+                await server.stop()
+            }
+        ]
+    }
+
+    /// Puts everything away after the services ended.
+    func close() async {
+        for transport in transports { await transport.stop() }
+        await graph.close()
+        folder.removeAddress()
+        SignInPage.removeAll(folder)
+        socket.close()
+        lock.release()
+    }
+}
+
+/// A reference backend that listens.
+struct RunningBackend: Sendable {
+    /// Where it listens, as in a URL.
+    let address: String
+    let server: Server
+
+    /// The table of the sample todos that ``TablesBackend/seedSampleTodos()`` fills.
+    static let sampleTable = "todoitem"
+
+    /// Opens the database and listens.
+    static func start(
+        _ listen: ListenAddress, file: String?, options: BackendOptions, samples: Bool
+    ) throws(StartProblem) -> RunningBackend {
+        let backend: TablesBackend
+        do {
+            backend = try TablesBackend(at: file, options: options) { ThisProcess.now }
+            if samples { try backend.seedSampleTodos() }
+        } catch {
+            throw StartProblem("The backend's database cannot be opened: \(error)")
+        }
+        var limits = HTTPServer.Limits()
+        limits.bodiesBytes = Limits.backendBodiesBytes
+        let server = Server(
+            ServerConfiguration(addresses: [listen], limits: limits), handler: backend)
+        do {
+            let bound = try server.start()
+            return RunningBackend(address: bound.first?.description ?? "", server: server)
+        } catch {
+            throw StartProblem(error.description)
+        }
+    }
+
+    /// Stops it at the end.
+    var service: any Service { ShutdownService { await server.stop() } }
+}

@@ -1,0 +1,5 @@
+import Proxy
+
+ThisProcess.keepFilesPrivate()
+ThisProcess.raiseFileLimit()
+await Understudy.runAsProcess()

@@ -1,0 +1,143 @@
+// Types that the JSDoc of Public names, and what the browser has that this compiler does not know. The types
+// of requests and answers are made from openapi.json by operator_types.py.
+
+/** What follows the path of a call. A path that openapi.json does not have, asks for what cannot be given. */
+type Rest<Answer, Arguments extends any[]> = [Answer] extends [never] ? [noSuchPath: never] : Arguments;
+
+/** Calls of the operator API; the path decides the type of the body and of the answer. */
+interface OperatorAPI {
+  get<Path extends string>(path: Path, ...rest: Rest<AnswerOfGet<Path>, []>): Promise<AnswerOfGet<Path>>;
+  post<Path extends string>(
+    path: Path,
+    ...rest: Rest<AnswerOfPost<Path>, [body?: BodyOfPost<Path>]>
+  ): Promise<AnswerOfPost<Path>>;
+  patch<Path extends string>(
+    path: Path,
+    ...rest: Rest<AnswerOfPatch<Path>, [body: BodyOfPatch<Path>]>
+  ): Promise<AnswerOfPatch<Path>>;
+  remove<Path extends string>(
+    path: Path,
+    ...rest: Rest<AnswerOfDelete<Path>, []>
+  ): Promise<AnswerOfDelete<Path>>;
+}
+
+/** What an address asks for (app.js). */
+interface Route {
+  name: string;
+  rest: string[];
+  parameters: URLSearchParams;
+}
+
+/** What a view gives to app.js; `keys` maps a key to its action, which gives false where it did nothing. */
+interface View {
+  refresh(): void;
+  keys?: Record<string, () => unknown>;
+  navigate?(route: Route): void;
+  onEvent(kind: string, event: EventData): void;
+  onLeave?(): void;
+}
+type ViewMaker = (main: HTMLElement, asked: Route, header: Connection) => View;
+
+/** The line at the top (connection.js). */
+interface Connection {
+  status(): Status | null;
+  load(): Promise<void>;
+  refresh(): void;
+  toggleMode(): Promise<void>;
+  onEvent(kind: string): void;
+}
+
+/** What the rate of a run is measured from: a phase, and in a pull a table (runs.js). */
+interface Stage {
+  name: string;
+  since: number;
+  done: number;
+}
+type FollowedRun = Run & { stage: Stage | null };
+
+/** What a message offers to do. */
+interface Action {
+  label: string;
+  run(): void;
+}
+
+type OperationAction = "retry" | "discard";
+type ConflictChoice = Resolve["choice"];
+
+/** What the conflicts view knows (conflicts-state.js). */
+interface ConflictsState {
+  list: ConflictDetail[];
+  total: number;
+  index: number;
+  wanted: string | null;
+}
+
+/** The card of a conflict (conflict-card.js). */
+interface ConflictCard {
+  conflict: ConflictDetail;
+  element: HTMLElement;
+  choose(choice: ConflictChoice): boolean | void;
+  typed(): Map<string, string>;
+}
+
+/** What the history view knows (history-state.js). */
+interface HistoryState {
+  entries: HistoryEntry[];
+  next: string | null;
+  seen: number;
+  newest: number;
+}
+
+/** What the address of the tables view asks for (tables-state.js). */
+interface TableQuestion {
+  table: string;
+  filter: string;
+  orderby: string;
+  deleted: string;
+  id: string;
+}
+
+/** A table and its columns that are shown as todos (todo-source.js). */
+interface TodoSource {
+  table: string;
+  text: string;
+  done: string | null;
+}
+interface KnownTable {
+  name: string;
+  rows: number;
+}
+
+/** What the address of the todos asks for (todo-list-state.js). */
+interface TodoQuestion {
+  show: string;
+  sort: string;
+  q: string;
+}
+
+/** What a long list is made with (longlist.js): `keyOf` names a row, `rowPixels` is its likely height. */
+interface LongListParts {
+  load(skip: number, top: number): Promise<{ items: any[]; total: number }>;
+  keyOf(model: any): string;
+  makeRow(model: any): { element: HTMLElement; update(model: any): void };
+  onLoad(models: any[], total: number): void;
+  onError(problem: Error): void;
+  rowPixels?: number;
+}
+
+/** Set by theme.js, which is not a module. */
+declare var understudyTheme: {
+  read(): string;
+  set(name: string): void;
+  next(): string;
+};
+
+interface JSON {
+  rawJSON?(text: string): unknown;
+}
+interface Array<T> {
+  toSorted(compare: (one: T, other: T) => number): T[];
+}
+interface ParentNode {
+  moveBefore?(element: Node, before: Node | null): void;
+}

@@ -1,0 +1,64 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Proxy
+
+struct QueuedPermitsTests {
+    /// Begins to wait, and says so; what came of it is in the task.
+    private func waiter(
+        _ permits: QueuedPermits, _ patience: Gate, _ order: Order, _ name: String
+    ) async -> Task<Bool, Never> {
+        let begun = Gate()
+        let task = Task {
+            let isTaken = await permits.take {
+                await begun.passed()
+                await patience.passed()
+            }
+            if isTaken { order.names.withLock { $0.append(name) } }
+            return isTaken
+        }
+        await begun.reached()
+        begun.open()
+        return task
+    }
+
+    private final class Order: Sendable {
+        let names = Mutex<[String]>([])
+    }
+
+    @Test func `those that wait get the permits in their order, and more than may wait get none`()
+        async
+    {
+        let (permits, order, never) = (QueuedPermits(1, waiting: 2), Order(), Gate())
+        #expect(await permits.take { Issue.record("a free permit is taken at once") })
+        let first = await waiter(permits, never, order, "first")
+        let second = await waiter(permits, never, order, "second")
+        #expect(await !permits.take { Issue.record("no one waits beyond the limit") })
+        permits.release()
+        #expect(await first.value)
+        permits.release()
+        #expect(await second.value)
+        #expect(order.names.withLock { $0 } == ["first", "second"])
+        permits.release()
+        #expect(await permits.take { Issue.record("a free permit is taken at once") })
+        never.open()
+    }
+
+    @Test func `a wait ends with the patience or the task, and takes no permit`() async {
+        let (permits, order, never) = (QueuedPermits(1, waiting: 4), Order(), Gate())
+        #expect(await permits.take {})
+        let short = Gate()
+        let hasty = await waiter(permits, short, order, "hasty")
+        let cancelled = await waiter(permits, never, order, "cancelled")
+        let last = await waiter(permits, never, order, "last")
+        short.open()
+        #expect(await !hasty.value)
+        cancelled.cancel()
+        #expect(await !cancelled.value)
+        permits.release()
+        #expect(await last.value)
+        #expect(order.names.withLock { $0 } == ["last"])
+        never.open()
+    }
+}

@@ -1,0 +1,29 @@
+import SyncCore
+import TablesProtocol
+import Testing
+
+@testable import Proxy
+
+struct BackendStatusCacheTests {
+    private func show(
+        _ backendStatus: BackendStatusCache, _ state: BackendStatus.State, _ generation: Generation,
+        refresh: Int
+    ) {
+        backendStatus.show(
+            BackendStatus(
+                url: "b", state: state, reason: "", since: Instant(milliseconds: 0)),
+            mode: .online, SyncSettings(), generation: generation, refresh: refresh)
+    }
+
+    @Test func `what an earlier refresh found never replaces what a later one did`() {
+        let backendStatus = BackendStatusCache()
+        let (first, second) = (backendStatus.beginRefresh(), backendStatus.beginRefresh())
+        show(backendStatus, .online, .mobileApps, refresh: second)
+        show(backendStatus, .offline, .datasync, refresh: first)
+        #expect(backendStatus.isOnline)
+        #expect(backendStatus.generation == .mobileApps)
+        show(backendStatus, .signedOut, .datasync, refresh: backendStatus.beginRefresh())
+        #expect(!backendStatus.isOnline && backendStatus.isSignedOut)
+        #expect(backendStatus.generation == .datasync)
+    }
+}

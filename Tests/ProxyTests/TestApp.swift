@@ -1,0 +1,146 @@
+import Backend
+import HTTPMessage
+import HTTPTypes
+import Logging
+import SyncCore
+import Synchronization
+import TablesProtocol
+import TestSupport
+import Testing
+
+@testable import Proxy
+
+/// A whole proxy without sockets: real store, real engine, real routes, and a reference backend
+/// behind a transport that fails where a test says so.
+struct TestApp {
+    let graph: AppGraph
+    let backend: TablesBackend
+    let transport: FaultyTransport
+    let folder: DataFolder
+
+    /// Builds a graph in a folder of its own, runs it for the time of `body`, removes it.
+    static func run(
+        triggers: Set<Trigger> = [.manual], tables: [String] = [],
+        backend options: BackendOptions = BackendOptions(),
+        configure: (inout ProxyConfiguration) -> Void = { _ in },
+        _ body: (TestApp) async throws -> Void
+    ) async throws {
+        let folder = DataFolder(path: "/tmp/understudy-tests/\(ThisProcess.secret())")
+        let lock = try folder.open()
+        defer {
+            lock.release()
+            try? Files.removeFolder(folder.path)
+        }
+        let listed = tables.compactMap { TableName($0) }.reduce(options) { $0.having($1) }
+        let backend = try TablesBackend(options: listed) { ThisProcess.now }
+        let transport = FaultyTransport(InProcessTransport(backend))
+        var configuration = ProxyConfiguration(
+            backend: try #require(BackendAddress("http://backend.test")), folder: folder)
+        configuration.triggers = triggers
+        configuration.tables = tables.isEmpty ? nil : tables.compactMap { TableName($0) }
+        configuration.rules.allowedOrigins = ["http://app.example", "null", "file://"]
+        configure(&configuration)
+        let graph = try await AppGraphBuilder(configuration, log: Logger(label: "test")).build(
+            AppGraphBuilder.Transports(syncing: transport), workers: 1, opensSignIns: true)
+        let test = TestApp(
+            graph: graph, backend: backend, transport: transport, folder: folder)
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await graph.work.run() }
+            group.addTask { await graph.tenants.run() }
+            try await body(test)
+            group.cancelAll()
+        }
+        await graph.tenants.close()
+    }
+
+    /// Sends a request the way the server does: the head to `admit`, the whole to `handle`.
+    func send(_ request: Request) async -> Response {
+        switch graph.routes.admit(request) {
+        case .refuse(let response): return response
+        case .accept, .stream: return await response(graph.routes.handle(request))
+        }
+    }
+
+    private func response(_ answer: Answer) async -> Response {
+        switch answer {
+        case .now(let response): return response
+        case .later(let start):
+            return await withCheckedContinuation { continuation in
+                let isAnswered = Once()
+                start(
+                    Reply { response in
+                        if isAnswered.take() { continuation.resume(returning: response) }
+                    })
+            }
+        }
+    }
+
+    /// Asks the operator API with the token.
+    func ask(
+        _ method: String, _ path: String, _ body: String = ""
+    ) async throws -> (status: Int, body: JSONValue) {
+        let token = try folder.token() ?? ""
+        let response = await send(
+            .make(
+                method, path.hasPrefix("/-/") ? path : "/-/api/v1\(path)",
+                ["Authorization": "Bearer \(token)", "Content-Type": "application/json"],
+                body: body))
+        let bytes = response.bytes ?? []
+        return (
+            response.head.status.code, bytes.isEmpty ? .null : try JSONValue(parsing: bytes)
+        )
+    }
+
+    /// Asks `/tables` as a second generation client.
+    func table(
+        _ method: String, _ path: String, _ body: String = "",
+        _ fields: KeyValuePairs<String, String> = [:]
+    ) async -> (status: Int, fields: HTTPFields, body: JSONValue) {
+        var request = Request.make(method, "/tables/\(path)", fields, body: body)
+        if let version = HTTPField.Name("ZUMO-API-VERSION") {
+            request.head.headerFields[version] = "2.0.0"
+        }
+        if !body.isEmpty { request.head.headerFields[.contentType] = "application/json" }
+        let response = await send(request)
+        let value = (try? JSONValue(parsing: response.bytes ?? [])) ?? .null
+        return (response.head.status.code, response.head.headerFields, value)
+    }
+
+    /// Asks the backend directly, as another client.
+    func elsewhere(_ method: String, _ path: String, _ body: String = "") -> JSONValue {
+        var request = Request.make(method, "/tables/\(path)", body: body)
+        if let version = HTTPField.Name("ZUMO-API-VERSION") {
+            request.head.headerFields[version] = "2.0.0"
+        }
+        if !body.isEmpty { request.head.headerFields[.contentType] = "application/json" }
+        return (try? JSONValue(parsing: backend.respond(to: request).bytes ?? [])) ?? .null
+    }
+
+    /// Waits until the first pull of a table is complete: on a busy machine a list that took its time
+    /// is asked of the backend meanwhile.
+    func firstPull(of table: String) async throws {
+        let store = graph.tenants.anonymous.store
+        while try await !store.tables().contains(where: { $0.name == table && $0.isComplete }) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    /// The backend cannot be reached from now on.
+    func unplug() { transport.decide { _, _ in .notSent } }
+
+    /// The backend can be reached again.
+    func plug() { transport.decide { _, _ in nil } }
+}
+
+/// Says once that it is the first time, as the server's replies do.
+private final class Once: Sendable {
+    private let isTaken = Mutex(false)
+
+    func take() -> Bool {
+        isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+}

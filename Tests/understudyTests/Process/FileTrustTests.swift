@@ -1,0 +1,89 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import Proxy
+@testable import understudy
+
+/// Which files and folders are trusted, and what is never followed.
+@Suite struct FileTrustTests {
+    private func folder() throws -> String {
+        let path = FileManager.default.temporaryDirectory.path + "/understudy-\(UUID().uuidString)"
+        try Files.makeNewFolder(path)
+        return path
+    }
+
+    @Test func `a folder's socket is trusted where only its owner can have put it there`() {
+        func fault(_ owner: UInt32, _ permissions: UInt32, _ user: UInt32) -> String? {
+            DataFolder.fault(
+                Files.Status(owner: owner, permissions: permissions), user: user, path: "/d")
+        }
+        for permissions: UInt32 in [0o700, 0o750, 0o755] {
+            #expect(fault(1000, permissions, 1000) == nil)
+            #expect(fault(1000, permissions, 0) == nil)
+            #expect(fault(1000, permissions, 1001)?.contains("another user") == true)
+        }
+        for permissions: UInt32 in [0o720, 0o702, 0o777] {
+            for user: UInt32 in [1000, 0] {
+                #expect(fault(1000, permissions, user)?.contains("chmod -R go=") == true)
+            }
+        }
+    }
+
+    @Test func `a configuration file is obeyed where only this user or root can have written it`() {
+        func fault(_ owner: UInt32, _ permissions: UInt32, _ user: UInt32) -> String? {
+            ConfigurationFile.fault(
+                Files.Status(owner: owner, permissions: permissions), user: user, path: "/c")
+        }
+        for permissions: UInt32 in [0o600, 0o640, 0o644, 0o444] {
+            #expect(fault(1000, permissions, 1000) == nil)
+            #expect(fault(0, permissions, 1000) == nil)
+            #expect(fault(1000, permissions, 1001)?.contains("another user") == true)
+            #expect(fault(1000, permissions, 0)?.contains("another user") == true)
+        }
+        for permissions: UInt32 in [0o620, 0o602, 0o666] {
+            #expect(fault(1000, permissions, 1000)?.contains("chmod go-w") == true)
+            #expect(fault(0, permissions, 1000)?.contains("chmod go-w") == true)
+        }
+    }
+
+    @Test func `a pipe, a folder and a device are no files, and opening one waits for nothing`()
+        throws
+    {
+        let folder = try folder()
+        defer { try? Files.removeFolder(folder) }
+        // mkfifo keeps nothing of the path, which is lent for the call.
+        let made = unsafe mkfifo("\(folder)/pipe", 0o600)
+        #expect(made == 0)
+        for path in ["\(folder)/pipe", folder, "/dev/zero"] {
+            #expect(throws: InputFile.Refusal.noRegularFile(path)) { _ = try InputFile(path) }
+            #expect(!Files.isRegular(path))
+        }
+        #expect(throws: InputFile.Refusal.noRegularFile(folder)) {
+            _ = try InputFile(folder, streams: true)
+        }
+        try Files.write("\(folder)/file", Array("mine".utf8))
+        #expect(Files.isRegular("\(folder)/file"))
+        #expect(try InputFile("\(folder)/file")?.bytes(atMost: 4) == Array("mine".utf8))
+        let none = try InputFile("\(folder)/none")
+        #expect(none == nil)
+    }
+
+    @Test func `a short path of a socket is used as it is, a long one through its folder`() throws {
+        let folder = try folder()
+        defer { try? Files.removeFolder(folder) }
+        let short = try SocketPath(folder, name: "socket")
+        #expect(short.path == "\(folder)/socket")
+        short.close()
+        let deep = folder + "/" + String(repeating: "a", count: 120)
+        try Files.makeNewFolder(deep)
+        let long = try SocketPath(deep, name: "socket")
+        defer { long.close() }
+        #expect(
+            long.path.hasPrefix("/proc/self/fd/")
+                && long.path.utf8.count <= understudy.Limits.socketPathBytes)
+        try Files.write(long.path, Array("x".utf8))
+        #expect(try Files.read("\(deep)/socket") == Array("x".utf8))
+        #expect(throws: FileFailure.self) { try SocketPath(deep + "/none", name: "socket") }
+    }
+}
