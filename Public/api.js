@@ -10,12 +10,12 @@ export async function signInByLink() {
   const match = /^#link=([^&]+)/.exec(location.hash);
   if (!match) return;
   history.replaceState(null, "", location.pathname + "#/todos");
-  // Any page can lead here with a wrong link: the session of before stays until a link is accepted.
+  // Any page can lead here with a wrong link. So the earlier session stays until a link is accepted.
   const { session } = await operator.post("/session", { link: decoded(match[1]) });
   localStorage.setItem(sessionKey, session);
 }
 
-/** Percent-encoded text decoded, or as it is where it cannot be. */
+/** Decodes percent-encoded text. Gives text that cannot be decoded as it is. */
 export function decoded(text) {
   try {
     return decodeURIComponent(text);
@@ -44,8 +44,8 @@ class Problem extends Error {
 }
 
 /**
- * Reads JSON so that no number changes: one that JavaScript cannot hold keeps its own text, which
- * `JSON.stringify` writes again as it came.
+ * Reads JSON so that no number changes. A number that JavaScript cannot hold keeps its text, and
+ * `JSON.stringify` writes that text again.
  */
 export function parseJSON(text) {
   return JSON.parse(text, (_, value, context) =>
@@ -76,7 +76,7 @@ async function request(method, path, headers, body) {
   try {
     value = text ? parseJSON(text) : null;
   } catch {
-    // A body that is not JSON is only ever an error page; its status says enough.
+    // A body that is not JSON is an error page. Its status says enough.
   }
   if (!answer.ok) throw new Problem(answer.status, value, words.failedRequest(method, path, answer.status));
   return value;
@@ -85,10 +85,10 @@ async function request(method, path, headers, body) {
 /** Whose rows, queue and history are shown: `?identity=` of the page's address. */
 export const identity = new URLSearchParams(location.search).get("identity");
 
-/** Whether those rows are the ones that this page's own writes go to. Others are only looked at. */
+/** Whether this page can write to the rows that it shows. Another identity's rows can only be read. */
 export const canWrite = identity === null || identity === "anonymous";
 
-/** An address of the operator API. What each identity has of its own is asked for the one that is shown. */
+/** An address of the operator API, for the identity that is shown where each one has rows of its own. */
 export function operatorPath(path) {
   if (!identity || /^\/(session|mode|settings|rejections|access)/.test(path)) return operatorRoot + path;
   return `${operatorRoot}${path}${path.includes("?") ? "&" : "?"}identity=${encodeURIComponent(identity)}`;
@@ -103,7 +103,7 @@ export const operator = /** @type {OperatorAPI} */ (/** @type {any} */ ({
   remove: (path) => callOperator("DELETE", path),
 }));
 
-// With the session, which opens /tables where only addresses of clients may call it.
+// The session may use /tables, also where only clients with an address of their own may.
 const zumo = () => ({ "ZUMO-API-VERSION": "2.0.0", ...sessionHeader() });
 const tablePath = (table) => `/tables/${encodeURIComponent(table)}`;
 const itemPath = (table, id) => `${tablePath(table)}/${encodeURIComponent(id)}`;

@@ -1,5 +1,5 @@
 // Starts the dashboard: shows the view that the address asks for and passes the events of the proxy to it.
-// What stands around the views is in frame.js.
+// frame.js has what is around the views.
 
 import { decoded, operator, signInByLink } from "./api.js";
 import { conflictsView } from "./conflicts.js";
@@ -66,7 +66,7 @@ async function start() {
   drawNavigation();
   followKeys({ view: () => current?.view, go: (place) => (location.hash = `#/${place}`) });
   addEventListener("hashchange", () => hasLink() || show());
-  // The line at the top first: what comes later would move what a person already reads.
+  // The line at the top comes first. If it came later, it would move the text that a person reads.
   await header.load().catch(showProblem);
   drawWhose(header.status());
   show();

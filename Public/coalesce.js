@@ -1,6 +1,6 @@
 // Many calls in a short time become one.
 
-/** Gives a function that runs `work` soon, and once more where it was called during the run. */
+/** Gives a function that runs `work` soon, and once more if it was called during the run. */
 export function coalesce(work, waitMilliseconds = 40) {
   let timer = null;
   let running = false;

@@ -112,7 +112,7 @@ function conflictField({ name, base, mine, server, overlaps }, conflict, typed) 
     fit();
   }
 
-  // Where both sides changed a field the person's own words are the start, so that none is lost.
+  // Where both sides changed a field, the result starts with the person's own text, so that none is lost.
   const proposed = conflict.proposed?.[name];
   set(overlaps || proposed === undefined ? mine : proposed);
   if (typed !== undefined) {

@@ -6,14 +6,14 @@
  */
 export const begin = (wanted) => ({ list: [], total: 0, index: 0, wanted });
 
-/** The conflicts were read again. The place of one that was decided takes the one after it. */
+/** The conflicts were read again. Where one was decided, the next one takes its place. */
 export function withConflicts(state, list, total) {
   const found = list.findIndex((one) => one.id === state.wanted);
   const index = found >= 0 ? found : Math.min(state.index, Math.max(0, list.length - 1));
   return { list, total, index, wanted: list[index]?.id ?? null };
 }
 
-/** The conflict so many places further, from the end to the start. */
+/** The conflict so many places further. After the last one comes the first. */
 export function stepped(state, by) {
   const index = (state.index + by + state.list.length) % state.list.length;
   return { ...state, index, wanted: state.list[index].id };

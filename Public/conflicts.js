@@ -42,7 +42,7 @@ export function conflictsView(main, asked) {
     if (isSame) toast(words.changedMeanwhile);
   }
 
-  /** The list with the one that is asked for: it may be further behind, and it may be decided already. */
+  /** Adds the conflict that the address asks for, if the list ends before it. It may be decided already. */
   async function withWanted(list, id) {
     if (list.some((one) => one.id === id)) return list;
     try {
@@ -54,7 +54,7 @@ export function conflictsView(main, asked) {
     }
   }
 
-  /** Shows another conflict at once: the next key is about what the person sees. */
+  /** Shows another conflict at once, because the next key press is about what the person sees. */
   function step(by) {
     if (state.list.length < 2) return false;
     state = stepped(state, by);

@@ -147,7 +147,7 @@ function details(status) {
   ].filter(Boolean);
 }
 
-/** The warning is for a person's work at risk: it was written here and cannot be sent. */
+/** Warns of a person's work that is at risk: it was written here and cannot be sent. */
 function drawWarning(warning, status) {
   const open = waiting(status);
   const found = open > 0 ? obstacle(status) : null;

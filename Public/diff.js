@@ -14,7 +14,7 @@ const splits = [
 /** `text` as nodes, with `<mark>` around what is not in `other`. */
 export function marked(text, other) {
   if (other === null || other === undefined || text === other) return [text];
-  // What both begin and end with is the same whatever is between; this keeps long texts comparable.
+  // The common beginning and end need no comparison. Without them long texts are short enough for one.
   let from = 0;
   while (from < text.length && text[from] === other[from]) from++;
   let end = 0;
@@ -24,7 +24,7 @@ export function marked(text, other) {
   return [text.slice(0, from), ...middle, text.slice(text.length - end)];
 }
 
-/** Compares by the smallest pieces that are few enough; where there are none, all of the text is marked. */
+/** Compares by the smallest pieces that are few enough. If none are few enough, it marks all of the text. */
 function between(text, other) {
   for (const split of splits) {
     const [a, b] = [split(text), split(other)];

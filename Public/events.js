@@ -24,7 +24,7 @@ export function followEvents({ onEvent, onReset, onConnected, onDisconnected }) 
         else if (event.data) onEvent(event.name, JSON.parse(event.data));
       });
     } catch {
-      // The next attempt shows whether what broke the stream is still there.
+      // The next attempt shows whether the stream can be read again.
     }
     onDisconnected();
     setTimeout(follow, wait);

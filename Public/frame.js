@@ -1,5 +1,5 @@
-// What stands around the views: the navigation, the tools at the top, whose rows are shown, and the card that
-// stands in place of a view while the browser is not signed in.
+// What is around the views: the navigation, the tools at the top, whose rows are shown, and the card that
+// takes the place of a view while the browser is not signed in.
 
 import { forgetSession, identity } from "./api.js";
 import { button, byId, fill, h, note, options } from "./dom.js";

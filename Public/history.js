@@ -22,7 +22,7 @@ export function historyView(main) {
   const page = historyPage(main, { more: () => attempt(loadMore), undo });
 
   async function load() {
-    // The charts with the first page: later they would move what a person reads.
+    // The charts come with the first page. Later they would move the text that a person reads.
     const [latest] = await Promise.all([
       operator.get(`/history?limit=${pageSize}`),
       page.hasCharts() ? null : loadCharts(),

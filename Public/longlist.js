@@ -6,7 +6,7 @@ import { coalesce } from "./coalesce.js";
 const blockRows = 40;
 const aheadPixels = 800;
 const todoPixels = 46;
-const keptBlocks = 5; // So many stay in the page wherever it is scrolled to.
+const keptBlocks = 5; // Blocks that stay in the page, wherever it is scrolled to.
 
 /**
  * @param {HTMLElement} container
@@ -17,7 +17,7 @@ export function longList(container, { load, keyOf, makeRow, onLoad, onError, row
   let blocks = [];
   let rows = new Map();
   let total = 0;
-  let question = 0; // Counts the restarts: an answer to an earlier question is not shown.
+  let question = 0; // Counts the restarts. An answer from before the last restart is not shown.
   const observer = new IntersectionObserver(onScroll, { rootMargin: `${aheadPixels}px` });
 
   function onScroll(entries) {

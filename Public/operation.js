@@ -12,7 +12,7 @@ const closedStates = ["done", "discarded", "collapsed"];
 const retriedStates = ["waiting", "unknown", "quarantined"];
 const editedStates = ["queued", "waiting", "quarantined", "conflict"];
 
-/** A value as indented JSON; an answer that is no JSON as it came. */
+/** A value as indented JSON. An answer that is no JSON stays as it came. */
 const pretty = (value) => {
   if (typeof value !== "string") return JSON.stringify(value, null, 2);
   try {
@@ -108,7 +108,7 @@ function ahead({ state, nextAttemptAt }) {
   return isTimed ? `${words.nextTryLabel}: ${timeAndDistance(nextAttemptAt)}` : words.ahead[state];
 }
 
-/** A value to be unfolded; by `key` it stays so when the card is drawn again. */
+/** A value that can be unfolded. By its `key` it stays unfolded when the card is drawn again. */
 function block(name, value, key = name) {
   if (value === null || value === undefined || value === "") return null;
   return h("details", { "data-name": key },

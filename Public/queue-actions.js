@@ -27,21 +27,21 @@ export async function act(action, operation) {
   });
 }
 
-/** Does it to those that were picked, one by one; asks before it discards. */
+/** Retries or discards the operations that were picked, one by one; asks before it discards. */
 export async function actOnEach(action, operations) {
   if (action === "discard") {
     const isSure = await ask(words.discard, words.bulkAsk.discard(operations.length), words.discard);
     if (!isSure) return;
   }
   const done = [];
-  // The latest first: an operation that builds on another one goes before it.
+  // The latest comes first, because an operation goes before the one that it builds on.
   for (const operation of [...operations].sort((a, b) => b.seq - a.seq))
     await send(action, operation).then(() => done.unshift(operation.id), () => {});
   report(action, done, operations.length - done.length);
 }
 
 /**
- * Does it to all that match, after a question with their count.
+ * Retries or discards all operations that match, after a question with their count.
  * @param {OperationAction} action
  */
 export async function actOnAll(action, parameters) {
@@ -66,7 +66,7 @@ function bodyFilter(parameters) {
 /** @param {OperationAction} action */
 async function partByPart(action, filter, matched) {
   const outcome = { done: /** @type {string[]} */ ([]), refused: 0 };
-  // One part is over before its progress could be read.
+  // A single part ends before a person could read its progress.
   const progress = matched > partSize ? progressSheet(words[action]) : null;
   const draw = () => progress?.draw(words.bulkProgress(outcome.done.length + outcome.refused, matched));
   draw();
@@ -74,7 +74,7 @@ async function partByPart(action, filter, matched) {
     let after = null;
     do {
       const part = await operator.post(`/operations/${action}`, { filter, limit: partSize, after });
-      // The latest operation was the first; undoing begins with what was done last.
+      // The work began with the latest operation. Undo begins with what was done last.
       outcome.done.unshift(...part.operations.reverse());
       outcome.refused += part.refused;
       after = part.next;

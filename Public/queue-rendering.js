@@ -37,7 +37,7 @@ export function queuePage(main, { go }) {
       button({ class: "small", onclick: () => go({ reason: "" }) }, words.removeFilter));
   }
 
-  /** The choice of a table, unless it is in use; a table that is gone stays in it while it is chosen. */
+  /** Draws the choice of a table, unless a person uses it. A chosen table that is gone stays a choice. */
   function drawTables(tables, filter) {
     if (document.activeElement === table) return;
     const known = tables.map(({ name }) => name);

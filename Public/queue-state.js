@@ -39,13 +39,13 @@ export function withOperations(state, operations, total) {
   return { ...state, total, picked, known };
 }
 
-/** One operation was read, though it may be none of the page. */
+/** One operation was read, which may be outside of the page. */
 export const withOperation = (state, operation) => ({
   ...state,
   known: new Map(state.known).set(operation.id, operation),
 });
 
-/** An operation was picked, or is picked no more. */
+/** An operation was picked, or is no longer picked. */
 export function withPick(state, operation, isPicked) {
   const picked = new Map(state.picked);
   if (isPicked) picked.set(operation.id, operation);

@@ -100,7 +100,7 @@ export function queueView(main, asked, { status }) {
       return page.clearSide();
     }
     if (shown === wanted && page.isEdited()) return; // What is half typed stays.
-    // An address may name an operation that never was. One that was shown and is gone closes the side.
+    // An address may name an operation that does not exist. When a shown operation is gone, the side closes.
     const detail = await operator.get(`/operations/${encodeURIComponent(wanted)}`).catch((problem) => {
       if (problem.status !== 404 || shown === wanted) throw problem;
       return null;

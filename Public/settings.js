@@ -1,4 +1,4 @@
-// When sync happens by itself, and how much at once. Every change holds at once.
+// When sync happens by itself, and how much is sent at once. Every change takes effect immediately.
 
 import { operator } from "./api.js";
 import { column, h } from "./dom.js";
@@ -8,7 +8,7 @@ import { words } from "./words.js";
 
 /** @param {Settings} settings */
 export function settingsForm(settings) {
-  /** Sends a change; `restore()` puts back what the form showed before where it is refused. */
+  /** Sends a change. If it is refused, `restore()` puts back what the form showed before. */
   async function change(body, restore) {
     try {
       Object.assign(settings, await operator.patch("/settings", body));

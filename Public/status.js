@@ -32,7 +32,7 @@ export function statusView(main, asked, header) {
   fill(main, h("section", { class: "page wide" }, h("h1", {}, said.title), contact, cards));
 
   async function load() {
-    // Everything first, then the page: what came later would move what a person reads.
+    // Everything is read before the page is drawn. What came later would move the text that a person reads.
     const [rejections, found] = await Promise.all([
       operator.get("/rejections"),
       hasSettings ? null : operator.get("/settings"),

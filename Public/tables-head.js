@@ -1,4 +1,4 @@
-// What stands above the rows of a table: its numbers, warning and policies, the rows that cannot be taken,
+// What is above the rows of a table: its numbers, warning and policies, the rows that cannot be taken,
 // Pull and Purge.
 
 import { operator } from "./api.js";

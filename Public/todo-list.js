@@ -15,8 +15,8 @@ import {
 import { todoRow } from "./todo-row.js";
 
 /**
- * `onLoad(rows, isThere)` is called after each read; `isThere` says whether the table is there, `isMissing()`
- * that there is no table at all.
+ * `onLoad(rows, isThere)` is called after each read. `isThere` says whether the table is there. `isMissing()`
+ * says that there is no table at all.
  * @param {HTMLElement} main
  * @param {TodoSource} source
  * @param {Route} asked

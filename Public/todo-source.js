@@ -76,7 +76,7 @@ export function likelyColumns(rows) {
   // Only such a name can stand in a filter.
   const isPlain = (name) => !systemColumns.includes(name) && /^[A-Za-z_]\w*$/.test(name);
   const names = [...new Set(rows.flatMap(Object.keys))].filter(isPlain);
-  // A column without a value is taken for one of these where it has such a name.
+  // The name of a column without a value decides which of these it is taken for.
   const ofType = (type, likelyNames) => names.filter((name) => {
     const values = rows.map((row) => row[name] ?? null).filter((value) => value !== null);
     return values.length ? values.every((value) => typeof value === type) : likelyNames.includes(plain(name));

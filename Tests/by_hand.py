@@ -1,4 +1,4 @@
-"""Requests and browsers by hand: exact bytes, and a signed-in browser without a page."""
+"""Requests with exact bytes, and a signed-in browser session without a browser."""
 
 import socket
 
@@ -6,7 +6,7 @@ import requests
 
 
 def raw(port, target, method="GET", fields=(), body=b""):
-    """Sends a target as it stands; the status and the whole answer."""
+    """Sends a target unchanged; returns the status and the whole answer."""
     lines = [f"{method} {target} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Connection: close",
              f"Content-Length: {len(body)}", *fields]
     with socket.create_connection(("127.0.0.1", port), timeout=10) as wire:
@@ -18,7 +18,7 @@ def raw(port, target, method="GET", fields=(), body=b""):
 
 
 class Browser:
-    """A browser by hand: signs in with a link, keeps cookie and session value."""
+    """A browser session: signs in with a link, and keeps cookie and session value."""
 
     def __init__(self, proxy, name):
         self.proxy = proxy

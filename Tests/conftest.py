@@ -1,4 +1,4 @@
-"""What every live, contract and browser test may start; all of it is stopped at the end."""
+"""Fixtures for live, contract and browser tests: processes that are stopped at the end."""
 
 import pytest
 from programs import BINARY, OUTPUT, Backend, Program, Proxy

@@ -1,4 +1,4 @@
-"""A backend of the tests' own: with or without TLS, honest, or as hostile as a test wants it."""
+"""A backend for tests, with or without TLS, whose answers are honest or hostile."""
 
 import http.server
 import json
@@ -54,7 +54,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 def honest(handler, body):
-    """As little of a generation 2 backend as syncing needs: it stores nothing."""
+    """The part of a generation 2 backend that syncing needs; it stores nothing."""
     if handler.command == "GET":
         handler.answer(200, b"[]")
     else:
@@ -85,7 +85,7 @@ class HTTPBackend(http.server.ThreadingHTTPServer):
 
 
 class Trap:
-    """A port that nobody should ever connect to."""
+    """A port that counts its connections; there should be none."""
 
     def __init__(self):
         self.connections = 0

@@ -1,4 +1,4 @@
-"""The program as it is installed, run from an empty folder by somebody who is not root."""
+"""The installed program, run in an empty folder by a user other than root."""
 
 import json
 import os
@@ -15,7 +15,7 @@ NOBODY = 65534
 
 
 class Person:
-    """Somebody with a home folder who runs commands in it."""
+    """A user with a home folder who runs commands in it."""
 
     def __init__(self, program, home):
         self.program = program
@@ -33,7 +33,7 @@ class Person:
         return options
 
     def run(self, *arguments, expect=0, **environment):
-        """Runs a command to its end and returns what it finished with."""
+        """Runs a command to its end and returns the finished process."""
         finished = subprocess.run(
             [self.program, *map(str, arguments)],
             capture_output=True,
@@ -71,7 +71,7 @@ class Person:
 
 
 class World:
-    """A person, a backend and an Understudy of theirs, configured by a file."""
+    """A user with a backend and an Understudy that is configured by a file."""
 
     def __init__(self, program, home):
         self.person = Person(program, home)
@@ -128,7 +128,7 @@ def answers(url):
 
 
 def make_home():
-    """A folder that belongs to the person alone."""
+    """A home folder that only its user can access."""
     home = tempfile.mkdtemp(prefix="understudy-home-")
     if os.geteuid() == 0:
         os.chown(home, NOBODY, NOBODY)

@@ -1,11 +1,11 @@
-"""C code that stands between a process and the system."""
+"""C code that replaces system calls of a process, by LD_PRELOAD."""
 
 import shutil
 import subprocess
 
 
 def preloaded(folder, code):
-    """The environment of a process whose calls go to the code first."""
+    """The environment of a process with the code preloaded."""
     compiler = shutil.which("clang") or shutil.which("cc")
     assert compiler, "a C compiler comes with Swift"
     source, library = folder / "shim.c", folder / "shim.so"

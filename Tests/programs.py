@@ -20,8 +20,8 @@ given_ports = set()
 
 
 def free_port():
-    """A port that nobody listens on and that no other program of these tests was given: one that
-    plays a backend that is away must not be the proxy's own."""
+    """A free port that was given to no other program of these tests. The port of a backend that cannot be
+    reached must not become the proxy's own."""
     while True:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -32,7 +32,7 @@ def free_port():
 
 
 def wait_until(check, seconds=10.0, what="the condition"):
-    """Polls a real process from outside; the only place in the tests where time passes."""
+    """Polls a real process; the only place in the tests that sleeps."""
     deadline = time.monotonic() + seconds
     while True:
         found = check()
@@ -89,7 +89,7 @@ class Program:
 
 
 class Tables:
-    """A generation 2 client of /tables at some address, as bare as curl."""
+    """A generation 2 client of /tables at an address, without an SDK."""
 
     def __init__(self, url):
         self.url = url

@@ -32,7 +32,7 @@ METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE"]
 
 
 def send(port, raw):
-    """Sends bytes as they are and gives the status of the first answer; None when cut."""
+    """Sends bytes unchanged; returns the status of the first answer, or None if the connection was closed."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as wire:
         answer = b""
         try:
@@ -142,7 +142,7 @@ FIELDS = {
         "an expectation and two lengths": "Expect: 100-continue\r\nContent-Length: 18\r\nContent-Length: 2",
     },
     413: {
-        "a length beyond counting": "Content-Length: 99999999999999999999",
+        "a length beyond 64 bits": "Content-Length: 99999999999999999999",
         "a length of 64 bits": "Content-Length: 18446744073709551634",
         "the longest length": "Content-Length: 9223372036854775807",
         "a huge length": "Content-Length: 999999999",
@@ -150,7 +150,7 @@ FIELDS = {
     431: {
         "a huge field": "X: " + "x" * 40_000 + "\r\nContent-Length: 18",
         "a huge name": "X" * 40_000 + ": 1\r\nContent-Length: 18",
-        "a field beyond bearing": "X: " + "x" * 100_000 + "\r\nContent-Length: 18",
+        "a field beyond the memory of a connection": "X: " + "x" * 100_000 + "\r\nContent-Length: 18",
         "many fields": "\r\n".join(["X: 1"] * 80) + "\r\nContent-Length: 18",
         "many empty fields": "\r\n".join(["X:"] * 80) + "\r\nContent-Length: 18",
     },

@@ -1,4 +1,4 @@
-"""A disk that a test can let fail, and the images that a power failure may leave of it."""
+"""A disk whose calls a test can make fail, and the images of it that a power failure may leave."""
 
 import mmap
 import pathlib
@@ -17,7 +17,7 @@ Record = namedtuple("Record", "end kind path offset data")
 
 
 class FaultyDisk:
-    """The files under a folder, of which single calls can be made to fail."""
+    """The files under a folder; a test can make single system calls on them fail."""
 
     def __init__(self, folder, root):
         self.block = folder / "control"
@@ -31,13 +31,13 @@ class FaultyDisk:
         }
 
     def fail(self, kind, error, before=0):
-        """One call of a kind fails with an error, after so many that succeed."""
+        """Makes one call of a kind fail with an error, after `before` successful ones."""
         failed = struct.unpack_from("<i", self.memory, 12)[0]
         struct.pack_into("<iii", self.memory, 4, before, error, failed)
         struct.pack_into("<i", self.memory, 0, FAULTS[kind])
 
     def stop_failing(self):
-        """Nothing fails any more. Says whether something did."""
+        """Ends the faults. Returns whether a call has failed."""
         struct.pack_into("<i", self.memory, 0, 0)
         failed = struct.unpack_from("<i", self.memory, 12)[0]
         struct.pack_into("<i", self.memory, 12, 0)
@@ -45,7 +45,7 @@ class FaultyDisk:
 
 
 class RecordedDisk:
-    """The files under a folder with every change of them in order."""
+    """The files under a folder, and a log of all changes of them in order."""
 
     def __init__(self, folder, root):
         self.root = pathlib.Path(root)
@@ -58,7 +58,7 @@ class RecordedDisk:
 
     @property
     def position(self):
-        """Where the log ends now: what was promised before has its records before it."""
+        """The end of the log now. An acknowledged write has its records before it."""
         return self.log.stat().st_size
 
     def records(self):
@@ -76,8 +76,8 @@ class RecordedDisk:
             yield Record(at, kind, path, offset, content)
 
     def images(self, random, count):
-        """What may be on the disk after power failures at random moments: pairs of the position in the
-        log and the files with their content."""
+        """Possible disk images after power failures at random moments: pairs of the position in the log and
+        the files with their content."""
         records = list(self.records())
         moments = sorted(random.sample(range(len(records)), min(count, len(records))))
         disk = FileSystemModel()
@@ -90,12 +90,12 @@ class RecordedDisk:
 
 
 class File:
-    """A file: what is on the disk for sure, and the changes that may or may not be."""
+    """A file: its synced content, and the changes that may not be on the disk."""
 
     def __init__(self):
         self.content = bytearray()
         self.waiting = []
-        # The folder's entry for it is on the disk for sure.
+        # Whether the folder's entry for it is synced.
         self.is_entered = False
 
     def sync(self):
@@ -104,7 +104,7 @@ class File:
         self.waiting = []
 
     def after_power_failure(self, random):
-        """All of what waits, none of it, what came first, or any sectors in any order."""
+        """The content with all of the waiting changes, none, the first ones, or any sectors of them."""
         way = random.choice(["none", "all", "first", "sectors"])
         content = bytearray(self.content)
         waiting = [] if way == "none" else self.waiting
@@ -128,7 +128,7 @@ def apply(content, kind, offset, data):
 
 
 def sectors(kind, offset, data):
-    """A change in pieces that reach the disk each as a whole."""
+    """A change in sectors, each of which is written whole or not at all."""
     if kind == TRUNCATED:
         return [(kind, offset, data)]
     pieces = []
@@ -140,8 +140,8 @@ def sectors(kind, offset, data):
 
 
 class FileSystemModel:
-    """A file system that promises what POSIX does: content after the file's sync, and that a file is
-    there, gone or renamed after the folder's."""
+    """A file system with the guarantees of POSIX: content is durable after the file's sync; creation, removal
+    and renaming after the folder's sync."""
 
     def __init__(self):
         self.files = {}
@@ -175,7 +175,7 @@ class FileSystemModel:
                 del self.removed[name]
 
     def after_power_failure(self, random):
-        """The files that are there, with their content."""
+        """The files after a power failure, with their content."""
         left = {}
         for path, file in self.removed.items():
             if random.random() < 0.5:

@@ -1,4 +1,4 @@
-"""A generation 2 backend that hands out tokens, with or without a time, and can take them back."""
+"""A generation 2 backend that issues tokens, with or without `exp`, and can revoke them."""
 
 import base64
 import json
@@ -8,7 +8,7 @@ import urllib.parse
 
 
 def jwt(user, seconds=None, number=0):
-    """A token that names a user; it expires so many seconds from now. Only the backend knows it."""
+    """A token with a user's claims, which expires after some seconds. Its signature is not valid."""
     claims = {"iss": "urn:tests", "sub": user, "jti": number}
     if seconds is not None:
         claims["exp"] = int(time.time()) + seconds
@@ -17,7 +17,7 @@ def jwt(user, seconds=None, number=0):
 
 
 class TokenBackend:
-    """`good` holds the tokens that it takes; `rows` what it was sent, with the token of each."""
+    """`good` has the valid tokens; `rows` has the received rows, with the token of each."""
 
     def __init__(self):
         self.good, self.rows, self.number = {}, {}, 0
@@ -27,14 +27,14 @@ class TokenBackend:
         self.login_seconds = 0
 
     def token(self, user, seconds=None):
-        """A good token, as if its user had signed in past the proxy."""
+        """A valid token of a user who signed in without the proxy."""
         self.number += 1
         text = jwt(user, seconds, self.number)
         self.good[text] = user
         return text
 
     def owner(self, id):
-        """The user whose row it is; none of a row that is not here."""
+        """The user whose row it is; None if there is no such row."""
         return self.good.get(self.rows[id][1]) if id in self.rows else None
 
     def __call__(self, handler, body):
@@ -52,7 +52,7 @@ class TokenBackend:
         parts = target.path.strip("/").split("/")
         given = handler.headers.get("X-ZUMO-AUTH")
         if parts[0] == "login":
-            # As servers send to their other address, with the target as it came.
+            # Like servers that redirect to their other address with the same target.
             return handler.answer(301, b"", {"Location": self.url + handler.path})
         if parts[:2] == [".auth", "login"]:
             user = json.loads(body)["access_token"]

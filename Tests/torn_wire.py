@@ -1,4 +1,4 @@
-"""A relay before a server that loses, cuts and holds up connections, as a poor line does."""
+"""A relay in front of a server that refuses, cuts and delays connections, like a bad network."""
 
 import asyncio
 import random
@@ -6,7 +6,7 @@ import threading
 
 
 class TornWire:
-    """Relays every connection to a port, torn at random until `mend()`; listens at `url`."""
+    """Relays connections to a port, with random faults until `mend()`; listens at `url`."""
 
     # Of a hundred connections: refused, cut in the answer, cut in the request, held up.
     REFUSED, ANSWER_CUT, REQUEST_CUT, HELD_UP = 6, 10, 6, 8
@@ -65,13 +65,13 @@ class TornWire:
                 way.cancel()
             their_writer.close()
         except OSError:
-            pass  # The server is away: so is the line.
+            pass  # Without the server the connection is closed.
         finally:
             writer.close()
 
     @staticmethod
     async def _pass_on(reader, writer, limit):
-        """Passes bytes on until the end, or until so many."""
+        """Relays bytes to the end, at most `limit` of them."""
         try:
             while data := await reader.read(65_536):
                 if limit is not None and len(data) > limit:

@@ -1,26 +1,25 @@
-/// What a ``CurlTransport`` is told once, when it is made.
+/// The configuration of a ``CurlTransport``.
 public struct ClientConfiguration: Sendable, Hashable {
-    /// From the start of the attempt until the connection (TCP and TLS) stands.
+    /// The longest time to open a connection (TCP and TLS).
     public var connectTimeout: Duration
-    /// From ``CurlTransport/send(_:)`` until the whole response is here, waiting for a free
-    /// connection included.
+    /// The longest time of ``CurlTransport/send(_:)``, the wait for a free connection included.
     public var requestTimeout: Duration
-    /// A request that moves no byte for this long is given up. Rounded up to whole seconds; libcurl
-    /// averages over five, so it may take as many more after a busy stretch.
+    /// The longest time without a byte in either direction. Rounded up to whole seconds. libcurl averages
+    /// over five seconds, so it may take five more after a busy period.
     public var stallTimeout: Duration
     /// The largest response body, counted after decoding (gzip and the like).
     public var responseBodyLimitBytes: Int
-    /// The longest response body that ``CurlTransport/open(_:)`` passes on; a longer one is torn there.
+    /// The longest response body of ``CurlTransport/open(_:)``; a longer one fails its stream.
     public var streamedBodyLimitBytes: Int
-    /// Requests at once to one host and port; further ones wait. A transfer that is paused, since it
-    /// waits for the caller's side of a streamed body, does not count.
+    /// Requests at once to one host and port; further ones wait. A transfer that is paused, because it
+    /// waits for the reader or the writer of a streamed body, does not count.
     public var maxConnectionsPerHost: Int
-    /// Paused transfers at once, over all hosts. They wait for the reader of an answer, or for more of a
-    /// body that is sent. Of more, the one that has been paused for longest is given up.
+    /// Paused transfers at once, over all hosts. For a further one, the one that has been paused for
+    /// longest is given up.
     public var maxPausedTransfers: Int
     /// A PEM file with the certificate authorities to trust instead of the system's; nil for those.
     public var certificateAuthorityFile: String?
-    /// A PEM file with the certificate that the client shows; nil for none.
+    /// A PEM file with the client's certificate; nil for none.
     public var clientCertificateFile: String?
     /// A PEM file with the private key to ``clientCertificateFile``, not encrypted.
     public var clientKeyFile: String?

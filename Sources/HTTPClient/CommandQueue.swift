@@ -2,19 +2,19 @@ import Dispatch
 import HTTPMessage
 import Synchronization
 
-/// What callers ask of the loop's thread, in order.
+/// The commands of callers to the loop's thread, in order.
 final class CommandQueue: Sendable {
-    /// What the loop is asked to do.
+    /// A command to the loop.
     enum Command: Sendable {
         case send(PendingCall)
         case cancel(id: UInt64)
-        /// There is room again for the body of a transfer that was paused.
+        /// A paused transfer can go on.
         case resume(id: UInt64)
     }
     private enum Phase {
         /// The loop runs and takes commands.
         case open(MultiHandle)
-        /// The loop has been asked to end: it fails what is under way and frees its handle.
+        /// The loop was asked to end: it fails all calls and frees its handle.
         case closed
     }
     private struct State {
@@ -23,7 +23,7 @@ final class CommandQueue: Sendable {
         var lastID: UInt64 = 0
     }
     private let state: Mutex<State>
-    /// Tells that the loop's thread has ended; stopping waits for that.
+    /// Completes when the loop's thread has ended.
     let thread = ThreadCompletion()
 
     init(_ multi: MultiHandle) {
@@ -38,9 +38,11 @@ final class CommandQueue: Sendable {
         }
     }
 
-    /// Adds a command and wakes the loop. Returns false, adding nothing, once the loop is ending.
-    /// The wake-up is one non-blocking write to a socket pair, so it may stand under the lock, and
-    /// must: it keeps the handle from being freed meanwhile.
+    /// Adds a command and wakes the loop.
+    ///
+    /// The wake-up happens under the lock, since the lock keeps the handle from being freed. It is one
+    /// non-blocking write to a socket pair.
+    /// - Returns: false, with nothing added, when the loop was asked to end.
     func post(_ command: Command) -> Bool {
         state.withLock { state in
             guard case .open(let multi) = state.phase else { return false }
@@ -50,7 +52,7 @@ final class CommandQueue: Sendable {
         }
     }
 
-    /// Asks the loop to end. Nothing happens when it was asked before.
+    /// Asks the loop to end. A second call does nothing.
     func close() {
         state.withLock { state in
             guard case .open(let multi) = state.phase else { return }
@@ -59,7 +61,8 @@ final class CommandQueue: Sendable {
         }
     }
 
-    /// For the loop: all commands, in order, and whether the queue is still open.
+    /// Removes all commands, for the loop.
+    /// - Returns: the commands in order, and whether the queue is open.
     func take() -> (taken: [Command], isOpen: Bool) {
         state.withLock { state in
             defer { state.commands = [] }
@@ -71,38 +74,38 @@ final class CommandQueue: Sendable {
     }
 }
 
-/// One call of ``CurlTransport/send(_:)`` on its way to the loop.
+/// One call of ``CurlTransport/send(_:)`` that has not begun.
 struct PendingCall: Sendable {
-    /// Counts up; names the call when it is cancelled.
+    /// Unique for each call of the transport.
     var id: UInt64
-    /// What to send.
+    /// The request.
     var plan: RequestPlan
-    /// The body to send, where it is not in the plan.
+    /// The body to send, if it is not in the plan.
     var upload: ByteStream?
     /// Whether the caller gets the head first and the body as a stream.
     var isStreamed: Bool
-    /// When its time is over; for a stream, the time to wait for a connection's turn.
+    /// When the call fails; for a streamed one, when its wait for a slot fails.
     var deadline: ContinuousClock.Instant
-    /// The caller. The code that takes the call out of the queue resumes it exactly once.
+    /// The caller. The code that removes the call from the queue resumes it exactly once.
     var waiter: CheckedContinuation<Result<Response, TransportError>, Never>
 
-    /// Answers the call with a failure before anything was sent.
+    /// Fails the call. Nothing was sent.
     func fail(_ cause: TransportError.Cause, _ message: String) {
         let error = TransportError(reach: .notSent, cause: cause, message: message)
         waiter.resume(returning: .failure(error))
     }
 }
 
-/// Tells any number of waiters that a thread has ended.
+/// The end of a thread, for which any number of callers can wait.
 struct ThreadCompletion: Sendable {
     private let group = DispatchGroup()
 
-    /// The thread is about to be started.
+    /// Records that the thread is about to be started.
     func begin() {
         group.enter()
     }
 
-    /// The thread has ended, or was not started after all.
+    /// Records that the thread has ended, or could not be started.
     func end() {
         group.leave()
     }

@@ -2,18 +2,22 @@ import CCurl
 import Glibc
 import HTTPMessage
 
-/// The one thread that talks to libcurl. Everything here is confined to it.
+/// The thread that calls libcurl. Only this thread uses its state.
+///
+/// `unsafe`: the multi handle is freed by the last call on this thread (``MultiHandle/free()``). An easy
+/// handle is freed by ``Transfer/close()``, which ``finish(_:with:)`` calls after it was removed from the
+/// multi handle. Texts of libcurl's error codes are static.
 final class CurlLoop {
     private let multi: MultiHandle
     private let commands: CommandQueue
     private let configuration: ClientConfiguration
-    /// The transfers in the multi handle. Being here is what keeps a transfer alive for libcurl.
+    /// The transfers in the multi handle. This reference keeps a transfer alive while libcurl points to it.
     private var transfers: [UInt64: Transfer] = [:]
-    /// Which requests may begin, and which wait.
+    /// The order of the requests.
     private var queue: RequestQueue
     /// The calls that wait.
     private var calls: [UInt64: PendingCall] = [:]
-    /// The transfers that have paused in this round.
+    /// The ids of transfers that have paused since ``freePausedSlots()``.
     private var paused: [UInt64] = []
 
     private init(_ start: LoopStart) {
@@ -25,7 +29,7 @@ final class CurlLoop {
             pausedLimit: start.configuration.maxPausedTransfers)
     }
 
-    /// Starts the thread. Returns false when the system gives none.
+    /// Starts the thread; false when the system has no more threads.
     static func spawn(_ start: LoopStart) -> Bool {
         var thread = pthread_t()
         // Retained here for the thread, which releases it when it begins.
@@ -44,7 +48,7 @@ final class CurlLoop {
 
     /// Runs on the thread from its start to its end.
     static func runThread(_ start: LoopStart) {
-        // Signals are for the main thread, and a broken pipe is an error code here.
+        // The main thread handles signals; here a broken pipe is an error code. Both calls use one struct.
         var signals = sigset_t()
         unsafe sigfillset(&signals)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -52,14 +56,15 @@ final class CurlLoop {
         start.commands.thread.end()
     }
 
-    /// 1. Take the commands: a call to send joins the queue, a cancelled one leaves it.
-    /// 2. When asked to end: fail all, free the handle, return.
-    /// 3. Fail the calls whose time is over; begin those that have a free turn at their host.
-    /// 4. Let libcurl move bytes; answer the calls that are complete.
-    /// 5. Free the turns of paused transfers, and begin the calls that may use them.
+    /// 1. Take the commands: enqueue calls, remove cancelled ones.
+    /// 2. If the loop was asked to end: fail all calls, free the handle, return.
+    /// 3. Fail the calls whose deadline has passed; begin those whose host has a free slot.
+    /// 4. Let libcurl move bytes; finish the transfers that are complete.
+    /// 5. Free the slots of paused transfers, and begin the calls that may use them.
     /// 6. Sleep until a socket, a timer or a command wakes the loop, unless 5 began a call.
-    /// A failure of 4 or 6 is libcurl's own (no memory, no descriptors). It fails what is under way, so
-    /// that no caller waits for ever and the next round starts clean.
+    ///
+    /// Step 4 or 6 fails when libcurl has no memory or descriptors. Then all calls fail, so that no caller
+    /// waits for ever.
     private func run() {
         while true {
             let (taken, isOpen) = commands.take()
@@ -68,8 +73,8 @@ final class CurlLoop {
             advanceQueue()
             var running: Int32 = 0
             let moved = unsafe curl_multi_perform(multi.pointer, &running)
-            answerComplete()
-            freePausedTurns()
+            finishCompleted()
+            freePausedSlots()
             advanceQueue()
             let slept = unsafe curl_multi_poll(multi.pointer, nil, 0, sleepMilliseconds, nil)
             if moved != CURLM_OK || slept != CURLM_OK {
@@ -78,7 +83,7 @@ final class CurlLoop {
             }
         }
         failAll(.cancelled, "The client was stopped.")
-        // The queue of commands is closed, so no caller wakes the handle any more.
+        // The queue of commands is closed, so no other thread uses the handle any more.
         multi.free()
     }
 
@@ -86,34 +91,34 @@ final class CurlLoop {
         switch command {
         case .send(let call):
             calls[call.id] = call
-            queue.join(.init(id: call.id, host: call.plan.url, deadline: call.deadline))
+            queue.enqueue(.init(id: call.id, host: call.plan.url, deadline: call.deadline))
         case .cancel(let id):
-            // An id that is in neither place has been answered already.
-            if queue.leave(id) {
+            // A call that is in neither place was answered before.
+            if queue.removeWaiting(id) {
                 calls.removeValue(forKey: id)?.fail(.cancelled, "Cancelled.")
             } else if let transfer = transfers[id] {
                 finish(transfer, with: transfer.failure(.cancelled, "Cancelled."))
             }
         case .resume(let id):
             guard let transfer = transfers[id] else { return }
-            queue.moved(id)
-            // 0 is CURLPAUSE_CONT. A failure comes back as the transfer's own end.
+            queue.noteProgress(id)
+            // 0 is CURLPAUSE_CONT. After a failure libcurl ends the transfer.
             _ = unsafe curl_easy_pause(transfer.easy, 0)
         }
     }
 
-    /// Fails the calls whose time is over and begins those that have a free turn.
+    /// Fails the calls whose deadline has passed and begins those whose host has a free slot.
     private func advanceQueue() {
         let now = ContinuousClock.now
-        while let id = queue.expired(at: now) {
+        while let id = queue.removeExpired(at: now) {
             calls.removeValue(forKey: id)?.fail(.timeout, "No connection became free in time.")
         }
-        while let id = queue.next() {
+        while let id = queue.startNext() {
             calls.removeValue(forKey: id).map { begin($0) }
         }
     }
 
-    /// Until the first of the waiting calls has no time left; libcurl looks after its own timers.
+    /// The time until the first deadline of the waiting calls. libcurl adds its own timers.
     private var sleepMilliseconds: Int32 {
         guard let first = queue.waiting.first else { return Int32(Limits.idlePollMilliseconds) }
         let left = (first.deadline - .now).wholeMilliseconds
@@ -124,7 +129,7 @@ final class CurlLoop {
         do {
             let transfer = try Transfer(call, configuration: configuration)
             transfers[call.id] = transfer
-            watch(transfer)
+            postCommands(of: transfer)
             let code = unsafe curl_multi_add_handle(multi.pointer, transfer.easy)
             guard code == CURLM_OK else {
                 let message = unsafe String(cString: curl_multi_strerror(code))
@@ -136,16 +141,16 @@ final class CurlLoop {
         }
     }
 
-    /// A reader that goes away ends its transfer; one that has room again continues it.
-    private func watch(_ transfer: Transfer) {
+    /// Posts a command when the transfer's reader cancels it, and when a paused transfer can go on.
+    private func postCommands(of transfer: Transfer) {
         let (commands, id) = (commands, transfer.id)
         transfer.onPause = { [weak self] in self?.paused.append(id) }
         transfer.onReady = { _ = commands.post(.resume(id: id)) }
         transfer.stream?.onCancel { _ = commands.post(.cancel(id: id)) }
     }
 
-    /// A paused transfer frees its turn for the next call; of too many, one is given up.
-    private func freePausedTurns() {
+    /// Frees the slots of paused transfers. When too many are paused, one is given up.
+    private func freePausedSlots() {
         let newlyPaused = paused
         paused = []
         for transfer in newlyPaused.compactMap({ transfers[$0] }) {
@@ -159,13 +164,14 @@ final class CurlLoop {
         }
     }
 
-    /// Answers the calls whose transfers libcurl has ended.
-    private func answerComplete() {
+    /// Finishes the transfers that libcurl has ended.
+    private func finishCompleted() {
         var left: Int32 = 0
         while let message = unsafe curl_multi_info_read(multi.pointer, &left) {
-            // Safe: a message lives until its handle leaves the multi handle (curl_multi_info_read(3)),
-            // which `finish` does after the last look at it. The handle is one that `begin` added, and
-            // `finish` takes it out before its owner leaves `transfers`, so the owner lives.
+            // Safe: a message is valid until its handle is removed from the multi handle
+            // (curl_multi_info_read(3)). `finish` removes it, after the last use of the message. `begin`
+            // added the handle, and `finish` removes it before its owner leaves `transfers`. So the owner
+            // is alive.
             guard unsafe message.pointee.msg == CURLMSG_DONE,
                 let transfer = unsafe Transfer.owner(of: message.pointee.easy_handle)
             else { continue }
@@ -178,12 +184,12 @@ final class CurlLoop {
         for transfer in transfers.values {
             finish(transfer, with: transfer.failure(cause, message))
         }
-        while let first = queue.waiting.first, queue.leave(first.id) {
+        while let first = queue.waiting.first, queue.removeWaiting(first.id) {
             calls.removeValue(forKey: first.id)?.fail(cause, message)
         }
     }
 
-    /// Takes the transfer from libcurl, frees it and answers its caller.
+    /// Removes the transfer from libcurl, frees it and answers its caller.
     private func finish(_ transfer: Transfer, with result: Result<Response, TransportError>) {
         unsafe curl_multi_remove_handle(multi.pointer, transfer.easy)
         transfers[transfer.id] = nil
@@ -201,7 +207,7 @@ private func loopThreadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutabl
     return nil
 }
 
-/// What the thread is started with.
+/// The arguments of the thread.
 final class LoopStart: Sendable {
     let multi: MultiHandle
     let commands: CommandQueue
@@ -216,14 +222,15 @@ final class LoopStart: Sendable {
 
 /// A libcurl multi handle.
 ///
-/// `@unchecked Sendable` because only the loop's thread uses the pointer, with one exception:
-/// ``wake()``, which libcurl allows from any thread and ``CommandQueue`` calls under its lock, so never
-/// after the loop has closed the commands and before it frees the handle.
+/// `@unchecked Sendable`: only the loop's thread uses the pointer, except for ``wake()``, which libcurl
+/// allows from any thread. ``CommandQueue`` calls it under its lock and only while the queue is open. The
+/// loop frees the handle after the queue was closed under the same lock. So no call comes after the handle
+/// was freed.
 @safe struct MultiHandle: @unchecked Sendable {
-    /// Owned; freed by the loop's last act.
+    /// Owned; freed by ``free()``.
     let pointer: UnsafeMutableRawPointer
 
-    /// Makes a handle with the bounds of `configuration`; nil when memory or descriptors are short.
+    /// Makes a handle with the limits of `configuration`; nil when memory or descriptors are short.
     init?(_ configuration: ClientConfiguration) {
         curl_global_init(Int(CURL_GLOBAL_DEFAULT))
         guard let multi = unsafe curl_multi_init() else { return nil }
@@ -244,13 +251,13 @@ final class LoopStart: Sendable {
         }
     }
 
-    /// Ends the loop's current or next sleep at once.
+    /// Ends the loop's current or next sleep.
     @discardableResult
     func wake() -> Bool {
         unsafe curl_multi_wakeup(pointer) == CURLM_OK
     }
 
-    /// Frees the handle. Only where no thread uses it, or by the last act of the one that did.
+    /// Frees the handle. No thread may use it any more.
     func free() {
         unsafe curl_multi_cleanup(pointer)
     }

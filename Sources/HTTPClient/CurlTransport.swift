@@ -1,6 +1,6 @@
 public import HTTPMessage
 
-/// An ``HTTPTransport`` over libcurl: one thread of its own, connections kept for reuse.
+/// An ``HTTPTransport`` over libcurl, with one thread and connections that are reused.
 ///
 /// - HTTP/2 where a TLS backend speaks it, HTTP/1.1 otherwise; TLS is always verified.
 /// - `head.path` goes out as it stands, byte for byte. `head.authority` is a host with an optional
@@ -17,7 +17,7 @@ public final class CurlTransport: HTTPTransport {
     private let configuration: ClientConfiguration
 
     /// Starts the thread.
-    /// - Throws: ``TransportError`` with cause `invalid` when the system gives no thread or socket.
+    /// - Throws: ``TransportError`` with cause `invalid` when the system has no more threads or sockets.
     public init(_ configuration: ClientConfiguration = .init()) throws(TransportError) {
         guard let multi = MultiHandle(configuration) else {
             throw .invalid("libcurl could not be started.")
@@ -37,9 +37,9 @@ public final class CurlTransport: HTTPTransport {
 
     /// Sends `request` and waits, without blocking a thread, for the whole response.
     /// - Returns: the backend's answer, whatever its status.
-    /// - Throws: ``TransportError``. Its reach is ``TransportError/Reach/notSent`` exactly when no
-    ///   connection was ever handed the request. A cancelled task gets cause `cancelled`, as does
-    ///   everything under way when the client is stopped.
+    /// - Throws: ``TransportError``. Its reach is ``TransportError/Reach/notSent`` exactly when the request
+    ///   was written to no connection. The cause is `cancelled` when the task is cancelled, and when the
+    ///   client is stopped.
     public func send(_ request: Request) async throws(TransportError) -> Response {
         let plan = try RequestPlan(request, configuration: configuration)
         return try await send(plan, upload: request.bodyStream, isStreamed: false)
@@ -67,7 +67,7 @@ public final class CurlTransport: HTTPTransport {
                 guard commands.post(.send(call)) else {
                     return call.fail(.cancelled, "The client was stopped.")
                 }
-                // A cancellation between the two lines above posted its command too early.
+                // A cancellation between the two checks above posted its command before the call.
                 if Task.isCancelled { _ = commands.post(.cancel(id: id)) }
             }
         } onCancel: {
@@ -76,8 +76,8 @@ public final class CurlTransport: HTTPTransport {
         return try result.get()
     }
 
-    /// Ends the thread and waits until it has ended. What is under way fails with cause `cancelled`.
-    /// A second call does nothing but wait.
+    /// Ends the thread and blocks until it has ended. All calls fail with cause `cancelled`. A second call
+    /// only waits.
     @available(*, noasync, message: "blocks the thread; await the asynchronous stop() instead")
     public func stop() {
         commands.close()

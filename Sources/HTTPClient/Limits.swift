@@ -1,20 +1,20 @@
-/// Every fixed bound of this module, with its unit.
+/// The fixed limits of this module. The others are in ``ClientConfiguration``.
 enum Limits {
-    /// The longest response head, all lines together. A longer one is refused as too large.
+    /// Bytes of a response head, all lines together. A longer one is refused as too large.
     static let responseHeadBytes = 256 << 10
     /// Idle connections that are kept for reuse, all hosts together.
     static let idleConnections = 32
-    /// How long a connection may have been idle to carry a request that must not be sent twice.
-    /// libcurl compares whole seconds with "more than", so 3 means less than 4 seconds: below the 5
-    /// seconds after which Node.js, the shortest of the usual servers, closes an idle connection.
+    /// Seconds for which a connection may have been idle to be used for a request that must not be sent
+    /// twice. libcurl compares whole seconds with "more than", so 3 means less than 4 seconds. Of the usual
+    /// servers, Node.js closes an idle connection first, after 5 seconds.
     static let idleSecondsForUnsafeRequest = 3
-    /// The same for a request that libcurl may send again by itself.
+    /// The same in seconds for a request that libcurl may send again by itself.
     static let idleSecondsForSafeRequest = 90
-    /// A connection that moves fewer bytes each second than this is stalled.
+    /// Bytes per second below which a connection is stalled.
     static let stalledBytesEachSecond = 1
-    /// How long a transfer whose body is streamed may move no byte, in seconds: longer than the 230
-    /// seconds after which Azure's own front ends give a request up.
+    /// Seconds for which a transfer with a streamed body may move no byte. Azure's own front ends give a
+    /// request up after 230 seconds, so this is more.
     static let streamStallSeconds = 240
-    /// The longest sleep of the loop when nothing at all is under way, in milliseconds.
+    /// Milliseconds of the loop's longest sleep, when there is no call.
     static let idlePollMilliseconds = 60_000
 }

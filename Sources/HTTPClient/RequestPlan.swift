@@ -1,21 +1,21 @@
 import HTTPMessage
 import HTTPTypes
 
-/// What libcurl is told of one request, decided without touching it.
+/// A request in libcurl's terms, decided without libcurl.
 struct RequestPlan: Equatable {
-    /// What follows the head.
+    /// The body to send.
     enum Body: Equatable {
         /// Nothing, and no `Content-Length`.
         case none
         /// These bytes with their `Content-Length`, which is 0 when there are none.
         case bytes([UInt8])
-        /// What a stream gives, of a length that may be known; in chunks where it is not.
+        /// The bytes of a stream, with their length in bytes if it is known, otherwise in chunks.
         case stream(length: Int?)
     }
 
-    /// Scheme and authority alone: where to connect and what `Host` says. libcurl normalises it.
+    /// Scheme and authority, for the connection and `Host`. libcurl normalises it.
     var url: String
-    /// The request target as it goes on the wire; libcurl copies it untouched.
+    /// The request target as it is sent; libcurl copies it unchanged.
     var target: String
     /// The method's token.
     var method: String
@@ -25,19 +25,19 @@ struct RequestPlan: Equatable {
     var body: Body
     /// Whether the method is safe, so that libcurl may send it again by itself.
     var isSafe: Bool
-    /// Whether encoded answers are asked for and decoded.
+    /// Whether libcurl requests encoded answers and decodes them.
     var decodes: Bool
 
-    /// Fields that belong to the connection or to the framing of the message, which libcurl writes
-    /// itself, and `Accept-Encoding`, which must name what libcurl can decode.
+    /// Fields of the connection or of the message's framing, which libcurl writes by itself, and
+    /// `Accept-Encoding`, which must name what libcurl can decode.
     private static let ownedFields: Set<String> = [
         "host", "content-length", "transfer-encoding", "expect", "connection", "keep-alive",
         "proxy-connection", "te", "trailer", "upgrade", "accept-encoding",
     ]
 
     /// Plans a request.
-    /// - Throws: ``TransportError`` with cause `invalid` where the head is not one that can be sent.
-    /// - Parameter isRaw: asks for what the request asks for, and leaves the answer encoded.
+    /// - Parameter isRaw: whether `Accept-Encoding` is sent as it is, and the answer stays encoded.
+    /// - Throws: ``TransportError`` with cause `invalid` when the head cannot be sent.
     init(
         _ request: Request, configuration: ClientConfiguration, isRaw: Bool = false
     ) throws(TransportError) {
@@ -68,7 +68,7 @@ struct RequestPlan: Equatable {
         fieldLines = Self.fieldLines(head.headerFields, isRaw: isRaw)
     }
 
-    /// A method whose meaning includes content says so with `Content-Length: 0` when it has none.
+    /// POST, PUT and PATCH without a body get `Content-Length: 0`, since their meaning includes a body.
     private static func body(_ request: Request) -> Body {
         if request.bodyStream != nil {
             return .stream(length: request.head.headerFields[.contentLength].flatMap { Int($0) })
@@ -94,7 +94,8 @@ struct RequestPlan: Equatable {
         return lines
     }
 
-    /// No `@` (user names lead requests and credentials astray), `/`, `?`, `#`, `%` or blanks.
+    /// Whether a byte may stand in an authority. Not `@`, since libcurl would take what is before it for a
+    /// user name, and not `/`, `?`, `#`, `%` or blanks.
     private static func isAuthorityByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,7 +1,7 @@
-/// Which requests of each host have a turn, and which wait for one, in the order of their arrival.
+/// The requests of each host: those that have a slot, and those that wait for one in order of arrival.
 ///
-/// libcurl has a queue of its own behind `CURLMOPT_MAX_HOST_CONNECTIONS`, but there the connect time
-/// runs while a request waits behind slow ones, and nothing ends a wait whose time is over.
+/// libcurl has a queue of its own behind `CURLMOPT_MAX_HOST_CONNECTIONS`. There the connect time runs while a
+/// request waits behind slow ones, and a wait has no end of its own.
 struct RequestQueue {
     /// A request that waits.
     struct Entry: Equatable {
@@ -13,10 +13,10 @@ struct RequestQueue {
     private let limitPerHost: Int
     private let pausedLimit: Int
     private var running: [String: Int] = [:]
-    /// Requests whose transfers wait for their callers, and so have no turn; the one that has been paused
-    /// for longest is the first.
+    /// Requests without a slot, whose transfers wait for their callers. The one that has been paused for
+    /// longest is the first.
     private(set) var paused: [UInt64] = []
-    /// In order of arrival. All requests have the same time, so in order of deadline as well.
+    /// In order of arrival, which is that of the deadlines too: all requests have the same time.
     private(set) var waiting: [Entry] = []
 
     init(limitPerHost: Int, pausedLimit: Int) {
@@ -24,13 +24,14 @@ struct RequestQueue {
         self.pausedLimit = max(1, pausedLimit)
     }
 
-    /// Puts an entry at the end of the queue.
-    mutating func join(_ entry: Entry) {
+    /// Adds an entry at the end.
+    mutating func enqueue(_ entry: Entry) {
         waiting.append(entry)
     }
 
-    /// Takes the first entry whose host has a free turn, and gives it that turn.
-    mutating func next() -> UInt64? {
+    /// Removes the first entry whose host has a free slot, and gives it the slot.
+    /// - Returns: its id; nil when there is none.
+    mutating func startNext() -> UInt64? {
         guard let index = waiting.firstIndex(where: { running[$0.host, default: 0] < limitPerHost })
         else { return nil }
         let entry = waiting.remove(at: index)
@@ -38,47 +39,48 @@ struct RequestQueue {
         return entry.id
     }
 
-    /// Takes the first entry whose time is over.
-    mutating func expired(at now: ContinuousClock.Instant) -> UInt64? {
+    /// Removes the first entry if its deadline has passed.
+    /// - Returns: its id; nil when there is none.
+    mutating func removeExpired(at now: ContinuousClock.Instant) -> UInt64? {
         guard let first = waiting.first, first.deadline <= now else { return nil }
         return waiting.removeFirst().id
     }
 
-    /// Takes an entry out of the queue; false when it does not wait.
-    mutating func leave(_ id: UInt64) -> Bool {
+    /// Removes an entry; false when it does not wait.
+    mutating func removeWaiting(_ id: UInt64) -> Bool {
         guard let index = waiting.firstIndex(where: { $0.id == id }) else { return false }
         waiting.remove(at: index)
         return true
     }
 
-    /// Notes that a request with a turn is paused: its turn is free for the next.
-    /// - Returns: the request to give up, where too many are paused; it is released as any other.
+    /// Records that a request is paused, and frees its slot.
+    /// - Returns: the request to give up when too many are paused. The caller releases it.
     mutating func pause(_ id: UInt64, host: String) -> UInt64? {
         if paused.contains(id) {
-            moved(id)
+            noteProgress(id)
             return nil
         }
-        freeTurn(at: host)
+        freeSlot(of: host)
         paused.append(id)
         return paused.count > pausedLimit ? paused.first : nil
     }
 
-    /// Notes that the caller of a paused request has moved it on.
-    mutating func moved(_ id: UInt64) {
+    /// Records that a paused request has gone on.
+    mutating func noteProgress(_ id: UInt64) {
         guard let index = paused.firstIndex(of: id) else { return }
         paused.append(paused.remove(at: index))
     }
 
-    /// Removes a request that had a turn or is paused.
+    /// Removes a request that has a slot or is paused.
     mutating func release(_ id: UInt64, host: String) {
         if let index = paused.firstIndex(of: id) {
             paused.remove(at: index)
         } else {
-            freeTurn(at: host)
+            freeSlot(of: host)
         }
     }
 
-    private mutating func freeTurn(at host: String) {
+    private mutating func freeSlot(of host: String) {
         running[host] = running[host].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
 }

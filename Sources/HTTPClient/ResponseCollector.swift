@@ -1,9 +1,9 @@
 import HTTPMessage
 import HTTPTypes
 
-/// Builds a response from the head lines and body pieces that libcurl hands over, within bounds.
+/// Builds a response from libcurl's head lines and body pieces, within limits.
 struct ResponseCollector {
-    /// What came of a line or piece.
+    /// The result of adding a line or piece.
     enum Intake: Equatable {
         case taken
         case tooLarge
@@ -18,9 +18,9 @@ struct ResponseCollector {
     private var headBytes = 0
     private var head = HTTPResponse(status: .init(code: 0))
     private var body: [UInt8] = []
-    /// The bytes of a body that is passed on as it comes.
+    /// The bytes of a streamed body so far.
     private var passedBytes = 0
-    /// The first line or piece that was not taken decides the transfer.
+    /// The result of the first line or piece that was not taken; nil if all were.
     private(set) var refusal: Intake?
 
     init(bodyLimitBytes: Int) {
@@ -59,7 +59,7 @@ struct ResponseCollector {
         return .taken
     }
 
-    /// Whether the body may have so many more bytes. Where not, that decides the transfer.
+    /// Whether a streamed body may have `bytes` more bytes. If not, the response is refused.
     mutating func hasRoom(for bytes: Int) -> Bool {
         guard bytes <= bodyLimitBytes - passedBytes else {
             _ = refuse(.tooLarge)
@@ -68,11 +68,12 @@ struct ResponseCollector {
         return true
     }
 
-    /// Counts bytes that were passed on.
+    /// Counts bytes of a streamed body.
     mutating func passed(bytes: Int) { passedBytes += bytes }
 
-    /// The response, once libcurl says that it is whole. With `decoded`, the fields that described
-    /// the encoded bytes are left out, since the bytes here are others.
+    /// The response, once it is whole.
+    /// - Parameter decoded: whether libcurl decoded the body. Then the fields on the encoded bytes are left
+    ///   out.
     func response(decoded: Bool) -> Response {
         var head = head
         if decoded, head.headerFields[.contentEncoding] != nil {

@@ -2,8 +2,8 @@ import CCurl
 import HTTPMessage
 
 extension Transfer {
-    /// Tells libcurl whom to report to. The pointers are unretained: the loop outlives the handle's
-    /// time in the multi handle with a reference of its own (see ``Transfer``).
+    /// Sets libcurl's callbacks. The context is unretained: ``CurlLoop`` keeps this transfer until its
+    /// handle has left the multi handle (see ``Transfer``).
     func setCallbacks() throws(TransportError) {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         try check(unsafe understudy_easy_set_owner(easy, context))
@@ -21,13 +21,13 @@ extension Transfer {
     }
 }
 
-/// Safe: every context given to libcurl is a Transfer that the loop keeps (see ``Transfer``).
+/// Safe: every context given to libcurl is a Transfer that ``CurlLoop`` keeps (see ``Transfer``).
 private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
     guard let context = unsafe context else { return nil }
     return unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
 }
 
-/// A connection is ready; addresses and ports are not looked at.
+/// `CURLOPT_PREREQFUNCTION`: a connection is ready. Addresses and ports are not used.
 private func curlWillSend(
     _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?,
     _: UnsafeMutablePointer<CChar>?, _: Int32, _: Int32
@@ -38,7 +38,7 @@ private func curlWillSend(
     return CURL_PREREQFUNC_OK
 }
 
-/// One line of a response head. Any other number than `count` ends the transfer.
+/// `CURLOPT_HEADERFUNCTION`: one line of a response head. A result other than its size ends the transfer.
 private func curlReadHead(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
     _ context: UnsafeMutableRawPointer?
@@ -49,7 +49,7 @@ private func curlReadHead(
     return transfer.collector.take(headLine: line) == .taken ? size * count : 0
 }
 
-/// Room for a piece of the request body.
+/// `CURLOPT_READFUNCTION`: fills the buffer with a piece of the request body.
 private func curlWriteBody(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
     _ context: UnsafeMutableRawPointer?
@@ -69,7 +69,7 @@ private func curlWriteBody(
     }
 }
 
-/// One piece of a response body, decoded.
+/// `CURLOPT_WRITEFUNCTION`: one decoded piece of a response body.
 private func curlReadBody(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
     _ context: UnsafeMutableRawPointer?
@@ -80,9 +80,9 @@ private func curlReadBody(
     switch unsafe transfer.take(body: piece) {
     case .taken: return size * count
     case .refused: return 0
-    // libcurl keeps the piece and gives it again.
-    case .later:
-        transfer.waitForRoom()
+    // libcurl keeps the piece and calls again with it.
+    case .full:
+        transfer.pauseUntilWritable()
         return Int(CURL_WRITEFUNC_PAUSE)
     }
 }

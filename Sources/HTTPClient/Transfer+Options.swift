@@ -2,11 +2,11 @@ import CCurl
 import HTTPMessage
 
 extension Transfer {
-    /// Habits that hold for every request.
+    /// The options of every request.
     func setBase(_ configuration: ClientConfiguration) throws(TransportError) {
         try set(CURLOPT_NOSIGNAL, 1)
-        // Without it, dropping a transfer whose name is still being resolved waits for the resolver,
-        // and the whole loop with it. With it, the resolver's thread is left to end by itself.
+        // Without it, closing a transfer during name resolution blocks the loop until the resolver ends. With
+        // it, the resolver's thread ends by itself.
         try set(CURLOPT_QUICK_EXIT, 1)
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         try set(CURLOPT_FOLLOWLOCATION, 0)
@@ -19,8 +19,8 @@ extension Transfer {
         try set(CURLOPT_USERAGENT, configuration.userAgent)
     }
 
-    /// Time limits; `left` is what waiting for a turn has left of the request's time, nil for a
-    /// stream, which may take as long as it moves.
+    /// The time limits.
+    /// - Parameter left: the rest of the request's time; nil for a streamed one, which has no such limit.
     func setTimes(
         _ configuration: ClientConfiguration, left: Duration?
     ) throws(TransportError) {
@@ -64,7 +64,7 @@ extension Transfer {
         }
         try set(CURLOPT_CUSTOMREQUEST, plan.method)
         for line in plan.fieldLines { try append(fieldLine: line) }
-        try lendMemory()
+        try setBorrowedMemory()
     }
 
     /// libcurl copies the bytes, so that it can send a safe request again by itself.
@@ -87,7 +87,7 @@ extension Transfer {
     }
 
     private func set(_ option: CURLoption, _ value: String) throws(TransportError) {
-        // A NUL would cut the text; nothing that is set here may hold one.
+        // A NUL would end the text.
         guard !value.utf8.contains(0) else { throw .invalid("A setting holds a NUL byte.") }
         try check(unsafe understudy_easy_set_text(easy, option, value))
     }

@@ -1,26 +1,26 @@
 import CCurl
 import HTTPMessage
 
-/// One request in libcurl's hands: an easy handle with what it borrows and what it reports to.
+/// One request in libcurl: an easy handle, the memory that it borrows, and the object of its callbacks.
 ///
-/// Confined to the loop's thread. libcurl holds unretained pointers to this object, so the loop keeps
-/// it until ``close()``, which comes after the handle has left the multi handle.
+/// Only the loop's thread uses it. libcurl holds unretained pointers to this object. ``CurlLoop`` keeps a
+/// reference until it has removed the handle from the multi handle, and then calls ``close()``.
 @safe final class Transfer {
     let id: UInt64
     let host: String
     private let waiter: CheckedContinuation<Result<Response, TransportError>, Never>
-    /// Gives the request's body; nil where the plan has it.
+    /// The request's body; nil if the plan has it.
     private let upload: ByteStream?
-    /// Filled with the body as it arrives; nil where the caller wants the whole response.
+    /// Receives the body as it arrives; nil if the caller gets the whole response.
     let stream: ByteStream?
-    /// Whether the caller has its answer.
+    /// Whether the caller was answered.
     private var isAnswered = false
     /// Owned; freed by ``close()``.
     let easy: UnsafeMutableRawPointer
     var gate: SendGate
     var collector: ResponseCollector
 
-    /// Called on the loop's thread when the transfer pauses, since it waits for its caller.
+    /// Called on the loop's thread when the transfer pauses: it waits for its caller.
     var onPause: () -> Void = {}
 
     /// Called on any thread when a paused transfer can go on.
@@ -34,7 +34,7 @@ import HTTPMessage
     private var isClosed = false
 
     /// Makes a handle that is ready to be added to the multi handle.
-    /// - Throws: ``TransportError``, with nothing sent, where libcurl refuses an option.
+    /// - Throws: ``TransportError`` with reach `notSent` when libcurl refuses an option.
     init(_ call: PendingCall, configuration: ClientConfiguration) throws(TransportError) {
         guard let easy = unsafe curl_easy_init() else {
             throw .invalid("libcurl has no memory for another request.")
@@ -72,14 +72,14 @@ import HTTPMessage
     func close() {
         guard !isClosed else { return }
         isClosed = true
-        // The rest of the body is not sent.
+        // The rest of the request's body is not sent.
         upload?.cancel()
         unsafe curl_easy_cleanup(easy)
         unsafe curl_slist_free_all(fieldList)
         unsafe errorBuffer.deallocate()
     }
 
-    /// Answers the caller, once: with the result, or what is left of it when the head is out.
+    /// Answers the caller, or ends the stream of a caller that has its answer.
     func answer(_ result: Result<Response, TransportError>) {
         if !isAnswered {
             isAnswered = true
@@ -91,15 +91,15 @@ import HTTPMessage
         }
     }
 
-    /// What becomes of a piece of the body.
+    /// The result of adding a piece of the body.
     enum BodyIntake {
         case taken
         case refused
-        /// There is no room for it yet; ``CurlLoop`` continues when there is.
-        case later
+        /// The stream is full; ``CurlLoop`` continues when it can be written.
+        case full
     }
 
-    /// Takes a piece of the body, into the response or on to the reader of the stream.
+    /// Adds a piece of the body to the response or to the stream.
     func take(body piece: UnsafeRawBufferPointer) -> BodyIntake {
         guard let stream else {
             return unsafe collector.take(body: piece) == .taken ? .taken : .refused
@@ -109,25 +109,26 @@ import HTTPMessage
             answer(.success(Response(head: head, stream: stream)))
         }
         guard collector.hasRoom(for: piece.count) else { return .refused }
-        guard unsafe stream.write(Array(piece)) else { return .later }
+        guard unsafe stream.write(Array(piece)) else { return .full }
         collector.passed(bytes: piece.count)
         return .taken
     }
 
-    /// The next piece of the request's body; the loop is told when there is one after ``wait``.
+    /// The next piece of the request's body. After ``ByteStream/Chunk/wait``, ``onReady`` is called when
+    /// there is one.
     func nextPiece(maxBytes: Int) -> ByteStream.Chunk {
         let piece = upload?.read(maxBytes: maxBytes, wake: onReady) ?? .end
         if piece == .wait { onPause() }
         return piece
     }
 
-    /// Has the loop told when the stream's reader has made room.
-    func waitForRoom() {
+    /// Pauses; ``onReady`` is called when the stream can be written.
+    func pauseUntilWritable() {
         onPause()
-        stream?.onRoom(onReady)
+        stream?.onWritable(onReady)
     }
 
-    /// How it ended, by libcurl's verdict.
+    /// The end of the transfer with libcurl's result `code`. Safe: the error buffer ends with a NUL.
     func end(_ code: CURLcode) -> TransferEnd {
         let detail = unsafe String(cString: errorBuffer)
         let message = detail.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : detail
@@ -135,7 +136,7 @@ import HTTPMessage
             code: code, message: message, gate: gate, collector: collector, decoded: decodes)
     }
 
-    /// A failure that this side decided on.
+    /// A failure that this program decided.
     func failure(
         _ cause: TransportError.Cause, _ message: String
     ) -> Result<Response, TransportError> {
@@ -153,8 +154,8 @@ import HTTPMessage
         unsafe fieldList = longer
     }
 
-    /// Lends the list of fields and the error buffer to the handle.
-    func lendMemory() throws(TransportError) {
+    /// Sets the list of fields and the error buffer, which libcurl borrows until ``close()``.
+    func setBorrowedMemory() throws(TransportError) {
         try check(unsafe understudy_easy_set_fields(easy, fieldList))
         try check(unsafe understudy_easy_set_error_buffer(easy, errorBuffer))
     }

@@ -1,32 +1,32 @@
 import CCurl
 import HTTPMessage
 
-/// How a transfer ended, and what that means for the caller.
+/// The end of a transfer, and the result for the caller.
 struct TransferEnd {
-    /// libcurl's verdict.
+    /// libcurl's result.
     var code: CURLcode
-    /// libcurl's sentence on it.
+    /// libcurl's sentence for the result.
     var message: String
-    /// What the gate let out.
+    /// Whether the request was sent.
     var gate: SendGate
-    /// What came back.
+    /// The response so far.
     var collector: ResponseCollector
-    /// Whether the body was decoded, so that the fields on its encoding no longer hold.
+    /// Whether libcurl decoded the body.
     var decoded: Bool
 
     /// The response, or why there is none.
     ///
-    /// 1. What this side refused (too large, malformed) is the reason, whatever libcurl made of it.
-    /// 2. A stopped repetition means that the connection closed without an answer.
-    /// 3. Success counts only with a whole head: libcurl takes one that was cut short for success.
-    /// 4. Everything else is libcurl's verdict; the reach comes from the gate alone.
+    /// 1. A refusal by the collector (too large, malformed) comes before libcurl's result.
+    /// 2. A blocked retry means that the connection closed without an answer.
+    /// 3. A success needs a whole head: libcurl reports success for a head that was cut short.
+    /// 4. Otherwise libcurl's result decides. The reach comes from the gate alone.
     var result: Result<Response, TransportError> {
         switch collector.refusal {
         case .tooLarge: return failure(.tooLarge, "The response is larger than allowed.")
         case .malformed: return failure(.invalid, "The response does not begin as HTTP does.")
         case .taken, nil: break
         }
-        if gate.state == .repetitionStopped {
+        if gate.state == .retryBlocked {
             return failure(.reset, "The connection closed before an answer came.")
         }
         guard code == CURLE_OK else { return failure(cause, message) }
@@ -65,52 +65,52 @@ extension SendGate {
     /// How far the request got.
     var reach: TransportError.Reach {
         switch state {
-        case .closed: .notSent
-        case .opened, .repetitionStopped: .maybeSent
+        case .unsent: .notSent
+        case .sent, .retryBlocked: .maybeSent
         }
     }
 }
 
-/// Decides, each time a connection is ready, whether the request may be written to it, and so knows
-/// whether a byte of it can have been sent.
+/// Decides whether a request may be written to a connection, each time one is ready. So it also knows whether
+/// a byte of the request can have been sent.
 ///
-/// libcurl sends a request again on a fresh connection, up to five times and whatever its method,
-/// when a reused connection closed before a byte of the answer came (`Curl_retry_request`); 7.88 has
-/// no option against that. For a server that did the work and then crashed that is a second effect.
-/// But libcurl asks before every writing of a request head (`CURLOPT_PREREQFUNCTION`), retries
-/// included. So the gate opens once for a request that is not safe (RFC 9110, 9.2.1), and a retry of
-/// one is stopped before its first byte. `PUT` and `DELETE` count as unsafe here: sent twice with
-/// `If-Match`, the second answer would be a refusal of what the first one did.
+/// libcurl sends a request again on a fresh connection, up to five times and whatever its method, when a
+/// reused connection closed before a byte of the answer came (`Curl_retry_request`). 7.88 has no option
+/// against that. If the server did the work and then crashed, the retry has a second effect. libcurl calls
+/// `CURLOPT_PREREQFUNCTION` before it writes a request head, also for a retry. So an unsafe request (RFC
+/// 9110, 9.2.1) is admitted once, and its retry is blocked before its first byte. `PUT` and `DELETE` count
+/// as unsafe: with `If-Match`, the answer to the second one would be a refusal.
 struct SendGate: Equatable {
-    /// What has come to pass.
+    /// What was sent.
     enum State: Equatable {
         /// No connection was ready yet: not a byte was sent.
-        case closed
-        /// The request was let out, this many times.
-        case opened(times: Int)
-        /// The request was let out once, and its repetition was stopped.
-        case repetitionStopped
+        case unsent
+        /// The request was admitted, this many times.
+        case sent(times: Int)
+        /// The request was admitted once, and its retry was blocked.
+        case retryBlocked
     }
 
     /// Whether the method is safe, so that sending it twice has no second effect.
     let isSafe: Bool
-    private(set) var state = State.closed
+    private(set) var state = State.unsent
 
     init(isSafe: Bool) {
         self.isSafe = isSafe
     }
 
-    /// A connection is ready. Returns whether the request may be written to it.
+    /// Decides for a connection that is ready.
+    /// - Returns: whether the request may be written to it.
     mutating func admit() -> Bool {
         switch state {
-        case .closed:
-            state = .opened(times: 1)
+        case .unsent:
+            state = .sent(times: 1)
             return true
-        case .opened(let times) where isSafe:
-            state = .opened(times: times + 1)
+        case .sent(let times) where isSafe:
+            state = .sent(times: times + 1)
             return true
-        case .opened, .repetitionStopped:
-            state = .repetitionStopped
+        case .sent, .retryBlocked:
+            state = .retryBlocked
             return false
         }
     }

@@ -1,26 +1,26 @@
 import Synchronization
 
-/// A body that is written while it is sent: one writer, one reader, bounded, never blocking.
+/// A body that is sent while it is written: one writer, one reader, a bounded buffer. No call blocks.
 ///
-/// The writer adds chunks; the reader (the server) takes what is there and is woken when more comes.
+/// The reader takes the bytes that are there. If there are none, its callback is called after the next write.
 public final class ByteStream: Sendable {
-    /// The most bytes that wait unread before ``write(_:)`` refuses.
+    /// The most unread bytes; ``write(_:)`` refuses more.
     public let capacityBytes: Int
 
     private struct State {
         var pending: [UInt8] = []
-        /// How much of the beginning of `pending` was taken already.
+        /// How many of the first bytes of `pending` were taken already.
         var taken = 0
         var isFinished = false
         var isFailed = false
         var isCancelled = false
-        var wake: (@Sendable () -> Void)?
+        var readable: (@Sendable () -> Void)?
         var cancelled: (@Sendable () -> Void)?
-        var room: (@Sendable () -> Void)?
+        var writable: (@Sendable () -> Void)?
 
         var pendingCount: Int { pending.count - taken }
 
-        /// Takes bytes from the front; what is left moves down only when it is the smaller part.
+        /// Takes bytes from the front. The rest is moved only when it is the smaller part.
         mutating func take(_ maxBytes: Int) -> [UInt8] {
             let chunk = Array(pending[taken..<min(taken + maxBytes, pending.count)])
             taken += chunk.count
@@ -41,109 +41,111 @@ public final class ByteStream: Sendable {
         self.capacityBytes = capacityBytes
     }
 
-    /// Adds bytes. Returns false, adding nothing, when the reader is gone or too far behind.
+    /// Adds bytes.
+    /// - Returns: false, with nothing added, when the stream has ended or was cancelled, and when it would
+    ///   hold more than ``capacityBytes``.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
-        let (accepted, wake) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+        let (accepted, readable) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
             guard !state.isFinished, !state.isFailed, !state.isCancelled,
                 state.pendingCount + bytes.count <= capacityBytes
             else { return (false, nil) }
             state.pending += bytes
-            defer { state.wake = nil }
-            return (true, state.wake)
+            defer { state.readable = nil }
+            return (true, state.readable)
         }
-        wake?()
+        readable?()
         return accepted
     }
 
-    /// Says that no more bytes come.
+    /// Ends the body.
     public func finish() {
-        let wake = state.withLock { state in
+        let readable = state.withLock { state in
             state.isFinished = true
-            defer { state.wake = nil }
-            return state.wake
+            defer { state.readable = nil }
+            return state.readable
         }
-        wake?()
+        readable?()
     }
 
-    /// Says that the body is torn: no more bytes come, and the reader must not take what it has for
-    /// whole. A server closes the connection; when not a byte of the head is out yet, without a head.
+    /// Ends the body as incomplete. A server then closes the connection, so that the client does not take the
+    /// body for whole.
     public func fail() {
-        let wake = state.withLock { state in
+        let readable = state.withLock { state in
             state.isFailed = !state.isFinished
-            defer { state.wake = nil }
-            return state.wake
+            defer { state.readable = nil }
+            return state.readable
         }
-        wake?()
+        readable?()
     }
 
-    /// Whether the stream is torn and holds no byte: a server that has not sent the head yet closes
+    /// Whether the body is incomplete and no byte is unread. A server that has not sent the head then closes
     /// the connection without one.
-    public var isTornEmpty: Bool { state.withLock { $0.isFailed && $0.pendingCount == 0 } }
+    public var isFailedAndEmpty: Bool { state.withLock { $0.isFailed && $0.pendingCount == 0 } }
 
-    /// Whether the reader is gone, so that no more bytes are needed.
-    public var isReaderGone: Bool { state.withLock { $0.isCancelled } }
+    /// Whether the reader has cancelled the stream, so that no more bytes are needed.
+    public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// What a reader finds.
+    /// The result of ``read(maxBytes:wake:)``.
     public enum Chunk: Sendable, Equatable {
         case bytes([UInt8])
-        /// Nothing now; the closure given to ``read(maxBytes:wake:)`` is called once when there is.
+        /// No byte yet; the closure is called once when there is one, or when the body ends.
         case wait
         case end
-        /// The body is torn, see ``fail()``.
+        /// The body is incomplete, see ``fail()``.
         case failed
     }
 
-    /// Takes up to `maxBytes` bytes. When there are none yet, `wake` is kept and called once.
+    /// Takes up to `maxBytes` bytes. If there are none yet, `wake` is kept and called once.
     public func read(maxBytes: Int, wake: @escaping @Sendable () -> Void) -> Chunk {
-        let (chunk, room) = state.withLock { state -> (Chunk, (@Sendable () -> Void)?) in
+        let (chunk, writable) = state.withLock { state -> (Chunk, (@Sendable () -> Void)?) in
             if state.pendingCount > 0 {
                 let chunk = state.take(maxBytes)
-                // The writer is called back once for each half of the stream, not for each piece.
+                // The writer is called back once for each half of the capacity, not for each piece.
                 guard state.pendingCount <= capacityBytes / 2 else { return (.bytes(chunk), nil) }
-                defer { state.room = nil }
-                return (.bytes(chunk), state.room)
+                defer { state.writable = nil }
+                return (.bytes(chunk), state.writable)
             }
             if state.isFailed { return (.failed, nil) }
             if state.isFinished { return (.end, nil) }
-            state.wake = wake
+            state.readable = wake
             return (.wait, nil)
         }
-        room?()
+        writable?()
         return chunk
     }
 
-    /// Asks to be told once when there is room again: when at most half of the capacity waits unread,
-    /// or the reader is gone; at once when that is so already. For a writer whose bytes were refused.
-    public func onRoom(_ action: @escaping @Sendable () -> Void) {
-        let hasRoom = state.withLock { state in
-            let hasRoom = state.isCancelled || state.pendingCount <= capacityBytes / 2
-            if !hasRoom { state.room = action }
-            return hasRoom
+    /// Calls `action` once when at most half of the capacity is unread or the stream is cancelled; at once if
+    /// that is so already. For a writer whose bytes were refused.
+    public func onWritable(_ action: @escaping @Sendable () -> Void) {
+        let isWritable = state.withLock { state in
+            let isWritable = state.isCancelled || state.pendingCount <= capacityBytes / 2
+            if !isWritable { state.writable = action }
+            return isWritable
         }
-        if hasRoom { action() }
+        if isWritable { action() }
     }
 
-    /// Tells the writer that the reader is gone; later writes are refused.
+    /// Cancels the stream for the reader: unread bytes are dropped, and later writes are refused.
     public func cancel() {
-        let (cancelled, room) = state.withLock { state in
+        let (cancelled, writable) = state.withLock { state in
             state.isCancelled = true
             state.pending = []
             state.taken = 0
-            state.wake = nil
-            defer { (state.cancelled, state.room) = (nil, nil) }
-            return (state.cancelled, state.room)
+            state.readable = nil
+            defer { (state.cancelled, state.writable) = (nil, nil) }
+            return (state.cancelled, state.writable)
         }
         cancelled?()
-        room?()
+        writable?()
     }
 
-    /// Asks to be told once when the reader goes away; at once when it is gone already.
+    /// Calls `action` once when the reader cancels the stream; at once if it has.
     public func onCancel(_ action: @escaping @Sendable () -> Void) {
-        let isGone = state.withLock { state in
+        let isCancelled = state.withLock { state in
             if !state.isCancelled { state.cancelled = action }
             return state.isCancelled
         }
-        if isGone { action() }
+        if isCancelled { action() }
     }
 }

@@ -2,7 +2,7 @@ extension Substring {
     /// The parts of a header field's value between two `separator` bytes, each without the spaces and
     /// tabs at its ends; empty parts are left out.
     ///
-    /// The value is read by bytes. By characters, a byte that joins with the next one, such as U+0600
+    /// The value is split by bytes. By characters, a scalar that joins with the next one, such as U+0600
     /// before a semicolon, would hide the separator.
     public func pieces(separatedBy separator: UInt8) -> [Substring] {
         var pieces: [Substring] = []

@@ -1,27 +1,27 @@
-/// Answers requests. The server calls it on its own threads, never on Swift's cooperative pool, so
-/// an implementation may read synchronously but must not wait: what has to wait is answered later.
+/// Answers requests. The server calls it on its own threads, never on Swift's cooperative pool. An
+/// implementation may read a store there, but must not wait: for that it returns ``Answer/later(_:)``.
 public protocol HTTPHandler: Sendable {
-    /// Decides on the head alone, before a byte of the body is read. `request.body` is empty here.
+    /// Decides by the head alone, before a byte of the body is read. `request.body` is empty.
     func admit(_ request: Request) -> Admission
-    /// Answers a whole request. It is called once for each admitted request.
+    /// Answers a request. Called once for each admitted request.
     func handle(_ request: Request) -> Answer
-    /// The answer to an accepted request whose body turned out longer than it may be; nil for the
-    /// server's own.
+    /// The answer to an accepted request whose body is longer than ``Admission`` allows; nil for the answer
+    /// of ``RefusalReason/bodyTooLarge``.
     func tooLarge(_ request: Request) -> Response?
 }
 
 extension HTTPHandler {
-    /// The server's own answer.
+    /// The answer of ``RefusalReason/bodyTooLarge``.
     public func tooLarge(_ request: Request) -> Response? { nil }
 }
 
-/// What becomes of a request once its head is known.
+/// How the server goes on after the head of a request.
 public enum Admission: Sendable {
     /// Read the body up to this many bytes; a longer one is answered 413 and the connection closes.
     case accept(bodyLimitBytes: Int)
-    /// Hand the request over at once, with ``Request/bodyStream`` for the body, up to this many bytes;
-    /// a longer one fails the stream and is answered 413. A request without a body is handed over
-    /// as by ``accept(bodyLimitBytes:)``.
+    /// Handle the request at once, with ``Request/bodyStream`` for the body, up to this many bytes. A longer
+    /// body fails the stream and is answered 413. A request without a body is handled as after
+    /// ``accept(bodyLimitBytes:)``.
     case stream(bodyLimitBytes: Int)
     /// Answer at once without reading the body.
     case refuse(Response)
@@ -29,37 +29,39 @@ public enum Admission: Sendable {
 
 /// How a request is answered.
 public enum Answer: Sendable {
-    /// The response is here.
+    /// The response.
     case now(Response)
-    /// The connection is suspended and the closure is called; whoever it hands the reply to calls it
-    /// exactly once, from any thread. Nothing waits meanwhile but the client.
+    /// The closure is called and the connection is suspended until the reply is called, once, from any
+    /// thread. No thread waits meanwhile.
     case later(@Sendable (Reply) -> Void)
 }
 
-/// The right to answer one suspended request, once.
+/// The reply to one suspended request; the first call answers it.
 ///
-/// A server that stops answers 503 in its place, which says that nothing was done. A handler that changes
-/// something therefore asks ``beginsChange()`` first, and calls ``changed(_:)`` where it goes on to wait.
+/// A server that stops answers 503, which says that nothing was done. So a handler calls
+/// ``tryBeginChange()`` before it changes something, and ``endChange(answerOnStop:)`` after the change if it
+/// then waits for something else.
 public struct Reply: Sendable {
     private let complete: @Sendable (Response) -> Void
     private let begin: @Sendable () -> Bool
-    private let note: @Sendable (Response) -> Void
+    private let end: @Sendable (Response) -> Void
     private let left: @Sendable () -> Bool
 
-    /// Makes a reply from what the server does with the response.
+    /// Makes a reply.
     /// - Parameters:
-    ///   - beginsChange: see ``beginsChange()``.
-    ///   - changed: see ``changed(_:)``.
+    ///   - complete: takes the response.
+    ///   - tryBeginChange: see ``tryBeginChange()``.
+    ///   - endChange: see ``endChange(answerOnStop:)``.
     ///   - isLeft: see ``isLeft``.
     public init(
         _ complete: @escaping @Sendable (Response) -> Void,
-        beginsChange: @escaping @Sendable () -> Bool = { true },
-        changed: @escaping @Sendable (Response) -> Void = { _ in },
+        tryBeginChange: @escaping @Sendable () -> Bool = { true },
+        endChange: @escaping @Sendable (Response) -> Void = { _ in },
         isLeft: @escaping @Sendable () -> Bool = { false }
     ) {
         self.complete = complete
-        begin = beginsChange
-        note = changed
+        begin = tryBeginChange
+        end = endChange
         left = isLeft
     }
 
@@ -67,28 +69,27 @@ public struct Reply: Sendable {
     /// request is answered. Asks the system, from any thread; it takes about a microsecond.
     public var isLeft: Bool { left() }
 
-    /// Asks whether a change may begin whose end, which comes soon by itself, is the answer. A server that
-    /// stops waits for that answer.
-    /// - Returns: false when the server has stopped the waiting; then the change must not be made, and
-    ///   the request is answered.
-    public func beginsChange() -> Bool { begin() }
+    /// Begins a change that the answer reports. A server that stops waits for that answer, for a short time.
+    /// - Returns: false when the server is stopping; then the request is answered and the change must not be
+    ///   made.
+    public func tryBeginChange() -> Bool { begin() }
 
-    /// Says that the change is made, and that the reply now waits for something else. A server that stops
-    /// sends `response` and does not wait.
-    public func changed(_ response: Response) { note(response) }
+    /// Ends the change, while the reply waits for something else. A server that stops answers `response` from
+    /// now on.
+    public func endChange(answerOnStop response: Response) { end(response) }
 
-    /// The same reply, for what `change` makes of a response.
+    /// A reply that changes each response and passes it to this one.
     public func map(_ change: @escaping @Sendable (Response) -> Response) -> Reply {
         Reply(
-            { complete(change($0)) }, beginsChange: begin, changed: { note(change($0)) },
+            { complete(change($0)) }, tryBeginChange: begin, endChange: { end(change($0)) },
             isLeft: left)
     }
 
-    /// The same right, where `complete` takes the response instead, and answers itself.
+    /// A reply for the same request whose response goes to `complete`, which answers this one.
     public func intercepted(
         _ complete: @escaping @Sendable (Response) -> Void
     ) -> Reply {
-        Reply(complete, beginsChange: begin, changed: note, isLeft: left)
+        Reply(complete, tryBeginChange: begin, endChange: end, isLeft: left)
     }
 
     /// Sends the response. A second call does nothing.

@@ -1,22 +1,21 @@
-/// Sends a request to the backend and returns its response: everything that leaves for the network
-/// passes through it.
+/// Sends requests to the backend. Every request of this program to the network goes through it.
 ///
-/// The program uses libcurl; tests call a backend in their own process, with or without faults.
+/// The program uses libcurl. Tests call a backend in their own process, with or without faults.
 public protocol HTTPTransport: Sendable {
-    /// Sends `request`, whose head carries scheme, authority and path.
-    /// - Returns: the answer of the other side, whatever its status, with its body in `bytes`.
-    /// - Throws: ``TransportError`` when no complete response came; cancellation of the task is one.
+    /// Sends `request`. Its head must have scheme, authority and path.
+    /// - Returns: the response, whatever its status, with its body in `bytes`.
+    /// - Throws: ``TransportError`` when no complete response came, also when the task is cancelled.
     func send(_ request: Request) async throws(TransportError) -> Response
 
-    /// Sends `request` to pass its answer on: the head as soon as it is here, and with it a stream
-    /// that is filled while the body arrives, as fast as its reader takes it. The bytes are those on
-    /// the wire, encoded or not; a body that breaks off fails the stream.
+    /// Sends `request` for a response that is passed on. It returns when the head has arrived.
+    /// - Returns: the response with a stream that is filled while the body arrives, as fast as its reader
+    ///   takes it. The bytes are those on the wire, encoded or not. An incomplete body fails the stream.
     /// - Throws: ``TransportError`` when no head came.
     func open(_ request: Request) async throws(TransportError) -> Response
 }
 
 extension HTTPTransport {
-    /// The whole response at once, for transports without a wire.
+    /// Sends `request` as ``send(_:)`` does, for transports that have no stream.
     public func open(_ request: Request) async throws(TransportError) -> Response {
         try await send(request)
     }

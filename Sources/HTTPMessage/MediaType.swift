@@ -15,7 +15,7 @@ public struct MediaType: Sendable, Hashable {
         }
     }
 
-    /// Whether it is JSON: `application/json`, or another type written in it (`application/…+json`).
+    /// Whether it is JSON: `application/json`, or a type based on it (`application/…+json`).
     public var isJSON: Bool {
         name == "application/json"
             || (name.hasPrefix("application/") && name.hasSuffix("+json")

@@ -3,7 +3,7 @@ public enum PercentCoding {
     /// Decodes `%xx` once; nil when an escape is broken or the bytes are not UTF-8.
     /// - Parameters:
     ///   - plusIsSpace: true for query values (the form rule); in a path `+` is a plus sign.
-    ///   - allowsNUL: false where `%00` makes the text no text at all, as in the path of a table.
+    ///   - allowsNUL: whether `%00` is allowed; it is not in the path of a table.
     public static func decode(
         _ text: Substring, plusIsSpace: Bool = false, allowsNUL: Bool = true
     ) -> String? {
@@ -26,8 +26,8 @@ public enum PercentCoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Decodes `%xx` once, whatever bytes come of it; a broken escape stays as it is. What a server sees
-    /// that takes a target as bytes, or decodes once more.
+    /// Decodes `%xx` once to any bytes; a broken escape stays as it is. This is how a server reads a target
+    /// that takes it as bytes, or that decodes it once more.
     public static func decodeLeniently(
         _ bytes: some Sequence<UInt8>, plusIsSpace: Bool = false
     ) -> [UInt8] {
@@ -65,7 +65,7 @@ public enum PercentCoding {
     }
 
     /// The text with every byte encoded that RFC 3986 does not leave unreserved.
-    /// - Parameter leaving: ASCII characters that stay as they are too.
+    /// - Parameter leaving: further ASCII characters that are not encoded.
     public static func encode(_ text: String, leaving: String = "") -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)

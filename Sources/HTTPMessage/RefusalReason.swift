@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// Why a server itself turned a request away, before any handler saw it whole.
+/// Why a server refused a request without its handler.
 public enum RefusalReason: String, Error, Sendable, Hashable, CaseIterable {
     /// Host, Content-Length, Origin, Content-Type or If-Match came twice.
     case repeatedField
@@ -28,9 +28,9 @@ public enum RefusalReason: String, Error, Sendable, Hashable, CaseIterable {
     case headLength
     /// A body longer than its admission allows.
     case bodyTooLarge
-    /// The bodies that are on their way take all the memory that there is for them.
+    /// Other request bodies use all the memory for bodies.
     case bodiesTooMany
-    /// The server's library could not read the request and answered it by itself (400, 413, 414, 431).
+    /// libmicrohttpd could not read the request and answered it by itself (400, 413, 414, 431).
     case unreadable
     /// The server is stopping.
     case stopping

@@ -7,10 +7,10 @@ public struct Request: Sendable {
     public var head: HTTPRequest
     /// The body bytes as they arrived; empty when there was none.
     public var body: [UInt8]
-    /// The body while it arrives, instead of ``body``; nil when the whole body is there. A reader that
-    /// does not want the rest cancels it.
+    /// The body while it arrives, instead of ``body``; nil when ``body`` is whole. A reader that
+    /// does not need the rest cancels it.
     public var bodyStream: ByteStream?
-    /// Where the request came in. For outgoing requests this is ``Connection/outgoing``.
+    /// The connection that the request came in on; ``Connection/outgoing`` for a request to the backend.
     public var connection: Connection
 
     /// Makes a request from its parts.
@@ -24,7 +24,7 @@ public struct Request: Sendable {
 
     /// The path part of the raw target, still percent-encoded; `/` when the target has none.
     public var path: Substring {
-        // By bytes: a search by characters costs more than the rest of a short request.
+        // By bytes, since a search by characters takes longer than the rest of a short request.
         let target = head.path ?? "/"
         return target[..<(target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex)]
     }
@@ -37,14 +37,14 @@ public struct Request: Sendable {
     }
 }
 
-/// The connection that a request came in on, as far as a handler may know it.
+/// The connection that a request came in on, as handlers see it.
 public struct Connection: Sendable, Hashable {
     /// The local address that the client connected to, for example `127.0.0.1`, or ``unixSocket``.
     public var localAddress: String
     /// The local port that the client connected to; 0 for an outgoing request.
     public var localPort: UInt16
-    /// Which server thread runs the handler, counted from 0. Two handlers never run on the same
-    /// worker at once, so a worker may own a resource (a reader connection) without contention.
+    /// The number of the server thread that runs the handler, from 0. Two handlers never run on the same
+    /// worker at once, so a resource of a worker, such as a reader, needs no lock.
     public var worker: Int
 
     /// Makes a description of a connection.
@@ -54,9 +54,10 @@ public struct Connection: Sendable, Hashable {
         self.worker = worker
     }
 
-    /// ``localAddress`` of a connection that came in on a Unix socket, whose file says who may.
+    /// ``localAddress`` of a connection on a Unix socket. The permissions of its file decide which users may
+    /// connect.
     public static let unixSocket = "unix"
 
-    /// What a request carries that was not received by a server.
+    /// The connection of a request that no server received.
     public static let outgoing = Connection(localAddress: "", localPort: 0, worker: 0)
 }

@@ -20,7 +20,7 @@ public struct Response: Sendable {
         self.body = .bytes(body)
     }
 
-    /// Makes a response that is sent as its stream is written.
+    /// Makes a response whose body is sent while `stream` is written.
     public init(head: HTTPResponse, stream: ByteStream) {
         self.head = head
         self.body = .stream(stream)
@@ -31,7 +31,8 @@ public struct Response: Sendable {
         self.init(head: HTTPResponse(status: status, headerFields: headerFields), body: body)
     }
 
-    /// How many bytes the stream will have, by the head's `Content-Length`; nil when it does not say.
+    /// The bytes of the streamed body by the head's `Content-Length`; nil without that field, and for a
+    /// complete body.
     public var announcedBytes: UInt64? {
         guard case .stream = body else { return nil }
         return head.headerFields[.contentLength].flatMap { UInt64($0) }

@@ -3,9 +3,14 @@ import Glibc
 import HTTPMessage
 import HTTPTypes
 
-// libmicrohttpd's entry points. Each recovers its Swift object, converts, calls and translates.
+// libmicrohttpd's entry points. Each recovers its Swift object, converts the arguments and calls it.
+//
+// `unsafe`: `context` is the ServerCore that `Daemon` retains until its threads are joined. A request's
+// pointer is the Exchange that `targetCallback` retains and `completedCallback` releases. A connection's
+// pointer is the ConnectionRecord that `connectionCallback` retains and releases. Texts and bytes are valid
+// for the call, with the length that is given or up to their NUL, and are copied.
 
-/// `MHD_OPTION_URI_LOG_CALLBACK`: a request line has come; its raw target is shown only here.
+/// `MHD_OPTION_URI_LOG_CALLBACK`: a request line was read; only this callback gets its raw target.
 /// The exchange is retained here and released in `completedCallback`, which libmicrohttpd calls
 /// for every request that this callback has seen.
 func targetCallback(
@@ -13,7 +18,7 @@ func targetCallback(
 ) -> UnsafeMutableRawPointer? {
     guard let context = unsafe context else { return nil }
     let core = unsafe Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
-    core.exchanges.opened()
+    core.exchanges.increment()
     unsafe connection.flatMap { unsafe record(of: $0) }?.requestBegan()
     let exchange = unsafe Exchange(
         core: core, target: target.flatMap { unsafe String(validatingCString: $0) },
@@ -22,10 +27,10 @@ func targetCallback(
     return unsafe Unmanaged.passRetained(exchange).toOpaque()
 }
 
-/// Cuts a target behind its first `?`, once it has been read, so that libmicrohttpd finds no pairs.
+/// Ends a target behind its first `?`, after it was copied, so that libmicrohttpd parses no query pairs.
 ///
-/// Its list of them is never looked at and takes memory of the connection for each; where a target of
-/// many `&` uses that up, libmicrohttpd 0.9.75 neither answers nor closes until the idle time is over.
+/// The list of pairs is never used, and each pair takes memory of the connection. When a target with many `&`
+/// uses that up, libmicrohttpd 0.9.75 neither answers nor closes until the idle time is over.
 ///
 /// Sound: the target stands in the connection's own buffer, which libmicrohttpd writes to itself and
 /// cuts at the same `?` right after this call. A byte of the target, never its end, becomes the end.
@@ -51,7 +56,7 @@ func accessCallback(
     let bytes = unsafe UnsafeRawBufferPointer(start: upload, count: uploadBytes.pointee)
     unsafe uploadBytes.pointee = 0
     let step = unsafe nextStep(exchange, connection, method, version, bytes)
-    if case .hold = step { unsafe uploadBytes.pointee = bytes.count }
+    if case .keepPiece = step { unsafe uploadBytes.pointee = bytes.count }
     return unsafe ExchangeRunner(connection, exchange).perform(step) ? .YES : .NO
 }
 
@@ -60,7 +65,7 @@ private func nextStep(
     _ version: UnsafePointer<CChar>?, _ bytes: UnsafeRawBufferPointer
 ) -> Exchange.Step {
     guard let record = unsafe record(of: connection) else {
-        return .cutOff(RefusalReason.unreadable.response)
+        return .writeRaw(RefusalReason.unreadable.response)
     }
     guard case .head = exchange.phase else {
         guard unsafe bytes.isEmpty else {
@@ -72,7 +77,7 @@ private func nextStep(
     }
     let isTargetWhole = exchange.isTargetWhole(versionAt: UInt(bitPattern: version))
     let target = isTargetWhole ? exchange.target : nil
-    let place = record.connection(worker: exchange.core.workers.current)
+    let endpoint = record.connection(worker: exchange.core.workers.current)
     var reader = RequestHeadReader(limits: exchange.core.limits)
     _ = unsafe withUnsafeMutablePointer(to: &reader) { pointer in
         unsafe MHD_get_connection_values_n(connection, .HEADER_KIND, addField, pointer)
@@ -80,7 +85,7 @@ private func nextStep(
     let head = reader.finish(
         method: unsafe method.map { unsafe String(cString: $0) } ?? "", target: target,
         version: unsafe version.map { unsafe String(cString: $0) } ?? "")
-    return exchange.begin(head, connection: place)
+    return exchange.begin(head, connection: endpoint)
 }
 
 /// `MHD_KeyValueIteratorN`: one header field, in wire order.
@@ -126,7 +131,7 @@ func connectionCallback(
         unsafe record?.pointee = Unmanaged.passRetained(made).toOpaque()
     } else if let kept = unsafe record?.pointee {
         let ended = unsafe Unmanaged<ConnectionRecord>.fromOpaque(kept).takeRetainedValue()
-        // libmicrohttpd answers a request line that it cannot read, and tells no callback.
+        // libmicrohttpd answers a request line that it cannot read without a callback.
         if ended.hasUnreadableRequest { core.refused(.unreadable) }
         core.reaper.closed(ended)
         unsafe record?.pointee = nil

@@ -1,10 +1,10 @@
 private import CMicroHTTPD
 
-/// libmicrohttpd's connection, as far as it may be used from any thread.
+/// libmicrohttpd's connection, with the calls that may be made from any thread.
 ///
-/// `@unchecked Sendable` because the two calls made on it lock inside libmicrohttpd, and the pauses
-/// that hold it make them only while the connection cannot be freed: on its own thread, or while it
-/// is suspended.
+/// `@unchecked Sendable`: `suspend` and `resume` lock inside libmicrohttpd. Their callers (``ReplyPause``,
+/// ``StreamFeed``, ``UploadBackpressure``) call them only while the connection cannot be freed: on its own
+/// thread, or while it is suspended. The descriptor is a number.
 @safe
 struct ConnectionHandle: @unchecked Sendable {
     private let pointer: OpaquePointer
@@ -16,7 +16,7 @@ struct ConnectionHandle: @unchecked Sendable {
     }
 
     /// Whether the client has closed its side. The socket must be open.
-    var hasClientLeft: Bool { ConnectionRecord.hasClientLeft(descriptor) }
+    var hasPeerClosed: Bool { ConnectionRecord.hasPeerClosed(descriptor) }
 
     /// Takes the connection out of libmicrohttpd's loop. Only on the connection's own thread.
     func suspend() { unsafe MHD_suspend_connection(pointer) }

@@ -2,14 +2,14 @@ private import CMicroHTTPD
 import Glibc
 import Synchronization
 
-/// Accepts connections and cuts those that take a place in vain, on the server's one thread of its own:
-/// clients that hang up while their stream is idle, which libmicrohttpd cannot notice since it does not
-/// watch suspended connections, and clients whose request does not arrive in time.
+/// Accepts connections and closes useless ones, on one thread of the server. Useless are connections whose
+/// client closed its side while its stream was idle, which libmicrohttpd cannot notice since it does not
+/// watch suspended connections, and connections whose request does not arrive in time.
 ///
 /// libmicrohttpd 0.9.75 could accept by itself, but its way to stop accepting
 /// (`MHD_quiesce_daemon`) races with its threads and then aborts the process.
 final class ConnectionReaper: Sendable {
-    /// Takes an accepted socket over; false when it could not and closed the socket.
+    /// Takes over an accepted socket; false when it could not, and closed the socket.
     typealias Deliver = @Sendable (_ descriptor: CInt, _ peer: SocketAddress) -> Bool
 
     private struct Watched {
@@ -56,12 +56,12 @@ final class ConnectionReaper: Sendable {
     /// Accepts and watches until ``stop()``. Runs on the thread that the server made for it.
     ///
     /// 1. Wait for a connection, a hang-up or a wake-up.
-    /// 2. Hand each new connection over, as long as there is room.
-    /// 3. Without room, cut a connection that waits for a whole request in vain, or those whose
-    ///    clients do not read their answers. Without room or descriptors, switch the listeners off; a
-    ///    connection that closes wakes this thread, and otherwise the time-out tries again.
-    /// 4. Cut the stream of each client that hung up.
-    /// 5. A few times in the time that a request may take, cut those that take longer.
+    /// 2. Deliver each new connection, while there are fewer than ``Limits/connections``.
+    /// 3. At that limit, evict connections (``OpenConnections/evictForConnection(seconds:minimumBytes:)``).
+    ///    At that limit, or without descriptors, switch the listeners off; a connection that closes wakes
+    ///    this thread, and otherwise the time-out tries again.
+    /// 4. End the stream of each client that hung up.
+    /// 5. ``Limits/overdueChecks`` times in ``Limits/requestSeconds``, cut the requests that take longer.
     @available(*, noasync)
     func run(deliver: Deliver) {
         var isListening = true
@@ -72,7 +72,7 @@ final class ConnectionReaper: Sendable {
             let ready = events.wait(
                 milliseconds: isShort
                     ? limits.acceptRetryMilliseconds
-                    : hasConnections ? limits.requestSeconds * 250 : -1)
+                    : hasConnections ? limits.requestSeconds * 1000 / Limits.overdueChecks : -1)
             isShort = false
             for token in ready {
                 if token == Self.wakeupToken {
@@ -80,11 +80,11 @@ final class ConnectionReaper: Sendable {
                 } else if token < Self.wakeupToken {
                     isShort = !accept(from: sockets[Int(token)], deliver: deliver) || isShort
                 } else {
-                    hungUp(token)
+                    endStream(token)
                 }
             }
             let wants = !isShort
-            if wants != isListening { listen(wants) }
+            if wants != isListening { switchListeners(wants) }
             isListening = wants
         }
     }
@@ -95,25 +95,25 @@ final class ConnectionReaper: Sendable {
         wakeup.signal()
     }
 
-    /// Closes the listening sockets and forgets all streams, after ``run(deliver:)`` has returned.
+    /// Closes the listening sockets and removes all streams, after ``run(deliver:)`` has returned.
     func closeSockets() {
         watched.withLock { $0 = Watched(isOpen: false) }
         for socket in sockets { socket.close() }
     }
 
-    /// Says that a connection has started.
+    /// Records that a connection has started.
     func opened(_ record: ConnectionRecord) { open.insert(record) }
 
-    /// Says that a connection has ended and its socket will be closed.
+    /// Records that a connection has ended and its socket will be closed.
     func closed(_ record: ConnectionRecord) {
         open.remove(record)
-        makeRoom()
+        countClosed()
     }
 
-    /// Cuts a connection whose client does not send the rest of its body, for the memory that it holds.
-    func makeRoomForBody() { open.makeRoomForBody(seconds: limits.spareSeconds) }
+    /// Evicts the connection that has sent its body for longest, for the memory that the body holds.
+    func evictForBody() { open.evictForBody(seconds: limits.evictionSeconds) }
 
-    private func makeRoom() {
+    private func countClosed() {
         let before = connections.wrappingSubtract(1, ordering: .relaxed).oldValue
         if before >= limits.connections { wakeup.signal() }
     }
@@ -130,7 +130,7 @@ final class ConnectionReaper: Sendable {
         }
     }
 
-    /// Forgets a stream. The socket must still be open.
+    /// Removes a stream. The socket must still be open.
     func unwatch(_ token: UInt64, descriptor: CInt) {
         watched.withLock { watched in
             guard watched.streams.removeValue(forKey: token) != nil else { return }
@@ -138,22 +138,23 @@ final class ConnectionReaper: Sendable {
         }
     }
 
-    private func hungUp(_ token: UInt64) {
-        watched.withLock { $0.streams[token] }?.giveUp()
+    private func endStream(_ token: UInt64) {
+        watched.withLock { $0.streams[token] }?.interrupt()
     }
 
-    private var hasRoom: Bool { connections.load(ordering: .relaxed) < limits.connections }
+    private var isBelowLimit: Bool { connections.load(ordering: .relaxed) < limits.connections }
 
-    /// Accepts the connections that wait; false when there is no room for one, or no file descriptor. Without
-    /// a descriptor the waiting clients are told to come again.
+    /// Accepts the connections that wait. Without a file descriptor, answers them 503.
+    /// - Returns: false at the limit of connections, and without a file descriptor.
     private func accept(from socket: ListeningSocket, deliver: Deliver) -> Bool {
-        if !hasRoom {
-            open.makeRoom(
-                seconds: limits.spareSeconds, slowestBytes: UInt64(limits.spareBytes))
+        if !isBelowLimit {
+            open.evictForConnection(
+                seconds: limits.evictionSeconds, minimumBytes: UInt64(limits.evictionBytes))
             return false
         }
-        while hasRoom {
+        while isBelowLimit {
             var descriptor: CInt = -1
+            // accept4 writes at most `size` bytes to the address, which lives until it returns.
             let peer = unsafe SocketAddress { pointer, size in
                 descriptor = unsafe accept4(
                     socket.descriptor, pointer, &size,
@@ -164,60 +165,60 @@ final class ConnectionReaper: Sendable {
                 switch errno {
                 case EINTR, ECONNABORTED, EPROTO: continue
                 case EMFILE, ENFILE:
-                    turnAway(from: socket)
+                    refuseWaiting(at: socket)
                     return false
                 case ENOBUFS, ENOMEM: return false
                 default: return true
                 }
             }
             connections.wrappingAdd(1, ordering: .relaxed)
-            if !deliver(descriptor, peer) { makeRoom() }
+            if !deliver(descriptor, peer) { countClosed() }
         }
         return true
     }
 
-    /// Tells waiting clients to come again, at most as many as there may be connections.
-    private func turnAway(from socket: ListeningSocket) {
+    /// Answers waiting clients 503, at most as many as there may be connections.
+    private func refuseWaiting(at socket: ListeningSocket) {
         var left = limits.connections
-        while left > 0, spare.turnAway(from: socket) { left -= 1 }
+        while left > 0, spare.acceptAndRefuse(at: socket) { left -= 1 }
     }
 
-    private func listen(_ isOn: Bool) {
+    private func switchListeners(_ isOn: Bool) {
         for (index, socket) in sockets.enumerated() {
             events.change(socket.descriptor, isOn ? .input : .none, token: UInt64(index))
         }
     }
 }
 
-/// A descriptor that is kept for the moment when the system gives no more: with it a waiting client gets
-/// an answer instead of none.
+/// A descriptor that is held in reserve. When the system gives no more, it is closed, so that a waiting
+/// client can be accepted and answered.
 final class SpareDescriptor: Sendable {
     private let descriptor = Mutex<CInt>(SpareDescriptor.take())
 
     deinit { descriptor.withLock { descriptor in if descriptor >= 0 { close(descriptor) } } }
 
-    // The path is lent to open for the call alone.
+    // open does not keep the path.
     private static func take() -> CInt { unsafe open("/dev/null", O_RDONLY | O_CLOEXEC) }
 
-    /// Accepts one connection in the place of the spare descriptor, answers it 503, and closes it. What the
-    /// client has sent is read first as far as it is here: closing a socket with unread bytes takes the
-    /// answer back.
+    /// Accepts one connection in the place of the spare descriptor, answers it 503, and closes it. The bytes
+    /// that have arrived are read first: closing a socket with unread bytes resets the connection, and the
+    /// client may lose the answer.
     /// - Returns: false when no connection waits, or the descriptor was lost to another thread.
     @available(*, noasync)
-    func turnAway(from socket: ListeningSocket) -> Bool {
+    func acceptAndRefuse(at socket: ListeningSocket) -> Bool {
         descriptor.withLock { descriptor in
             if descriptor >= 0 { close(descriptor) }
             defer { descriptor = Self.take() }
-            // Nothing is asked about the peer, so there is nothing to be filled.
+            // Without an address to fill, accept4 writes nothing.
             let client = accept4(
                 socket.descriptor, nil, nil,
                 CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue))
             guard client >= 0 else { return false }
             defer { close(client) }
             var waiting = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
-            // One struct, as the count says; the buffers are as long as they are said to be.
-            _ = unsafe poll(&waiting, 1, CInt(Limits.turnedAwayMilliseconds))
-            var sent = [UInt8](repeating: 0, count: Limits.turnedAwayBytes)
+            // poll writes to the one struct that it is given; recv and send get the length of their buffer.
+            _ = unsafe poll(&waiting, 1, CInt(Limits.refusedRequestMilliseconds))
+            var sent = [UInt8](repeating: 0, count: Limits.refusedRequestBytes)
             _ = unsafe sent.withUnsafeMutableBytes { bytes in
                 unsafe recv(client, bytes.baseAddress, bytes.count, 0)
             }

@@ -2,15 +2,17 @@ import Glibc
 import HTTPMessage
 import Synchronization
 
-/// What is known of a connection for as long as it lives; libmicrohttpd keeps it for us.
+/// The state of a connection, from its start to its end. libmicrohttpd keeps the reference.
+///
+/// `unsafe`: each system call gets one struct that lives until the call returns, and its true size.
 final class ConnectionRecord: Sendable {
     private let descriptor: CInt
     private let localAddress: String
     private let localPort: UInt16
-    /// Since which second of the system's uptime the next request is read; 0 while one is answered.
+    /// The second of the monotonic clock since which the next request is read; 0 while one is answered.
     private let readingSince = Atomic<Int>(ConnectionRecord.now)
 
-    /// Whether the client reads its answer. Looked at only while there is no room for a newcomer.
+    /// How long the answer has been unread. Updated only at the limit of connections.
     private let unread = Mutex(UnreadAnswer())
 
     /// Whether the request that is read holds memory for its body.
@@ -23,7 +25,7 @@ final class ConnectionRecord: Sendable {
     /// Whether the line of a request was ever read.
     private let hasRequest = Atomic<Bool>(false)
 
-    /// Asks the socket for its local end.
+    /// Reads the local address of the socket.
     init(descriptor: CInt) {
         self.descriptor = descriptor
         let local = SocketAddress(localEndOf: descriptor)
@@ -37,7 +39,7 @@ final class ConnectionRecord: Sendable {
         Connection(localAddress: localAddress, localPort: localPort, worker: worker)
     }
 
-    /// Notes that the line of a request was read.
+    /// Records that the line of a request was read.
     func requestBegan() { hasRequest.store(true, ordering: .relaxed) }
 
     /// Whether bytes came that never became a request. The socket must be open.
@@ -58,26 +60,24 @@ final class ConnectionRecord: Sendable {
         return result == 0 && size >= 17 * 8 ? (info[15], info[16]) : nil
     }
 
-    /// Since when the client has left its answer unread; nil when it reads, or nothing waits for it.
-    /// The socket must be open.
-    /// - Parameters:
-    ///   - slowestBytes: as many as show that it reads.
-    ///   - pauseSeconds: the longest time between two looks that belong together.
-    func unreadSince(slowestBytes: UInt64, pauseSeconds: Int) -> Int? {
+    /// The second since which the client has left its answer unread; nil when it reads, or nothing waits for
+    /// it. The socket must be open.
+    /// - Parameters: as those of ``UnreadAnswer/since(now:taken:minimumBytes:pauseSeconds:)``.
+    func unreadSince(minimumBytes: UInt64, pauseSeconds: Int) -> Int? {
         var member = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         let isWritable = unsafe poll(&member, 1, 0) > 0
         let taken = isWritable ? nil : counts?.taken
         return unread.withLock { unread in
             unread.since(
-                now: Self.now, taken: taken, slowestBytes: slowestBytes,
+                now: Self.now, taken: taken, minimumBytes: minimumBytes,
                 pauseSeconds: pauseSeconds)
         }
     }
 
-    /// Notes that a request has arrived whole.
+    /// Records that a request has arrived whole.
     func requestArrived() { readingSince.store(0, ordering: .relaxed) }
 
-    /// Notes that the last request is answered and the next may come.
+    /// Records that the last request is answered and the next may come.
     func requestEnded() { readingSince.store(Self.now, ordering: .relaxed) }
 
     /// Cuts the connection when its request takes longer than `seconds`. The socket must be open.
@@ -86,27 +86,27 @@ final class ConnectionRecord: Sendable {
         if since > 0, Self.now - since > seconds { cut() }
     }
 
-    /// Since when a whole request is waited for; nil while one is answered.
+    /// The second since which the next request is read; nil while one is answered.
     var waitingSince: Int? {
         let since = readingSince.load(ordering: .relaxed)
         return since > 0 ? since : nil
     }
 
     /// Whether the client has closed its side. The socket must be open.
-    var hasClientLeft: Bool { Self.hasClientLeft(descriptor) }
+    var hasPeerClosed: Bool { Self.hasPeerClosed(descriptor) }
 
     /// The same for a socket.
-    static func hasClientLeft(_ descriptor: CInt) -> Bool {
+    static func hasPeerClosed(_ descriptor: CInt) -> Bool {
         // POLLRDHUP, which the C library has only under _GNU_SOURCE.
-        let left: Int16 = 0x2000
-        var member = pollfd(fd: descriptor, events: left, revents: 0)
+        let peerClosed: Int16 = 0x2000
+        var member = pollfd(fd: descriptor, events: peerClosed, revents: 0)
         return unsafe poll(&member, 1, 0) > 0
     }
 
     /// Cuts the connection. The socket must be open.
     func cut() { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
 
-    /// A clock that only goes forward, in whole seconds.
+    /// The monotonic clock in whole seconds, at least 1.
     static var now: Int {
         var time = timespec()
         _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -114,42 +114,42 @@ final class ConnectionRecord: Sendable {
     }
 }
 
-/// How long a client has left its answer unread, as far as looks from time to time can tell.
+/// How long a client has left its answer unread, estimated from samples.
 struct UnreadAnswer: Sendable {
-    private struct Look {
-        /// Since which second too little was taken.
+    private struct Sample {
+        /// The second since which the client has taken too little.
         var since: Int
         /// The bytes that the client had taken then.
         var taken: UInt64
-        /// The second of the latest look.
+        /// The second of the latest sample.
         var latest: Int
     }
-    private var look: Look?
+    private var last: Sample?
 
-    /// Looks once more.
+    /// Takes a sample.
     ///
-    /// 1. As long as more can be written, nothing waits.
-    /// 2. Otherwise the client has to take some bytes; with so many, the time begins anew.
-    /// 3. It begins anew also after a pause between two looks: what the client did in it is not known.
+    /// 1. While more can be written, nothing is unread.
+    /// 2. Otherwise the time begins anew whenever the client has taken `minimumBytes`.
+    /// 3. It also begins anew after a gap between two samples: what the client did in it is not known.
     /// - Parameters:
-    ///   - now: a second of a clock that only goes forward.
+    ///   - now: a second of the monotonic clock.
     ///   - taken: the bytes that the client has taken since the connection began; nil when nothing
-    ///     waits for it, or it cannot be told.
-    ///   - slowestBytes: as many as show that it reads.
-    ///   - pauseSeconds: the longest time between two looks that belong together.
-    /// - Returns: since which second; nil when the client reads.
+    ///     waits for it, or the number is not known.
+    ///   - minimumBytes: how many bytes show that the client reads.
+    ///   - pauseSeconds: the longest gap between two samples, in seconds.
+    /// - Returns: the second since which the answer is unread; nil when the client reads.
     mutating func since(
-        now: Int, taken: UInt64?, slowestBytes: UInt64, pauseSeconds: Int
+        now: Int, taken: UInt64?, minimumBytes: UInt64, pauseSeconds: Int
     ) -> Int? {
         guard let taken else {
-            look = nil
+            last = nil
             return nil
         }
-        var next = Look(since: now, taken: taken, latest: now)
-        if let look, taken < look.taken + slowestBytes, now - look.latest <= pauseSeconds {
-            (next.since, next.taken) = (look.since, look.taken)
+        var next = Sample(since: now, taken: taken, latest: now)
+        if let last, taken < last.taken + minimumBytes, now - last.latest <= pauseSeconds {
+            (next.since, next.taken) = (last.since, last.taken)
         }
-        look = next
+        last = next
         return next.since
     }
 }

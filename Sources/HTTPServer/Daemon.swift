@@ -3,8 +3,8 @@ import Glibc
 
 /// libmicrohttpd's daemon, from start to stop.
 ///
-/// `@unchecked Sendable` because `MHD_add_connection` locks inside libmicrohttpd, and the server
-/// calls `stop()` once, after the only thread that adds connections has ended.
+/// `@unchecked Sendable`: `MHD_add_connection` locks inside libmicrohttpd, and the server calls `stop()`
+/// once, after the only thread that adds connections has ended. So the pointer is valid in every call.
 @safe
 struct Daemon: @unchecked Sendable {
     private let pointer: OpaquePointer
@@ -29,7 +29,8 @@ struct Daemon: @unchecked Sendable {
         unsafe self.core = retained
     }
 
-    /// Gives an accepted socket to a worker; false when it was refused and closed.
+    /// Gives an accepted socket to a worker; false when libmicrohttpd refused and closed it. libmicrohttpd
+    /// copies the address.
     func add(_ descriptor: CInt, _ peer: SocketAddress) -> Bool {
         unsafe peer.withPointer { address, size in
             unsafe MHD_add_connection(pointer, descriptor, address, size) == .YES

@@ -2,12 +2,15 @@ private import CMicroHTTPD
 import Glibc
 
 /// An epoll set: descriptors with a token each.
+///
+/// `unsafe`: epoll gets a struct or an array that lives until the call returns, and the array's true length.
+/// It copies the struct. Of `data` only `u64` is written and read.
 struct EventSet: Sendable {
-    /// When a descriptor is ready.
+    /// The event that makes a descriptor ready.
     enum Interest {
-        /// It has input, as long as it has.
+        /// Input; reported while there is some.
         case input
-        /// Its peer closed its side, once.
+        /// The peer closed its side; reported once.
         case hangUp
         /// Never.
         case none
@@ -55,7 +58,9 @@ struct EventSet: Sendable {
     }
 }
 
-/// Wakes a thread that waits: an eventfd, signalled from any thread and waited for by one.
+/// An eventfd that wakes a waiting thread: signalled from any thread, waited for by one.
+///
+/// `unsafe`: both calls write to one struct, which lives until they return.
 struct Wakeup: Sendable {
     let descriptor: CInt
 

@@ -1,11 +1,11 @@
 import HTTPMessage
 import HTTPTypes
 
-/// One request and its answer, from the request line until libmicrohttpd is done with both.
+/// One request and its answer, from the request line until libmicrohttpd has released both.
 ///
-/// It decides; ``ExchangeRunner`` carries out. Not Sendable: it lives on its connection's thread.
+/// It decides the next step; ``ExchangeRunner`` does it. Not Sendable: only the connection's thread uses it.
 final class Exchange {
-    /// How far the request is.
+    /// The progress of the request.
     enum Phase {
         /// The head is not complete.
         case head
@@ -13,7 +13,7 @@ final class Exchange {
         case receiving(limitBytes: Int)
         /// The body goes to the handler as it arrives.
         case streaming(Upload)
-        /// The body is thrown away; the refusal is sent when it ends.
+        /// The body is discarded; the refusal is sent when it ends.
         case discarding(Response, leftBytes: Int)
         /// The refusal waits for libmicrohttpd's last call; there is no body.
         case refused(Response)
@@ -23,21 +23,21 @@ final class Exchange {
         case answered
     }
 
-    /// What libmicrohttpd is to do.
+    /// What ``ExchangeRunner`` does next.
     enum Step {
         case goOn
         /// Send the response, afterwards close the connection if so asked.
         case send(Response, closing: Bool)
-        /// Send the response past libmicrohttpd, which takes none in mid-body, and close.
-        case cutOff(Response)
+        /// Write the response to the socket, since libmicrohttpd takes none in mid-body, and close.
+        case writeRaw(Response)
         /// Call the handler's closure and wait for its reply.
         case pause(@Sendable (Reply) -> Void)
-        /// Call the handler's closure and go on with the body, of at most so many bytes.
+        /// Call the handler's closure and read the body, at most `limitBytes`.
         case stream(ByteStream, limitBytes: Int, @Sendable (Reply) -> Void)
-        /// Leave the piece of the body where it is until the handler has room for it.
-        case hold(Upload)
-        /// The body is over; wait for the handler's reply.
-        case settle(ReplyPause)
+        /// Leave the piece of the body in libmicrohttpd's buffer until the stream can be written.
+        case keepPiece(Upload)
+        /// The body has ended; wait for the handler's reply.
+        case awaitReply(ReplyPause)
     }
 
     let core: ServerCore
@@ -45,15 +45,15 @@ final class Exchange {
     let target: String?
     /// Where the target ends in libmicrohttpd's memory: a number to compare, never an address to read.
     private let targetEnd: UInt
-    /// What the server's observer will be told; nil when it does not watch.
+    /// Collects what the observer gets; nil while the observer does not watch.
     private let record: RequestRecord?
     private var request: Request?
     private var body: [UInt8] = []
-    /// How many bytes of the server's memory for bodies this one holds.
+    /// How many bytes of ``BodyMemory`` this body holds.
     private(set) var heldBytes = 0
-    /// The body that is handed over as it arrives.
+    /// The body, where the handler takes it as it arrives.
     private var upload: Upload?
-    /// The wait for the handler's reply; nil for one that came at once.
+    /// The wait for the handler's reply; nil for an immediate answer.
     private var pause: ReplyPause?
     private(set) var phase = Phase.head
     /// Whether the answer has a head only.
@@ -105,7 +105,7 @@ final class Exchange {
         case (.accept(let limit), .length(let length)) where length > limit,
             (.stream(let limit), .length(let length)) where length > limit:
             core.refused(.bodyTooLarge)
-            return turnDown(RefusalReason.bodyTooLarge.response, head)
+            return refuseBeforeBody(RefusalReason.bodyTooLarge.response, head)
         case (.stream(let limit), .length), (.stream(let limit), .chunked):
             return stream(limit)
         case (.accept(let limit), let framing), (.stream(let limit), let framing):
@@ -118,11 +118,11 @@ final class Exchange {
             phase = .refused(response)
             return .goOn
         case (.refuse(let response), _):
-            return turnDown(response, head)
+            return refuseBeforeBody(response, head)
         }
     }
 
-    /// Hands the request over with its body to come.
+    /// Gives the request to the handler before its body has arrived.
     private func stream(_ limit: Int) -> Step {
         guard var request else { return refuse(.unreadable) }
         self.request = nil
@@ -136,10 +136,10 @@ final class Exchange {
         }
     }
 
-    /// Refuses a request whose body is still to come. A client that waits for `100 Continue` gets
-    /// its answer at once, and so does one that announces more than is ever thrown away; another
-    /// one first gets rid of its body.
-    private func turnDown(_ response: Response, _ head: RequestHead) -> Step {
+    /// Refuses a request whose body has not arrived. The answer is sent at once to a client that waits for
+    /// `100 Continue`, and to one that announces more than ``Limits/discardedBodyBytes``. Any other client
+    /// sends its body first, which is discarded.
+    private func refuseBeforeBody(_ response: Response, _ head: RequestHead) -> Step {
         if head.expectsContinue { return .send(response, closing: true) }
         if case .length(let length) = head.framing, length > core.limits.discardedBodyBytes {
             return .send(response, closing: true)
@@ -157,8 +157,8 @@ final class Exchange {
                 discard(.bodyTooLarge, response)
                 return unsafe receive(bytes)
             }
-            guard hold(body.count + bytes.count) else {
-                core.reaper.makeRoomForBody()
+            guard reserveBody(body.count + bytes.count) else {
+                core.reaper.evictForBody()
                 discard(.bodiesTooMany)
                 return unsafe receive(bytes)
             }
@@ -168,43 +168,43 @@ final class Exchange {
             guard bytes.count <= upload.leftBytes else {
                 core.refused(.bodyTooLarge)
                 upload.stream.fail()
-                upload.pause.end()
+                upload.pause.connectionEnded()
                 phase = .discarding(
                     RefusalReason.bodyTooLarge.response, leftBytes: core.limits.discardedBodyBytes)
                 return unsafe receive(bytes)
             }
             guard unsafe upload.stream.write(Array(bytes)) else {
-                // A handler that has answered already does not want the rest; the client still sends it.
-                return upload.stream.isReaderGone ? .goOn : .hold(upload)
+                // The handler has answered and cancelled the stream; the client still sends the rest.
+                return upload.stream.isCancelled ? .goOn : .keepPiece(upload)
             }
             upload.leftBytes -= bytes.count
             return .goOn
         case .discarding(let response, let leftBytes):
-            guard bytes.count <= leftBytes else { return .cutOff(response) }
+            guard bytes.count <= leftBytes else { return .writeRaw(response) }
             phase = .discarding(response, leftBytes: leftBytes - bytes.count)
             return .goOn
         case .head, .refused, .paused, .answered: return .goOn
         }
     }
 
-    /// Takes memory for a body of so many bytes; false where there is not enough.
-    private func hold(_ bytes: Int) -> Bool {
+    /// Reserves memory for a body of `bytes` bytes; false where too little is free.
+    private func reserveBody(_ bytes: Int) -> Bool {
         let more = max(0, bytes - core.limits.smallBodyBytes) - heldBytes
         guard core.bodies.take(more) else { return false }
         heldBytes += more
         return true
     }
 
-    private func letGo() {
+    private func releaseBody() {
         body = []
-        core.bodies.giveBack(heldBytes)
+        core.bodies.release(heldBytes)
         heldBytes = 0
     }
 
-    /// Refuses in the middle of a body; what is still to come is thrown away.
+    /// Refuses in the middle of a body, and discards the rest.
     private func discard(_ reason: RefusalReason, _ response: Response? = nil) {
         core.refused(reason)
-        letGo()
+        releaseBody()
         phase = .discarding(
             response ?? reason.response, leftBytes: core.limits.discardedBodyBytes)
     }
@@ -221,11 +221,11 @@ final class Exchange {
         case .streaming(let upload):
             upload.stream.finish()
             phase = .paused(upload.pause)
-            return .settle(upload.pause)
+            return .awaitReply(upload.pause)
         case .discarding(let response, _): return .send(response, closing: true)
         case .refused(let response): return .send(response, closing: false)
         case .paused(let pause):
-            guard let response = pause.take() else { return .goOn }
+            guard let response = pause.takeReply() else { return .goOn }
             return .send(response, closing: core.suspensions.isClosed)
         case .head, .answered: return .goOn
         }
@@ -234,28 +234,28 @@ final class Exchange {
     /// Whether the answer is to a change, for which a stop waits.
     var isChange: Bool { pause?.isChange ?? false }
 
-    /// Notes that the handler replies later.
+    /// Records that the handler replies later.
     func paused(_ pause: ReplyPause) {
         self.pause = pause
         phase = .paused(pause)
     }
 
-    /// Notes that the handler takes the body as it arrives.
+    /// Records that the handler takes the body as it arrives.
     func streaming(_ upload: Upload) {
         self.upload = upload
         pause = upload.pause
         phase = .streaming(upload)
     }
 
-    /// Notes that libmicrohttpd has a response, with so many bytes of body that are there already.
+    /// Records that libmicrohttpd has a response.
     func answered(_ response: Response) {
         phase = .answered
-        letGo()
+        releaseBody()
         record?.answered(
             response.head.status, bodyBytes: isHead ? 0 : response.bytes?.count ?? 0)
     }
 
-    /// Ends: the connection is done with the response, or gone.
+    /// Ends the exchange: the response was sent, or the connection closed.
     /// - Parameters:
     ///   - isSent: there was a response, perhaps libmicrohttpd's own.
     ///   - isWhole: the response was sent to its end.
@@ -264,21 +264,21 @@ final class Exchange {
         case .head, .receiving, .discarding: if isSent { core.refused(.unreadable) }
         case .streaming(let upload):
             upload.stream.fail()
-            upload.pause.end()
-        case .paused(let pause): pause.end()
-        case .refused, .answered: pause?.sent()
+            upload.pause.connectionEnded()
+        case .paused(let pause): pause.connectionEnded()
+        case .refused, .answered: pause?.replySent()
         }
-        letGo()
-        if let upload { core.suspensions.leave(upload.hold) }
+        releaseBody()
+        if let upload { core.suspensions.unregister(upload.backpressure) }
         if let feed {
             if let token = feed.token { core.reaper.unwatch(token, descriptor: descriptor) }
-            core.suspensions.leave(feed.stream)
+            core.suspensions.unregister(feed.stream)
             feed.stream.finish()
         }
         if let record {
             core.observer?.ended(
                 record.ended(streamedBytes: feed?.stream.sentBytes ?? 0, isWhole: isWhole))
         }
-        core.exchanges.closed()
+        core.exchanges.decrement()
     }
 }

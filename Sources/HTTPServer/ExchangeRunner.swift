@@ -3,7 +3,10 @@ import Glibc
 import HTTPMessage
 import HTTPTypes
 
-/// Carries an exchange's decisions out on libmicrohttpd's connection, on the connection's thread.
+/// Does the steps of an exchange on libmicrohttpd's connection, on the connection's thread.
+///
+/// `unsafe`: a runner is made and dropped within one call of `accessCallback`, for which libmicrohttpd lends
+/// the connection. The bytes that are sent live until `send` returns.
 @safe
 struct ExchangeRunner {
     private let connection: OpaquePointer
@@ -14,13 +17,14 @@ struct ExchangeRunner {
         self.exchange = exchange
     }
 
-    /// Does what `step` says; false closes the connection.
+    /// Does `step`.
+    /// - Returns: false when libmicrohttpd must close the connection.
     func perform(_ step: Exchange.Step) -> Bool {
         switch step {
         case .goOn: return true
         case .send(let response, let closing): return send(response, closing: closing)
-        case .cutOff(let response):
-            cutOff(response)
+        case .writeRaw(let response):
+            writeRaw(response)
             return false
         case .pause(let start):
             let pause = ReplyPause(
@@ -28,16 +32,16 @@ struct ExchangeRunner {
                 suspensions: exchange.core.suspensions)
             exchange.paused(pause)
             start(PendingReply.reply(to: pause))
-            return settle(pause)
+            return sendOrSuspend(pause)
         case .stream(let stream, let limitBytes, let start):
             return open(stream, limitBytes, start)
-        case .hold(let upload): return upload.hold.wait(for: upload.stream)
-        case .settle(let pause): return settle(pause)
+        case .keepPiece(let upload): return upload.backpressure.suspend(until: upload.stream)
+        case .awaitReply(let pause): return sendOrSuspend(pause)
         }
     }
 
-    private func settle(_ pause: ReplyPause) -> Bool {
-        guard let response = pause.settle() else { return true }
+    private func sendOrSuspend(_ pause: ReplyPause) -> Bool {
+        guard let response = pause.replyOrSuspend() else { return true }
         return send(response, closing: exchange.core.suspensions.isClosed)
     }
 
@@ -48,8 +52,8 @@ struct ExchangeRunner {
         let suspensions = exchange.core.suspensions
         let upload = Upload(
             stream: stream, pause: ReplyPause(connection: handle, suspensions: suspensions),
-            hold: UploadHold(connection: handle), leftBytes: limitBytes)
-        guard suspensions.enter(upload.hold) else {
+            backpressure: UploadBackpressure(connection: handle), leftBytes: limitBytes)
+        guard suspensions.register(upload.backpressure) else {
             return send(RefusalReason.stopping.response, closing: true)
         }
         exchange.streaming(upload)
@@ -66,15 +70,16 @@ struct ExchangeRunner {
         case .none(let length):
             if case .stream(let unsent) = response.body { unsent.cancel() }
             return queue(OutgoingResponse(headOnly: response.head, length: length), closing)
-        case .streamed(let stream) where stream.isTornEmpty: return false
+        case .streamed(let stream) where stream.isFailedAndEmpty: return false
         case .streamed(let stream):
             let isChange = exchange.isChange
             let feed = StreamFeed(
                 stream, connection: unsafe ConnectionHandle(connection), isChange: isChange)
-            guard exchange.core.suspensions.enter(feed, isChange: isChange) else {
+            guard exchange.core.suspensions.register(feed, isChange: isChange) else {
                 feed.finish()
                 return send(
-                    isChange ? ReplyPause.unknown : RefusalReason.stopping.response, closing: true)
+                    isChange ? ReplyPause.outcomeUnknown : RefusalReason.stopping.response,
+                    closing: true)
             }
             let token = exchange.core.reaper.watch(
                 feed, descriptor: unsafe understudy_socket(connection))
@@ -85,16 +90,16 @@ struct ExchangeRunner {
         }
     }
 
-    /// Hands a response to libmicrohttpd, which counts its own reference; ours ends here.
+    /// Hands a response to libmicrohttpd, which takes a reference of its own; this one ends here.
     private func queue(_ response: consuming OutgoingResponse?, _ closing: Bool) -> Bool {
         guard let response else { return false }
         if closing { response.closeConnection() }
         return unsafe response.queue(on: connection)
     }
 
-    /// Writes a whole response to the socket. What does not fit into its buffer is lost, as the
+    /// Writes a whole response to the socket. Bytes that do not fit into its buffer are lost, since the
     /// connection is closed next.
-    private func cutOff(_ response: Response) {
+    private func writeRaw(_ response: Response) {
         exchange.answered(response)
         let body = response.bytes ?? []
         var text = "HTTP/1.1 \(response.head.status)\r\n"
@@ -109,8 +114,8 @@ struct ExchangeRunner {
     }
 }
 
-/// What every copy of one ``Reply`` shares. When the last copy goes unused, the client still gets an
-/// answer.
+/// The state that all copies of one ``Reply`` share. When the last copy is dropped without an answer, the
+/// client gets a 500.
 final class PendingReply: Sendable {
     private let pause: ReplyPause
 
@@ -128,7 +133,8 @@ final class PendingReply: Sendable {
     static func reply(to pause: ReplyPause) -> Reply {
         let pending = PendingReply(pause)
         return Reply(
-            { pending.pause.reply($0) }, beginsChange: { pending.pause.beginsChange() },
-            changed: { pending.pause.changed($0) }, isLeft: { pending.pause.isLeft })
+            { pending.pause.reply($0) }, tryBeginChange: { pending.pause.tryBeginChange() },
+            endChange: { pending.pause.endChange(answerOnStop: $0) },
+            isLeft: { pending.pause.isLeft })
     }
 }

@@ -1,15 +1,15 @@
-/// Every bound of the server, in one place. A body's bound comes from the handler's admission.
+/// The limits of the server. The limit of a body comes from the handler's ``Admission``.
 public struct Limits: Sendable, Hashable {
-    /// Connections open at once over all addresses. For one more, the connection that has waited
-    /// longest for a whole request is closed, or else those whose clients leave their answers unread;
-    /// where none has for ``spareSeconds``, the newcomer waits in the kernel's queue.
+    /// Connections open at once over all addresses. For a further one, the connection that has waited
+    /// longest for a whole request is closed, or else those whose clients leave their answers unread. If none
+    /// has done so for ``evictionSeconds``, the new connection waits in the kernel's queue.
     public var connections = 128
-    /// Seconds that a connection may wait for a whole request, or its answer to be read, without being
-    /// closed for a newcomer.
-    public var spareSeconds = 2
-    /// Bytes of its answer that a client must take in so many seconds, when more of it waits, to keep
-    /// its connection from a newcomer.
-    public var spareBytes = 64 * 1024
+    /// Seconds for which a connection may wait for a whole request, or for its answer to be read, before it
+    /// can be closed in favour of a new one.
+    public var evictionSeconds = 2
+    /// Bytes of its answer that a client must take in ``evictionSeconds``, while more of it waits, to keep
+    /// its connection.
+    public var evictionBytes = 64 * 1024
     /// Connections open at once from one client address; 0 is no such limit.
     public var connectionsPerAddress = 0
     /// Bytes of a request's target; a longer one is answered 414.
@@ -29,24 +29,24 @@ public struct Limits: Sendable, Hashable {
     /// whole, the pause between included. It ends what ``idleSeconds`` does not: a client that
     /// sends a byte now and then.
     public var requestSeconds = 300
-    /// Bytes of a refused request's body that are read and thrown away, so that its client can
-    /// finish sending and read the refusal, before the connection is cut.
+    /// Bytes of a refused request's body that are read and discarded before the connection is cut, so that
+    /// the client can finish sending and read the refusal.
     public var discardedBodyBytes = 2 << 20
     /// Bytes reserved at once for an announced body; a longer one grows as it arrives.
     public var reservedBodyBytes = 64 * 1024
-    /// Bytes of all bodies that are held at once, over all connections, small ones not counted; a body
-    /// for which there is no room is answered 503.
+    /// Bytes of all bodies in memory at once, over all connections. A request whose body would need more is
+    /// answered 503.
     public var bodiesBytes = 24 << 20
-    /// Bytes of a body that do not count in ``bodiesBytes``.
+    /// First bytes of each body that do not count in ``bodiesBytes``.
     public var smallBodyBytes = 64 * 1024
     /// Connections that the kernel keeps waiting to be accepted, for each address.
     public var backlog = 511
-    /// Milliseconds that ``Server/stop()`` gives changes that are being made, such as a commit, to end.
-    /// It is less than the time in which the process has to end.
+    /// Milliseconds that ``Server/stop()`` waits for changes in progress, such as a commit. It is less than
+    /// the time in which the process has to end.
     public var changeGraceMilliseconds = 1500
-    /// Milliseconds that ``Server/stop()`` gives running answers to reach their clients.
+    /// Milliseconds that ``Server/stop()`` waits for answers that are being sent.
     public var stopGraceMilliseconds = 1000
-    /// Milliseconds until accepting is tried again when there is no room or no file descriptor left.
+    /// Milliseconds until accepting is tried again at the limit of connections or of file descriptors.
     public var acceptRetryMilliseconds = 100
 
     /// The limits that the documentation names.
@@ -58,11 +58,15 @@ extension Limits {
     static let eventsAtOnce = 64
     /// Bytes that libmicrohttpd asks of a stream at once when the client takes no chunks.
     static let streamPieceBytes = 16 * 1024
-    /// Milliseconds that a client has to send its request when it is turned away for want of
-    /// descriptors; no other connection is accepted meanwhile.
-    static let turnedAwayMilliseconds = 20
-    /// Bytes that are read of the request of such a client.
-    static let turnedAwayBytes = 64 * 1024
-    /// What a header field has beside its name and value: the colon, the space and the line's end.
+    /// Milliseconds that a client has to send its request when it is answered 503 for lack of descriptors. No
+    /// other connection is accepted meanwhile.
+    static let refusedRequestMilliseconds = 20
+    /// Bytes of the request of such a client that are read.
+    static let refusedRequestBytes = 64 * 1024
+    /// Bytes of a header field beside its name and value: the colon, the space and the line's end.
     static let fieldFrameBytes = 4
+    /// Times in ``requestSeconds`` that overdue requests are looked for.
+    static let overdueChecks = 4
+    /// Seconds that `Retry-After` of the server's own 503 says.
+    static let retryAfterSeconds = 1
 }

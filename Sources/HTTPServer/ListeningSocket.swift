@@ -3,6 +3,9 @@ private import CMicroHTTPD
 import Glibc
 
 /// A socket that listens, owned until ``close()``.
+///
+/// `unsafe`: the C functions get paths, structs and addresses for the call alone, with their true sizes, and
+/// keep none of them. `strerror`'s text is copied at once.
 struct ListeningSocket: Sendable {
     let descriptor: CInt
     /// Where it listens, with the port that the system chose; nil for a Unix socket.
@@ -35,8 +38,8 @@ struct ListeningSocket: Sendable {
 
     /// Listens on a Unix socket that only its owner may connect to.
     ///
-    /// 1. Refuse what is at `path` unless it is a socket at which nothing answers; remove that.
-    /// 2. Bind and close the file to others, before another user can connect.
+    /// 1. Remove a socket at `path` that refuses connections; fail for anything else there.
+    /// 2. Bind, and make the file its owner's alone before another user can connect.
     /// 3. Listen.
     init(unix path: String, backlog: Int) throws(StartFailure) {
         guard let target = SocketAddress(unix: path) else { throw .invalidPath(path) }
@@ -108,11 +111,11 @@ struct ListeningSocket: Sendable {
         failure(operation, address.description)
     }
 
-    private static func failure(_ operation: String, _ place: String) -> StartFailure {
+    private static func failure(_ operation: String, _ address: String) -> StartFailure {
         switch errno {
-        case EADDRINUSE: .addressInUse(place)
-        case EACCES, EPERM: .permissionDenied(place)
-        case EADDRNOTAVAIL, EAFNOSUPPORT: .addressNotAvailable(place)
+        case EADDRINUSE: .addressInUse(address)
+        case EACCES, EPERM: .permissionDenied(address)
+        case EADDRNOTAVAIL, EAFNOSUPPORT: .addressNotAvailable(address)
         default: .system(operation: operation, reason: unsafe String(cString: strerror(errno)))
         }
     }

@@ -12,36 +12,35 @@ final class OpenConnections: Sendable {
         _ = records.withLock { $0.removeValue(forKey: ObjectIdentifier(record)) }
     }
 
-    /// Makes room for a newcomer:
-    /// 1. of connections that wait for a whole request, cut those that their clients have left;
-    ///    libmicrohttpd does not see an end that came together with the last bytes before its idle
-    ///    time is over;
-    /// 2. where there are none, cut the one that has waited longest, if that is at least `seconds`;
-    /// 3. where there is none either, cut those whose clients have left their answers unread for
-    ///    `seconds`: they took fewer than `slowestBytes` meanwhile.
-    func makeRoom(seconds: Int, slowestBytes: UInt64) {
+    /// Closes connections, so that a new one can be accepted:
+    /// 1. of those that wait for a whole request, all whose client has closed its side. libmicrohttpd sees an
+    ///    end that came together with the last bytes only when its idle time is over.
+    /// 2. If there are none: the one that has waited longest, if it has waited for `seconds`.
+    /// 3. If there is none either: those whose client has taken fewer than `minimumBytes` of its answer in
+    ///    `seconds`.
+    func evictForConnection(seconds: Int, minimumBytes: UInt64) {
         let latest = ConnectionRecord.now - seconds
         records.withLock { records in
             let waiting = records.values.compactMap { record in
                 record.waitingSince.map { (since: $0, record: record) }
             }
-            let left = waiting.filter(\.record.hasClientLeft)
-            for one in left { one.record.cut() }
-            if !left.isEmpty { return }
+            let closed = waiting.filter(\.record.hasPeerClosed)
+            for connection in closed { connection.record.cut() }
+            if !closed.isEmpty { return }
             if let longest = waiting.min(by: { $0.since < $1.since }), longest.since <= latest {
                 longest.record.cut()
                 return
             }
             for record in records.values where record.waitingSince == nil {
-                let since = record.unreadSince(slowestBytes: slowestBytes, pauseSeconds: seconds)
+                let since = record.unreadSince(minimumBytes: minimumBytes, pauseSeconds: seconds)
                 if let since, since <= latest { record.cut() }
             }
         }
     }
 
-    /// Makes room for another body: of the connections that hold memory for one and wait for the rest of
-    /// it, cuts the one that has waited longest, if that is at least `seconds`.
-    func makeRoomForBody(seconds: Int) {
+    /// Closes a connection, so that its memory serves another body: of those that hold memory for a body and
+    /// wait for the rest of it, the one that has waited longest, if it has waited for `seconds`.
+    func evictForBody(seconds: Int) {
         let latest = ConnectionRecord.now - seconds
         records.withLock { records in
             let waiting = records.values.filter(\.holdsBody).compactMap { record in
@@ -53,9 +52,10 @@ final class OpenConnections: Sendable {
         }
     }
 
-    /// Cuts those whose request takes longer than `seconds`.
+    /// Cuts the connections whose request takes longer than `seconds`.
     ///
-    /// Under the lock, so that no socket is closed meanwhile and its number given to another.
+    /// This happens under the lock: otherwise a socket could be closed meanwhile, and its number given to
+    /// another connection.
     func cutOverdue(seconds: Int) {
         records.withLock { records in
             for record in records.values { record.cutIfOverdue(seconds: seconds) }

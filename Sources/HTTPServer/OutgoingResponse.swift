@@ -3,13 +3,16 @@ import HTTPMessage
 import HTTPTypes
 
 /// A response in libmicrohttpd's form, owned until the end of its scope.
+///
+/// `unsafe`: the pointer is the one reference that this value owns; `deinit` releases it. libmicrohttpd
+/// copies bodies, names and values, and counts its own reference to a queued response.
 @safe
 struct OutgoingResponse: ~Copyable {
     private let pointer: OpaquePointer
     private let status: UInt32
 
-    /// Whether the server decides a field itself, since it frames the message on the wire. By length
-    /// first, since a set would hash every name of every answer.
+    /// Whether a field frames the message on the wire, so that the server alone writes it. The length is
+    /// compared first, since a set would hash every name of every answer.
     private static func isFraming(_ name: String) -> Bool {
         switch name.utf8.count {
         case 7: name == "upgrade"
@@ -48,7 +51,7 @@ struct OutgoingResponse: ~Copyable {
 
     /// A head alone. Without a length the connection closes after it.
     init?(headOnly head: HTTPResponse, length: UInt64?) {
-        // libmicrohttpd wants a reader, which it never calls for HEAD and 304.
+        // libmicrohttpd requires a reader, but never calls it for HEAD and 304.
         let made = unsafe MHD_create_response_from_callback(
             length ?? understudy_size_unknown, Limits.streamPieceBytes, readFeed, nil, nil)
         guard let made = unsafe made else { return nil }
@@ -72,14 +75,14 @@ struct OutgoingResponse: ~Copyable {
             if name == "connection", field.value.lowercased() == "close" { closeConnection() }
             return
         }
-        // HTTPField holds neither CR nor LF nor NUL, and libmicrohttpd refuses them once more.
+        // An HTTPField has no CR, LF or NUL in it, and libmicrohttpd refuses them too.
         unsafe field.withUnsafeBytesOfValue { value in
             unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: value.count + 1) {
                 text in
                 unsafe UnsafeMutableRawBufferPointer(text).copyMemory(
                     from: UnsafeRawBufferPointer(value))
                 unsafe text[value.count] = 0
-                // A string that is passed as it is would be copied.
+                // withCString lends the name's own bytes; passing the string would copy it.
                 _ = unsafe field.name.rawName.withCString { name in
                     unsafe MHD_add_response_header(pointer, name, text.baseAddress)
                 }
@@ -90,13 +93,14 @@ struct OutgoingResponse: ~Copyable {
     /// Asks for the connection to be closed after this response.
     func closeConnection() { _ = unsafe MHD_add_response_header(pointer, "Connection", "close") }
 
-    /// Queues the response; libmicrohttpd takes a reference of its own. False when it refuses.
+    /// Queues the response; false when libmicrohttpd refuses it.
     func queue(on connection: OpaquePointer) -> Bool {
         unsafe MHD_queue_response(connection, status, pointer) == .YES
     }
 }
 
-/// libmicrohttpd's `MHD_ContentReaderCallback`: fills `buffer` from the feed.
+/// `MHD_ContentReaderCallback`: fills `buffer`, which has `maxBytes`, from the feed. `feed.next` gives no
+/// more.
 private func readFeed(
     context: UnsafeMutableRawPointer?, position: UInt64, buffer: UnsafeMutablePointer<CChar>?,
     maxBytes: Int
@@ -115,13 +119,13 @@ private func readFeed(
     }
 }
 
-/// libmicrohttpd's `MHD_ContentReaderFreeCallback`: releases what `init(head:feed:)` retained.
+/// `MHD_ContentReaderFreeCallback`: releases the feed that `init(head:feed:length:)` retained.
 private func releaseFeed(context: UnsafeMutableRawPointer?) {
     guard let context = unsafe context else { return }
     unsafe Unmanaged<StreamFeed>.fromOpaque(context).release()
 }
 
-/// How a response's body goes out.
+/// How a response's body is sent.
 enum OutgoingBody {
     /// With a length; left out by libmicrohttpd where the answer has none (HEAD, 204, 304).
     case whole([UInt8])
@@ -130,9 +134,9 @@ enum OutgoingBody {
     /// Not at all, with its length where the head announces one.
     case none(length: UInt64?)
 
-    /// Decides what libmicrohttpd gets. It would end a chunked answer to HEAD or a chunked 304 with
-    /// a last chunk, which the client takes for the start of the next answer; and it would give a
-    /// 304 without bytes the length 0, which belongs to the page that did not change.
+    /// Decides how a body is sent. libmicrohttpd would end a chunked answer to HEAD or a chunked 304 with a
+    /// last chunk, which the client takes for the start of the next answer. It would also give a 304 without
+    /// bytes the length 0, though that field describes the page that did not change.
     static func of(_ response: Response, toHead: Bool) -> OutgoingBody {
         let status = response.head.status
         switch response.body {

@@ -2,33 +2,33 @@ import HTTPMessage
 import HTTPTypes
 import Synchronization
 
-/// The time between a handler's `.later` and its reply, whichever thread the reply comes from.
+/// The wait for the reply of a handler that answers ``Answer/later(_:)``. The reply may come from any thread.
 ///
-/// Suspending and resuming happen inside the lock, so whoever holds the lock next finds either a
-/// running or a suspended connection, never one in between. libmicrohttpd takes no lock of ours
-/// while it holds its own.
+/// Suspending and resuming happen inside the lock, so the next holder of the lock finds a connection that
+/// runs or is suspended, never one in between. libmicrohttpd calls no code here while it holds its own locks,
+/// so the two locks cannot wait for each other.
 final class ReplyPause: Interruptible {
     private enum State {
         /// The handler's closure runs on the connection's thread; nothing is suspended.
         case open
         /// The connection is suspended; one resume is owed.
         case suspended
-        /// The reply is here and the connection runs.
+        /// The reply has come and the connection runs.
         case replied(Response)
         /// The reply was taken, or the connection has ended.
         case over
     }
-    /// What a stop does to the waiting.
-    private enum Stop {
-        /// Ends it with this answer.
-        case answers(Response)
-        /// Lets it go on: a change is being made, and the suspensions count it.
-        case waits
+    /// What a stop of the server does while the reply is outstanding.
+    private enum StopAction {
+        /// It answers with this response.
+        case answerWith(Response)
+        /// It waits: a change is in progress, and ``Suspensions`` counts it.
+        case wait
     }
     private struct Waiting {
         var state = State.open
-        var stop = Stop.answers(RefusalReason.stopping.response)
-        var isChange: Bool { if case .waits = stop { true } else { false } }
+        var onStop = StopAction.answerWith(RefusalReason.stopping.response)
+        var isChange: Bool { if case .wait = onStop { true } else { false } }
     }
     private let waiting = Mutex(Waiting())
     private let connection: ConnectionHandle
@@ -39,7 +39,7 @@ final class ReplyPause: Interruptible {
         self.suspensions = suspensions
     }
 
-    /// Takes the first reply and resumes the connection if it is suspended. Later ones are dropped.
+    /// Accepts the first reply and resumes the connection if it is suspended. Later replies are dropped.
     func reply(_ response: Response) {
         let isTaken = waiting.withLock { accept(response, &$0) }
         if !isTaken, case .stream(let stream) = response.body { stream.cancel() }
@@ -51,53 +51,54 @@ final class ReplyPause: Interruptible {
         case .suspended:
             waiting.state = .replied(response)
             connection.resume()
-        // The last copy of a reply answers once more when it goes.
+        // The last copy of a reply answers once more when it is dropped.
         case .replied, .over: return false
         }
-        // A body that is still to come belongs to the answer that the stop waits for.
+        // A stop waits for the body of a streamed answer too.
         if case .stream = response.body { return true }
-        endChange(&waiting)
+        releaseChange(&waiting)
         return true
     }
 
-    private func endChange(_ waiting: inout Waiting) {
-        guard case .waits = waiting.stop else { return }
-        waiting.stop = .answers(RefusalReason.stopping.response)
+    private func releaseChange(_ waiting: inout Waiting) {
+        guard case .wait = waiting.onStop else { return }
+        waiting.onStop = .answerWith(RefusalReason.stopping.response)
         suspensions.changeEnded()
     }
 
     /// Whether a stop waits for the reply, or for the rest of its body.
     var isChange: Bool { waiting.withLock { $0.isChange } }
 
-    /// The answer was sent, or cannot be.
-    func sent() { waiting.withLock { endChange(&$0) } }
+    /// Records that the answer was sent, or cannot be.
+    func replySent() { waiting.withLock { releaseChange(&$0) } }
 
-    /// Lets a stop wait for the reply. False when the request is answered or the server stops.
-    func beginsChange() -> Bool {
+    /// Makes a stop wait for the reply.
+    /// - Returns: false when the request is answered or the server stops.
+    func tryBeginChange() -> Bool {
         waiting.withLock { waiting in
             switch waiting.state {
             case .open, .suspended: break
             case .replied, .over: return false
             }
-            guard case .answers(let response) = waiting.stop else { return true }
-            guard suspensions.beginsChange() else {
+            guard case .answerWith(let response) = waiting.onStop else { return true }
+            guard suspensions.tryBeginChange() else {
                 _ = accept(response, &waiting)
                 return false
             }
-            waiting.stop = .waits
+            waiting.onStop = .wait
             return true
         }
     }
 
-    /// Lets a stop answer so from now on, or at once where one is under way.
-    func changed(_ response: Response) {
+    /// Makes a stop answer with `response` from now on, or at once where the server is stopping.
+    func endChange(answerOnStop response: Response) {
         waiting.withLock { waiting in
-            guard case .waits = waiting.stop else { return }
+            guard case .wait = waiting.onStop else { return }
             if suspensions.isClosed {
                 _ = accept(response, &waiting)
             } else {
-                endChange(&waiting)
-                waiting.stop = .answers(response)
+                releaseChange(&waiting)
+                waiting.onStop = .answerWith(response)
             }
         }
     }
@@ -108,37 +109,37 @@ final class ReplyPause: Interruptible {
             switch waiting.state {
             // The socket is open: libmicrohttpd closes none that is suspended, and before it closes any
             // other, ``end()`` gets the lock.
-            case .open, .suspended: connection.hasClientLeft
+            case .open, .suspended: connection.hasPeerClosed
             case .replied, .over: true
             }
         }
     }
 
-    /// Stops the waiting with 503, or the answer that the handler left for that; not that for a change.
-    func interrupt() {
+    /// Answers with 503, or with the answer that the handler set for a stop.
+    func interruptUnlessChange() {
         waiting.withLock { waiting in
-            if case .answers(let response) = waiting.stop { _ = accept(response, &waiting) }
+            if case .answerWith(let response) = waiting.onStop { _ = accept(response, &waiting) }
         }
     }
 
-    /// Stops also the waiting for a change, of which it is not known whether it will be made.
-    func giveUp() {
-        interrupt()
-        reply(Self.unknown)
+    /// The same, and answers ``outcomeUnknown`` where a change is in progress.
+    func interrupt() {
+        interruptUnlessChange()
+        reply(Self.outcomeUnknown)
     }
 
-    /// On the connection's thread, after the handler's closure has returned: the reply when it is
-    /// here already, else nil with the connection suspended.
-    func settle() -> Response? {
+    /// On the connection's thread, after the handler's closure has returned.
+    /// - Returns: the reply, if it has come; otherwise nil, with the connection suspended.
+    func replyOrSuspend() -> Response? {
         waiting.withLock { waiting in
             if case .open = waiting.state {
-                switch (waiting.stop, suspensions.enter(self, isChange: waiting.isChange)) {
+                switch (waiting.onStop, suspensions.register(self, isChange: waiting.isChange)) {
                 case (_, true):
                     connection.suspend()
                     waiting.state = .suspended
                     return nil
-                case (.answers(let response), false): _ = accept(response, &waiting)
-                case (.waits, false): _ = accept(Self.unknown, &waiting)
+                case (.answerWith(let response), false): _ = accept(response, &waiting)
+                case (.wait, false): _ = accept(Self.outcomeUnknown, &waiting)
                 }
             }
             guard case .replied(let response) = waiting.state else { return nil }
@@ -148,8 +149,8 @@ final class ReplyPause: Interruptible {
     }
 
     /// On the connection's thread, after it was resumed: the reply, once.
-    func take() -> Response? {
-        suspensions.leave(self)
+    func takeReply() -> Response? {
+        suspensions.unregister(self)
         return waiting.withLock { waiting in
             guard case .replied(let response) = waiting.state else { return nil }
             waiting.state = .over
@@ -158,16 +159,16 @@ final class ReplyPause: Interruptible {
     }
 
     /// On the connection's thread, when the connection ended before the reply was taken.
-    func end() {
-        if let unsent = take(), case .stream(let stream) = unsent.body { stream.cancel() }
+    func connectionEnded() {
+        if let unsent = takeReply(), case .stream(let stream) = unsent.body { stream.cancel() }
         waiting.withLock { waiting in
             waiting.state = .over
-            endChange(&waiting)
+            releaseChange(&waiting)
         }
     }
 
-    /// The answer to a change of which it is not known here whether it was made.
-    static let unknown = RefusalReason.response(
+    /// The answer where it is not known whether a change was made.
+    static let outcomeUnknown = RefusalReason.response(
         .internalServerError,
         sentence:
             "The server stopped before it knew whether the change was made. Look whether it was "

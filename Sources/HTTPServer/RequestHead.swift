@@ -30,7 +30,7 @@ struct RequestHeadReader {
         self.limits = limits
     }
 
-    /// Takes the next field; the first offence is the one that counts.
+    /// Adds the next field. The first violation decides the refusal.
     mutating func add(name: some Collection<UInt8>, value: some Collection<UInt8>) {
         guard refusal == nil else { return }
         count += 1
@@ -44,12 +44,12 @@ struct RequestHeadReader {
             return refusal = .fieldValue
         }
         let field = HTTPField(name: fieldName, value: value)
-        refusal = note(field)
-        // Host lives in `authority`, as everywhere in swift-http-types.
+        refusal = record(field)
+        // swift-http-types keeps Host in `authority`.
         if fieldName.canonicalName != "host" { fields.append(field) }
     }
 
-    private mutating func note(_ field: HTTPField) -> RefusalReason? {
+    private mutating func record(_ field: HTTPField) -> RefusalReason? {
         switch field.name.canonicalName {
         case "host":
             host = field.value
@@ -103,14 +103,14 @@ struct RequestHeadReader {
                 expectsContinue: expectsContinue && !isOldVersion && framing != .none))
     }
 
-    /// Why a target cannot be taken; nil when it can.
+    /// Why a target is refused; nil when it is not.
     static func refusal(ofTarget target: String, _ limits: Limits) -> RefusalReason? {
         guard isClean(target) else { return .target }
         return target.utf8.count <= limits.targetBytes ? nil : .targetLength
     }
 
-    /// No control character, no space, and no encoded NUL, which would cut the target for readers
-    /// that decode into C strings.
+    /// Whether a target has no control character, no space, and no encoded NUL, which would end the target
+    /// for servers that decode into C strings. `unsafe`: every index is below `bytes.count`.
     private static func isClean(_ target: String) -> Bool {
         var target = target
         return target.withUTF8 { bytes in
@@ -130,7 +130,7 @@ struct RequestHeadReader {
     }
 }
 
-/// A request's head after it passed the wire rules.
+/// A request's head that ``RequestHeadReader`` has accepted.
 struct RequestHead: Sendable {
     /// How the body is delimited.
     enum Framing: Sendable, Hashable {

@@ -1,23 +1,23 @@
 public import HTTPTypes
 
-/// Is told of requests that are over.
+/// Receives each request that has ended.
 public protocol RequestObserver: Sendable {
-    /// Whether it wants to be told of a request that begins now. Asked for each one on the server's
-    /// threads, so it must cost next to nothing.
+    /// Whether a request that begins now will be reported. Read for each request on the server's threads, so
+    /// it must be cheap.
     var isWatching: Bool { get }
-    /// Takes a request that is over. Called on the server's threads.
+    /// Receives a request that has ended. Called on the server's threads.
     func ended(_ request: EndedRequest)
 }
 
-/// A request that is over, and what it was answered.
+/// A request that has ended, with the status and size of its answer.
 public struct EndedRequest: Sendable {
     /// The request's head; nil when the server refused it or could not read it.
     public var head: HTTPRequest?
-    /// The status of the answer; nil when there was none, or libmicrohttpd's own.
+    /// The status of the answer; nil when there was none, or libmicrohttpd answered by itself.
     public var status: HTTPResponse.Status?
-    /// The bytes of the answer's body, of a streamed one those that were sent.
+    /// The bytes of the answer's body; of a streamed one, those that were sent.
     public var bodyBytes: Int
-    /// From the request's first line until the answer was sent or the connection was gone.
+    /// The time from the request's first line until the answer was sent or the connection closed.
     public var duration: Duration
     /// Whether the answer was sent to its end.
     public var isWhole: Bool
@@ -35,8 +35,8 @@ public struct EndedRequest: Sendable {
     }
 }
 
-/// What an observer will be told of a request, collected while it is answered. There is one only
-/// while an observer watches. Not Sendable: it lives on its connection's thread.
+/// Collects an ``EndedRequest`` while the request is answered. It exists only while an observer watches. Not
+/// Sendable: only the connection's thread uses it.
 final class RequestRecord {
     private let began = ContinuousClock.now
     /// The head, once it was read and passed the wire rules.
@@ -45,13 +45,13 @@ final class RequestRecord {
     private var status: HTTPResponse.Status?
     private var bodyBytes = 0
 
-    /// Notes an answer.
+    /// Records an answer.
     func answered(_ status: HTTPResponse.Status, bodyBytes: Int) {
         (self.status, self.bodyBytes) = (status, bodyBytes)
     }
 
-    /// The request as it ends now.
-    /// - Parameter streamedBytes: those of a body that was sent as it was written.
+    /// The request, ended now.
+    /// - Parameter streamedBytes: the bytes that were sent of a streamed body.
     func ended(streamedBytes: Int, isWhole: Bool) -> EndedRequest {
         EndedRequest(
             head: head, status: status, bodyBytes: bodyBytes + streamedBytes,

@@ -1,9 +1,9 @@
 public import HTTPMessage
 import Synchronization
 
-/// An HTTP/1.1 server: libmicrohttpd made safe. It knows nothing of routes.
+/// An HTTP/1.1 server over libmicrohttpd.
 ///
-/// Start it once, stop it once. It must be stopped before its last reference goes.
+/// It is started once and stopped once, and must be stopped before its last reference is dropped.
 public final class Server: Sendable {
     private enum State {
         case new
@@ -23,9 +23,9 @@ public final class Server: Sendable {
 
     /// Makes a server that does not listen yet.
     /// - Parameters:
-    ///   - handler: Answers the requests, on the server's threads.
-    ///   - observer: Is told of requests that are over, as long as it wants to; nil for none.
-    ///   - onRefusal: Is told of every request that the server turned away by itself, to count them.
+    ///   - handler: answers the requests, on the server's threads.
+    ///   - observer: gets each request that has ended, while it watches; nil for none.
+    ///   - onRefusal: called for each request that the server refuses without the handler.
     public init(
         _ configuration: ServerConfiguration, handler: any HTTPHandler,
         observer: (any RequestObserver)? = nil,
@@ -43,11 +43,8 @@ public final class Server: Sendable {
         }
     }
 
-    /// How many workers there are; ``Connection/worker`` is from 0 to one less.
-    public var workerCount: Int { configuration.workers }
-
-    /// Requests that are being read, waited for or answered now; for metrics.
-    public var openRequests: Int {
+    /// The number of requests that are being read or answered now.
+    var openRequests: Int {
         state.withLock { state in
             if case .running(let running) = state { running.core.exchanges.current } else { 0 }
         }
@@ -64,9 +61,9 @@ public final class Server: Sendable {
         }
     }
 
-    /// Listens and answers from now on.
-    /// - Returns: Where it listens, with the ports that the system chose, in the configured order,
-    ///   handed-over sockets last; without the Unix sockets.
+    /// Starts to listen and to answer.
+    /// - Returns: the addresses with the ports that the system chose, in the configured order, then those of
+    ///   the adopted sockets; without the Unix sockets.
     /// - Throws: ``StartFailure``; then nothing listens.
     public func start() throws(StartFailure) -> [ListenAddress] {
         try state.withLock { (state) throws(StartFailure) -> [ListenAddress] in
@@ -106,9 +103,9 @@ public final class Server: Sendable {
     private func run(_ sockets: [ListeningSocket]) throws(StartFailure) -> Running {
         do throws(StartFailure) {
             guard let wakeup = Wakeup() else { throw .noDescriptors }
-            let exchanges = OpenExchanges(wakeup: wakeup)
+            let exchanges = InFlightCounter(wakeup: wakeup)
             guard let changesWakeup = Wakeup() else { throw .noDescriptors }
-            let changes = OpenExchanges(wakeup: changesWakeup)
+            let changes = InFlightCounter(wakeup: changesWakeup)
             let reaper = try ConnectionReaper(sockets, limits: configuration.limits)
             let core = ServerCore(
                 handler: handler, observer: observer, limits: configuration.limits,
@@ -131,10 +128,10 @@ public final class Server: Sendable {
     ///
     /// 1. Stop accepting and close the listening sockets.
     /// 2. Answer every new and every waiting request with 503, and cut every stream. A request whose
-    ///    change is being made gets its true answer first, whole (``Reply/beginsChange()``), within
+    ///    change is being made gets its true answer first, whole (``Reply/tryBeginChange()``), within
     ///    ``Limits/changeGraceMilliseconds``. Then nothing waits any more.
-    /// 3. Give answers that are on their way a moment to arrive.
-    /// 4. Close what is left and join the workers.
+    /// 3. Wait for answers that are being sent, at most ``Limits/stopGraceMilliseconds``.
+    /// 4. Close all connections and join the workers.
     ///
     /// Must not be called by a handler.
     @available(*, noasync)
@@ -151,7 +148,7 @@ public final class Server: Sendable {
         running.reaperThread.join()
         core.reaper.closeSockets()
         core.suspensions.close(milliseconds: configuration.limits.changeGraceMilliseconds)
-        core.exchanges.waitUntilNone(milliseconds: configuration.limits.stopGraceMilliseconds)
+        core.exchanges.waitUntilZero(milliseconds: configuration.limits.stopGraceMilliseconds)
         running.daemon.stop()
     }
 
@@ -163,7 +160,7 @@ public final class Server: Sendable {
                 continuation.resume()
             }
             guard let thread else {
-                // No thread to be had: rather wait here than leave the server running.
+                // Without a thread it blocks here, which is better than a server that goes on.
                 self.stop()
                 return continuation.resume()
             }

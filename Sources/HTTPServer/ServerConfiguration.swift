@@ -1,18 +1,18 @@
 import Glibc
 
-/// What a server needs to know before it starts.
+/// The configuration of a server.
 public struct ServerConfiguration: Sendable {
-    /// Where to listen.
+    /// The addresses to listen on.
     public var addresses: [ListenAddress]
-    /// Paths of Unix sockets to listen on, each for its owner alone (0600). What a server that ended
-    /// badly left there is replaced; a socket that answers is not.
+    /// Paths of Unix sockets to listen on, each for its owner alone (0600). A socket that a crashed server
+    /// left there is replaced; one that accepts connections is not.
     public var unixSockets: [String]
     /// Listening sockets that are open already (socket activation). The server takes them over and
     /// closes them when it stops.
     public var openSockets: [CInt]
     /// Threads that run the handler; by default one for each core.
     public var workers: Int
-    /// The bounds.
+    /// The limits.
     public var limits: Limits
 
     /// Makes a configuration.
@@ -39,7 +39,7 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     public let host: String
     /// The port; 0 lets the system choose a free one.
     public let port: UInt16
-    /// An optional address that cannot be had is left out instead of failing the start.
+    /// Whether the server starts without this address where it cannot listen on it.
     public let isOptional: Bool
 
     /// Makes an address from its parts.

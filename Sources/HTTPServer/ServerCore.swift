@@ -1,7 +1,7 @@
 import HTTPMessage
 import Synchronization
 
-/// What all connections of one server share. libmicrohttpd's callbacks get a pointer to it.
+/// The state that all connections of one server share. libmicrohttpd's callbacks get a pointer to it.
 final class ServerCore: Sendable {
     let handler: any HTTPHandler
     let limits: Limits
@@ -10,12 +10,12 @@ final class ServerCore: Sendable {
     let reaper: ConnectionReaper
     let suspensions: Suspensions
     let workers = Workers()
-    let exchanges: OpenExchanges
+    let exchanges: InFlightCounter
     let bodies: BodyMemory
 
     init(
         handler: any HTTPHandler, observer: (any RequestObserver)?, limits: Limits,
-        reaper: ConnectionReaper, exchanges: OpenExchanges, changes: OpenExchanges,
+        reaper: ConnectionReaper, exchanges: InFlightCounter, changes: InFlightCounter,
         refused: @escaping @Sendable (RefusalReason) -> Void
     ) {
         self.handler = handler
@@ -29,9 +29,9 @@ final class ServerCore: Sendable {
     }
 }
 
-/// Counts the requests that are being read or answered, or the changes they make, so that stopping can
-/// let them finish.
-final class OpenExchanges: Sendable {
+/// Counts what is in progress: the requests of a server, or the changes that they make. Stopping waits for
+/// zero.
+final class InFlightCounter: Sendable {
     private let count = Atomic<Int>(0)
     private let isAwaited = Atomic<Bool>(false)
     private let wakeup: Wakeup
@@ -43,47 +43,47 @@ final class OpenExchanges: Sendable {
 
     deinit { wakeup.close() }
 
-    /// How many there are.
+    /// The count now.
     var current: Int { count.load(ordering: .sequentiallyConsistent) }
 
-    func opened() { count.wrappingAdd(1, ordering: .sequentiallyConsistent) }
+    func increment() { count.wrappingAdd(1, ordering: .sequentiallyConsistent) }
 
-    func closed() {
+    func decrement() {
         let left = count.wrappingSubtract(1, ordering: .sequentiallyConsistent).newValue
         if left == 0, isAwaited.load(ordering: .sequentiallyConsistent) {
             wakeup.signal()
         }
     }
 
-    /// Waits until there is none, at most `milliseconds`.
+    /// Blocks until the count is zero, at most `milliseconds`.
     @available(*, noasync)
-    func waitUntilNone(milliseconds: Int) {
+    func waitUntilZero(milliseconds: Int) {
         isAwaited.store(true, ordering: .sequentiallyConsistent)
         if current > 0 { wakeup.wait(milliseconds: milliseconds) }
     }
 }
 
-/// The memory for bodies that requests bring, over all connections of a server.
+/// The memory for request bodies, over all connections of a server.
 ///
-/// A small body costs nothing: as many as there are connections are little. What a body holds beyond
-/// ``Limits/smallBodyBytes`` is taken from one total.
+/// The first ``Limits/smallBodyBytes`` of a body are not counted: the number of connections bounds them.
+/// Further bytes are taken from one total.
 final class BodyMemory: Sendable {
     private let free: Atomic<Int>
 
-    /// So many bytes, all free.
+    /// - Parameter bytes: the total, all free at first.
     init(bytes: Int) { free = Atomic(bytes) }
 
-    /// The bytes that nothing holds.
+    /// The bytes that no body holds.
     var freeBytes: Int { free.load(ordering: .relaxed) }
 
     /// Takes bytes; false, taking none, where fewer are free.
     func take(_ bytes: Int) -> Bool {
         let left = free.subtract(bytes, ordering: .relaxed).newValue
         if left >= 0 || bytes == 0 { return true }
-        giveBack(bytes)
+        release(bytes)
         return false
     }
 
     /// Gives bytes back that were taken.
-    func giveBack(_ bytes: Int) { free.add(bytes, ordering: .relaxed) }
+    func release(_ bytes: Int) { free.add(bytes, ordering: .relaxed) }
 }

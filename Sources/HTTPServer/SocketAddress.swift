@@ -1,6 +1,10 @@
 import Glibc
 
-/// An IPv4 or IPv6 address as the kernel keeps it.
+/// The address of a socket in the kernel's form: IPv4, IPv6 or Unix.
+///
+/// `unsafe`: `sockaddr_storage` is as large as each form and aligned for each, so a form can be stored in it
+/// and read from it. The family is read before a form is loaded. C functions get the storage for the call
+/// alone, with its size.
 struct SocketAddress: Sendable {
     private var storage = sockaddr_storage()
     private(set) var byteCount = socklen_t(MemoryLayout<sockaddr_storage>.size)

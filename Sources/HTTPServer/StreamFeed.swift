@@ -1,8 +1,8 @@
 import HTTPMessage
 import Synchronization
 
-/// Carries a ``ByteStream`` into its connection: the connection is suspended while the stream has
-/// nothing, resumed by its writer, and the stream is cancelled when the client goes away.
+/// Sends a ``ByteStream`` to its connection. The connection is suspended while the stream is empty, and a
+/// write resumes it. The stream is cancelled when the client closes the connection.
 ///
 /// As in ``ReplyPause``, suspending and resuming happen inside the lock.
 final class StreamFeed: Interruptible {
@@ -10,7 +10,7 @@ final class StreamFeed: Interruptible {
         case flowing
         /// The connection is suspended; one resume is owed.
         case suspended
-        /// The client hung up or the server stops; the connection runs once more, to be closed.
+        /// The client closed the connection or the server stops; the connection runs once more, to be closed.
         case cut
         /// The stream was sent to its end.
         case ended
@@ -19,7 +19,7 @@ final class StreamFeed: Interruptible {
     private let sent = Atomic<Int>(0)
     private let stream: ByteStream
     private let connection: ConnectionHandle
-    /// Whether it is the answer to a change, for which a stop waits a while.
+    /// Whether it is the answer to a change; a stop waits for such a one.
     private let isChange: Bool
 
     init(_ stream: ByteStream, connection: ConnectionHandle, isChange: Bool) {
@@ -44,7 +44,7 @@ final class StreamFeed: Interruptible {
     func next(maxBytes: Int) -> Next {
         state.withLock { state in
             guard case .flowing = state else { return .close }
-            switch stream.read(maxBytes: maxBytes, wake: { [weak self] in self?.wake() }) {
+            switch stream.read(maxBytes: maxBytes, wake: { [weak self] in self?.resume() }) {
             case .bytes(let bytes):
                 sent.add(bytes.count, ordering: .relaxed)
                 return .bytes(bytes)
@@ -62,7 +62,7 @@ final class StreamFeed: Interruptible {
         }
     }
 
-    private func wake() {
+    private func resume() {
         state.withLock { state in
             guard case .suspended = state else { return }
             state = .flowing
@@ -70,13 +70,12 @@ final class StreamFeed: Interruptible {
         }
     }
 
-    /// The server stops.
-    func interrupt() {
-        if !isChange { giveUp() }
+    func interruptUnlessChange() {
+        if !isChange { interrupt() }
     }
 
-    /// Ends the sending: the server stops and waits no longer, or the client hung up.
-    func giveUp() {
+    /// Ends the sending: the server stops, or the client closed the connection.
+    func interrupt() {
         state.withLock { state in
             switch state {
             case .flowing: state = .cut

@@ -1,21 +1,22 @@
 import Synchronization
 
-/// All that may hold a connection suspended. libmicrohttpd aborts the process when it is stopped
-/// while a connection is suspended, so stopping closes this register first:
-/// what waits for a change that is being made may wait on, for a while (see ``Reply/beginsChange()``).
+/// The register of everything that may suspend a connection.
+///
+/// libmicrohttpd aborts the process when it is stopped while a connection is suspended. So a stop closes
+/// this register first. Members that wait for a change are interrupted last (``Reply/tryBeginChange()``).
 final class Suspensions: Sendable {
     private struct State {
         var members: [ObjectIdentifier: any Interruptible] = [:]
-        /// Whether even what waits for a change may not suspend any more.
-        var isOver = false
+        /// Whether members that wait for a change are refused too.
+        var refusesChanges = false
     }
     private let state = Mutex(State())
     // Written under the lock of `state`; read without it only to answer early.
     private let closed = Atomic<Bool>(false)
-    private let changes: OpenExchanges
+    private let changes: InFlightCounter
 
-    /// Counts changes with `changes`.
-    init(changes: OpenExchanges) {
+    /// - Parameter changes: counts the changes in progress.
+    init(changes: InFlightCounter) {
         self.changes = changes
     }
 
@@ -24,59 +25,61 @@ final class Suspensions: Sendable {
 
     /// Registers `member` before it suspends; false when the server is stopping and it must not.
     /// - Parameter isChange: it waits for a change that began before.
-    func enter(_ member: some Interruptible, isChange: Bool = false) -> Bool {
+    func register(_ member: some Interruptible, isChange: Bool = false) -> Bool {
         state.withLock { state in
-            if state.isOver || isClosed && !isChange { return false }
+            if state.refusesChanges || isClosed && !isChange { return false }
             state.members[ObjectIdentifier(member)] = member
             return true
         }
     }
 
-    /// Forgets `member`, whose connection will not be suspended again.
-    func leave(_ member: some Interruptible) {
+    /// Removes `member`, whose connection will not be suspended again.
+    func unregister(_ member: some Interruptible) {
         let key = ObjectIdentifier(member)
         _ = state.withLock { $0.members.removeValue(forKey: key) }
     }
 
     /// Counts a change that is being made; false when the server is stopping and it must not be made.
-    func beginsChange() -> Bool {
+    func tryBeginChange() -> Bool {
         state.withLock { _ in
             if isClosed { return false }
-            changes.opened()
+            changes.increment()
             return true
         }
     }
 
-    /// A change is made or has failed, and its reply is here.
-    func changeEnded() { changes.closed() }
+    /// Records that a change has ended, made or failed, and that its reply exists.
+    func changeEnded() { changes.decrement() }
 
-    /// Refuses new members and interrupts all there are; waits for the changes being made, at most so
-    /// long. When it returns, no connection is suspended and none will be.
+    /// Closes the register. When it returns, no connection is suspended and none will be.
+    ///
+    /// 1. Refuse new members, and interrupt those that wait for no change.
+    /// 2. Block until no change is in progress, at most `milliseconds`.
+    /// 3. Interrupt the rest.
     @available(*, noasync)
     func close(milliseconds: Int) {
         let all = state.withLock { state in
             closed.store(true, ordering: .sequentiallyConsistent)
             return Array(state.members.values)
         }
-        for member in all { member.interrupt() }
-        changes.waitUntilNone(milliseconds: milliseconds)
+        for member in all { member.interruptUnlessChange() }
+        changes.waitUntilZero(milliseconds: milliseconds)
         let rest = state.withLock { state in
-            state.isOver = true
+            state.refusesChanges = true
             return Array(state.members.values)
         }
-        for member in rest { member.giveUp() }
+        for member in rest { member.interrupt() }
     }
 }
 
-/// Something that may hold a connection suspended and lets go of it when the server stops.
+/// A holder of a suspended connection, which a stop of the server interrupts.
 protocol Interruptible: AnyObject, Sendable {
-    /// Resumes the connection if it is suspended and never suspends it again; not where it waits for a
-    /// change that the handler makes.
+    /// Resumes the connection if it is suspended, and never suspends it again.
     func interrupt()
-    /// The same, whatever it waits for.
-    func giveUp()
+    /// The same, but nothing while the connection waits for a change that the handler makes.
+    func interruptUnlessChange()
 }
 
 extension Interruptible {
-    func giveUp() { interrupt() }
+    func interruptUnlessChange() { interrupt() }
 }

@@ -10,10 +10,10 @@ struct DedicatedThread: Sendable {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Starts a thread that runs `body`; nil when the system has none to give.
+    /// Starts a thread that runs `body`; nil when the system has no more threads.
     init?(_ body: @escaping @Sendable () -> Void) {
         var identifier = pthread_t()
-        // Retained here, released by the thread that runs it, or below when there is none.
+        // `unsafe`: the work is retained here, and released by its thread, or below without one.
         let work = unsafe Unmanaged.passRetained(Work(body))
         let result = unsafe pthread_create(
             &identifier, nil,
@@ -29,7 +29,7 @@ struct DedicatedThread: Sendable {
         self.identifier = identifier
     }
 
-    /// Waits until the thread has ended. To be called once, or ``detach()`` instead.
+    /// Blocks until the thread has ended. Call this or ``detach()``, once.
     func join() { _ = pthread_join(identifier, nil) }
 
     /// Lets the thread end by itself.
@@ -40,6 +40,8 @@ struct DedicatedThread: Sendable {
 ///
 /// A libmicrohttpd thread runs one handler at a time and lives as long as the server, so a number
 /// belongs to its thread for that time.
+///
+/// `unsafe`: the thread-specific value is a number in the form of a pointer, and never dereferenced.
 final class Workers: Sendable {
     private let key: pthread_key_t
     private let next = Atomic<Int>(1)
@@ -62,6 +64,6 @@ final class Workers: Sendable {
         return given - 1
     }
 
-    /// Whether the calling thread has a number, so is one that must not wait.
+    /// Whether the calling thread has a number; such a thread must not block.
     var isCurrent: Bool { unsafe pthread_getspecific(key) != nil }
 }

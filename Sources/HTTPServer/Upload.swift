@@ -1,30 +1,32 @@
 import HTTPMessage
 import Synchronization
 
-/// A request's body on its way to a handler that takes it as it arrives. Not Sendable: it lives on its
-/// connection's thread.
+/// A request's body that goes to its handler as it arrives. Not Sendable: only the connection's thread uses
+/// it.
 final class Upload {
     /// Where the body goes.
     let stream: ByteStream
-    /// What the handler's reply waits in.
+    /// The wait for the handler's reply.
     let pause: ReplyPause
-    /// What holds the connection while the handler is behind.
-    let hold: UploadHold
+    /// Suspends the connection while `stream` is full.
+    let backpressure: UploadBackpressure
     /// How many more bytes the body may have.
     var leftBytes: Int
 
-    init(stream: ByteStream, pause: ReplyPause, hold: UploadHold, leftBytes: Int) {
+    init(
+        stream: ByteStream, pause: ReplyPause, backpressure: UploadBackpressure, leftBytes: Int
+    ) {
         self.stream = stream
         self.pause = pause
-        self.hold = hold
+        self.backpressure = backpressure
         self.leftBytes = leftBytes
     }
 }
 
-/// Holds a connection suspended while the reader of its request's body is behind.
+/// Suspends a connection while the stream of its request's body is full.
 ///
 /// As in ``ReplyPause``, suspending and resuming happen inside the lock.
-final class UploadHold: Interruptible {
+final class UploadBackpressure: Interruptible {
     private enum State {
         case flowing
         /// The connection is suspended; one resume is owed.
@@ -39,22 +41,22 @@ final class UploadHold: Interruptible {
         self.connection = connection
     }
 
-    /// On the connection's thread: suspends until `stream` has room. False when the server stops.
-    func wait(for stream: ByteStream) -> Bool {
-        let waits = state.withLock { state in
+    /// On the connection's thread: suspends the connection until `stream` can be written.
+    /// - Returns: false when the server stops; then nothing is suspended.
+    func suspend(until stream: ByteStream) -> Bool {
+        let isSuspended = state.withLock { state in
             guard case .flowing = state else { return false }
             connection.suspend()
             state = .suspended
             return true
         }
-        if waits { stream.onRoom { [self] in goOn(.flowing) } }
-        return waits
+        if isSuspended { stream.onWritable { [self] in resume(.flowing) } }
+        return isSuspended
     }
 
-    /// The server stops.
-    func interrupt() { goOn(.over) }
+    func interrupt() { resume(.over) }
 
-    private func goOn(_ next: State) {
+    private func resume(_ next: State) {
         state.withLock { state in
             if case .suspended = state { connection.resume() }
             if case .over = state { return }

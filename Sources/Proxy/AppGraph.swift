@@ -1,7 +1,7 @@
 package import HTTPMessage
 package import SyncCore
 
-/// A proxy without its sockets: what answers requests, and what runs behind it.
+/// The objects of a proxy without its sockets: the request handler and the loops behind it.
 package struct AppGraph: Sendable {
     let routes: Routes
     let tenants: TenantRegistry
@@ -12,46 +12,46 @@ package struct AppGraph: Sendable {
     /// Answers the requests that a server reads.
     package var handler: any HTTPHandler { routes }
 
-    /// What the settings should make the operator think about.
+    /// Warnings for the operator about the settings and the stores.
     package var warnings: [String] { routes.operatorAPI.warnings }
 
-    /// What runs behind the routes, each until its task is cancelled.
+    /// The loops that run beside the server, each until its task is cancelled.
     package var loops: [@Sendable () async -> Void] {
-        [{ await work.run() }, { await tenants.run() }, { await beat() }]
+        [{ await work.run() }, { await tenants.run() }, { await sendHeartbeats() }]
     }
 
-    private func beat() async {
+    private func sendHeartbeats() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(Limits.eventHeartbeatSeconds))
-            feed.beat()
+            feed.sendHeartbeat()
         }
     }
 
     /// Counts a request that the server refused by itself.
     package func count(_ reason: RefusalReason) { routes.rejections.count(reason) }
 
-    /// Records where clients and the dashboard find the program, as host and port.
-    package func listens(clients: String, dashboard: String) {
-        routes.gate.currentRules.listens(
-            at: ListeningAddresses(clients: clients, dashboard: dashboard))
+    /// Sets the addresses of `/tables` and of the dashboard, each as host and port.
+    package func setAddresses(clients: String, dashboard: String) {
+        routes.gate.currentRules.setAddresses(
+            ListeningAddresses(clients: clients, dashboard: dashboard))
     }
 
-    /// A link that signs a browser in, once.
+    /// Makes a one-time link that signs a browser in.
     /// - Parameter host: host and port of the dashboard.
     package func makeLink(host: String) -> String {
         OperatorAPI.link(access.makeLink().value, host: host)
     }
 
-    /// Ends the event streams; none is opened any more.
+    /// Ends the event streams and refuses new ones.
     package func closeStreams() { feed.closeAll() }
 
     /// Closes the stores, after the loops ended.
     package func close() async { await tenants.close() }
 }
 
-// What a command asks while no server runs.
+// For a command that runs without a server.
 extension AppGraph {
-    /// Runs what the routes need to answer, until the task is cancelled.
+    /// Runs the background work of the routes until the task is cancelled.
     package func runWork() async { await work.run() }
 
     /// Answers a request to the operator API.
@@ -71,35 +71,35 @@ extension AppGraph {
     }
 }
 
-// What the process that runs it reports.
+// For the report to the service manager and the log.
 extension AppGraph {
-    /// How the engines of the open stores stand, and what the closed stores hold.
+    /// The state of the engines of open stores, and the queue of the closed stores.
     package struct Health: Sendable {
         package let engines: [EngineStatus]
         /// The open operations of the closed stores.
         package let closedQueue: QueueCounts
-        /// Every engine runs.
-        package let areAllAlive: Bool
+        /// Whether every engine's loop runs.
+        package let allEnginesRun: Bool
     }
 
-    /// Asks every engine. One that does not answer keeps the caller waiting.
+    /// Asks every engine for its state. Waits for an engine that does not answer.
     package func health() async -> Health {
         var statuses: [EngineStatus] = []
-        var areAllAlive = true
+        var allEnginesRun = true
         for tenant in tenants.all {
             if let status = try? await tenant.engine.status() { statuses.append(status) }
-            if await !tenant.engine.isGoingRound { areAllAlive = false }
+            if await !tenant.engine.isGoingRound { allEnginesRun = false }
         }
         return Health(
             engines: statuses,
             closedQueue: tenants.closedStores.sum?.ledger.queue ?? QueueCounts(),
-            areAllAlive: areAllAlive)
+            allEnginesRun: allEnginesRun)
     }
 }
 
-// What a reload of the settings changes while requests are answered.
+// For a reload of the settings, while requests are answered.
 extension AppGraph {
-    /// Lets other rules of the guard and another list of header fields hold from the next request on.
+    /// Replaces the guard's rules and the list of forwarded header fields, from the next request on.
     package func replace(rules: GuardRules, forwardedHeaders: [ForwardableName]) {
         routes.gate.currentRules.replace(with: rules)
         routes.tables.forwardedHeaders.replace(with: forwardedHeaders)
@@ -117,7 +117,7 @@ extension AppGraph {
     }
 
     /// Changes the policies of tables in every store.
-    /// - Returns: how many stores could not be opened; they take the policies in when they can.
+    /// - Returns: how many stores could not be opened; they get the policies when they are opened.
     package func change(_ policies: [PolicySetting]) async throws -> Int {
         for setting in policies {
             _ = try await tenants.anonymous.store.updateTable(

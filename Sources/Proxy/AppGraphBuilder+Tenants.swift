@@ -3,9 +3,9 @@ import Logging
 import SyncCore
 import TablesProtocol
 
-// Each identity's tenant: a store, an engine over it, and where its events go.
+// The tenants: each has a store and an engine, and sends its events to the feed.
 extension AppGraphBuilder {
-    /// Opens the tenant of requests without a credential, and the index of the others.
+    /// Makes the registry: opens the anonymous tenant and the index of the other stores.
     func makeTenants(
         _ transport: any HTTPTransport, key: ApplicationKey, signIns: RememberedSignIns?,
         workers: Int, feed: EventFeed, work: BackgroundWork
@@ -17,7 +17,7 @@ extension AppGraphBuilder {
         let anonymous = try makeTenant(
             Identity.anonymousKey, BackendStatusCache(), nil, nil, transport, key, workers: workers)
         try await prepare(anonymous)
-        watch(anonymous, feed: feed, work: work)
+        forwardEvents(of: anonymous, to: feed, work: work)
         let index = try openIndex()
         let factory = TenantRegistry.Factory(
             tenantState: { identity in
@@ -31,10 +31,10 @@ extension AppGraphBuilder {
                     identity, tenantState.backendStatus, tenantState.signIn, memory, transport, key,
                     workers: workers)
             },
-            opened: { watch($0, feed: feed, work: work) },
+            opened: { forwardEvents(of: $0, to: feed, work: work) },
             prepare: { tenant throws(StartProblem) in try await prepare(tenant) })
         let tenants = TenantRegistry(
-            anonymous: anonymous, others: try known(to: index), index: index, tokens: tokens,
+            anonymous: anonymous, others: try closedStores(by: index), index: index, tokens: tokens,
             tokenExecutor: tokenExecutor, work: work,
             graceSeconds: configuration.offlineGraceSeconds,
             clock: clock, factory: factory)
@@ -42,8 +42,8 @@ extension AppGraphBuilder {
         return tenants
     }
 
-    /// Binds every store to the backend, one after another: what is bound to another one must not wait for
-    /// its user. A user's store for which that fails is left, and the log says which.
+    /// Binds every store to the backend, one after another, without a request of its user. If that fails
+    /// for a user's store, the log names it and the others are bound.
     private func rebindAll(_ tenants: TenantRegistry) async throws(StartProblem) {
         try await rebind(tenants.anonymous)
         for identity in tenants.identities.dropFirst() {
@@ -67,27 +67,27 @@ extension AppGraphBuilder {
         }
     }
 
-    /// The identities that have a store, and what the index says of each: nothing of one whose file is
-    /// not as it was when it was closed.
-    private func known(
-        to index: StoreIndex
+    /// The closed stores by identity. A store is unexamined when the index has no entry for it, or when its
+    /// file has changed since the entry was made.
+    private func closedStores(
+        by index: StoreIndex
     ) throws(StartProblem) -> [String: OpenStores.Closed] {
         let entries: [String: StoreIndex.Entry]
         do { entries = try index.entries() } catch { throw StartProblem("\(error)") }
-        var known: [String: OpenStores.Closed] = [:]
+        var stores: [String: OpenStores.Closed] = [:]
         for identity in configuration.folder.identities {
             let store = configuration.folder.storePath(identity.key)
             if let entry = entries[identity.key], entry.holds(of: store, file: Files.storeFile) {
-                known[identity.key] = .known(entry)
+                stores[identity.key] = .known(entry)
             } else {
-                known[identity.key] = .unexamined
+                stores[identity.key] = .unexamined
             }
         }
-        return known
+        return stores
     }
 
     private func prepare(_ tenant: Tenant) async throws(StartProblem) {
-        for said in configuration.policies { try await set(said, in: tenant) }
+        for policy in configuration.policies { try await apply(policy, to: tenant) }
     }
 
     private func makeTenant(
@@ -125,9 +125,9 @@ extension AppGraphBuilder {
             signIn: signIn)
     }
 
-    private func set(_ said: PolicySetting, in tenant: Tenant) async throws(StartProblem) {
+    private func apply(_ setting: PolicySetting, to tenant: Tenant) async throws(StartProblem) {
         do {
-            _ = try await tenant.store.updateTable(said.table, said.policies.apply)
+            _ = try await tenant.store.updateTable(setting.table, setting.policies.apply)
         } catch {
             throw StartProblem("\(error)")
         }
@@ -141,8 +141,8 @@ extension AppGraphBuilder {
         }
     }
 
-    /// Leads the store's events to the pages, and the engine's state to the answers of `/tables`.
-    private func watch(_ tenant: Tenant, feed: EventFeed, work: BackgroundWork) {
+    /// Sends the store's events to the feed, and refreshes the cached backend state when it may have changed.
+    private func forwardEvents(of tenant: Tenant, to feed: EventFeed, work: BackgroundWork) {
         @Sendable func refresh() {
             work.start { await tenant.refreshBackendStatus() }
         }

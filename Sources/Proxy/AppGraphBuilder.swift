@@ -3,10 +3,9 @@ package import Logging
 import SyncCore
 import TablesProtocol
 
-/// Builds the graph of a proxy without its sockets: stores, engines, guard, routes. Everything is handed
-/// what it needs.
+/// Builds an ``AppGraph``: stores, engines, guard, routes.
 package struct AppGraphBuilder {
-    /// The ways to the backend.
+    /// The transports to the backend.
     package struct Transports: Sendable {
         let syncing: any HTTPTransport
         let passing: any HTTPTransport
@@ -14,10 +13,10 @@ package struct AppGraphBuilder {
 
         /// - Parameters:
         ///   - syncing: for the engines.
-        ///   - passing: for what clients have passed through, so that slow ones do not hold up syncing;
-        ///     nil for the same.
-        ///   - signingIn: for signing in and for asking whose a token is, so that nothing that is passed
-        ///     through holds them up; nil for the same.
+        ///   - passing: for requests that are passed through, so that slow ones do not delay syncing; nil for
+        ///     `syncing`.
+        ///   - signingIn: for logins and for the verification of tokens, so that requests that are passed
+        ///     through do not delay them; nil for `syncing`.
         package init(
             syncing: any HTTPTransport, passing: (any HTTPTransport)? = nil,
             signingIn: (any HTTPTransport)? = nil
@@ -40,11 +39,11 @@ package struct AppGraphBuilder {
 
     /// Builds everything.
     /// - Parameters:
-    ///   - workers: threads that will call the routes, each with a reader of its own; the readers of other
-    ///     threads come after theirs.
-    ///   - opensSignIns: whether the sign-ins of earlier starts are opened, or removed where they are
-    ///     not to be remembered any more; without, tokens are in memory only.
-    /// - Throws: ``StartProblem`` with the one sentence that says why.
+    ///   - workers: the number of threads that will call the routes, each with a reader of its own. The
+    ///     readers of other threads have the numbers after theirs.
+    ///   - opensSignIns: whether remembered sign-ins are opened, or removed when the configuration does not
+    ///     remember any; if false, tokens are in memory only.
+    /// - Throws: ``StartProblem`` with the reason in one sentence.
     package func build(
         _ transports: Transports, workers: Int, opensSignIns: Bool
     ) async throws(StartProblem) -> AppGraph {
@@ -94,7 +93,7 @@ package struct AppGraphBuilder {
         return AppGraph(routes: routes, tenants: tenants, access: access, work: work, feed: feed)
     }
 
-    /// The remembered sign-ins; what an earlier start remembered goes when the option does.
+    /// Opens the remembered sign-ins. Removes them when the configuration remembers none.
     private func openSignIns() -> RememberedSignIns.Opening {
         let folder = configuration.folder
         guard configuration.remembersSignIn else {
@@ -115,7 +114,7 @@ package struct AppGraphBuilder {
         return OperatorAccess(
             token: try folder.operatorToken(secret: ThisProcess.secret),
             sessions: kept.load(), now: clock.now, secret: ThisProcess.secret, persist: kept.save,
-            linkGone: { SignInPage.remove(folder, link: $0) })
+            onLinkExpired: { SignInPage.remove(folder, link: $0) })
     }
 
     private func makeCapabilities() -> Capabilities {

@@ -1,36 +1,39 @@
 import SyncCore
 
-/// Every bound of the proxy, with its unit.
+/// The limits of the proxy.
 package enum Limits {
-    /// The largest body of a request to `/tables`.
+    /// Bytes of the body of a request to `/tables`.
     static let tablesBodyBytes = 1 << 20
-    /// The largest body of a request to the operator API: an imported entry of history has two rows.
+    /// Bytes of the body of a request to the operator API. An imported entry of history has two rows.
     static let operatorBodyBytes = 4 << 20
-    /// The largest body that is passed through to the backend, and the largest answer to it.
+    /// Bytes of a body that is passed through to the backend, and of the answer to it.
     package static let passedBodyBytes = 100 << 20
-    // What follows counts the connections of clients that may wait for the backend. With
-    // ``eventStreams`` they are fewer than the server's connections, so that a backend which does not
-    // answer, and clients which do not read, leave connections free for requests that need neither. Those
-    // that wait for a place do not count: they give up after ``placeWaitSeconds``.
+    // The sum of `concurrentPassedRequests`, `concurrentUploads`, `concurrentSignIns` and `eventStreams` is
+    // less than the server's limit of connections. So a slow backend and slow clients leave connections
+    // free for other requests. Requests that wait for a permit are not in the sum: `permitWaitSeconds`
+    // bounds them.
 
-    /// Requests to the backend that are passed through at once; syncing has its own.
+    /// Connections to the backend for each engine's syncing.
+    package static let syncConnections = 8
+    /// Connections to the backend for requests that are passed through.
     package static let passedConnections = 16
-    /// Those that wait for their clients, which read or send more slowly than the backend does.
+    /// Passed through requests at once that are paused, because their client reads or sends more slowly than
+    /// the backend.
     package static let pausedTransfers = 16
-    /// Connections to the backend for asking whose a token is, and for signing in.
+    /// Connections to the backend for logins and for the verification of tokens.
     package static let signInConnections = 8
     /// Requests without a long body that wait for the backend's answer at once.
-    static let requestsAtBackend = 24
-    /// Requests that send a body and wait for the backend's answer at once.
-    static let uploadsAtBackend = 16
-    /// Those of them that wait for a place; each holds at most 1 MiB of its body meanwhile.
-    static let uploadsWaiting = 16
-    /// Sign-ins, and tokens that the backend is asked about, at once.
-    static let signInsAtBackend = 16
-    /// Those of them that wait for a place.
-    static let signInsWaiting = 84
-    /// Seconds that a request waits for such a place at most.
-    static let placeWaitSeconds = 10
+    static let concurrentPassedRequests = 24
+    /// Requests with a body that wait for the backend's answer at once.
+    static let concurrentUploads = 16
+    /// Further requests with a body that wait for a permit. Each holds at most 1 MiB of its body meanwhile.
+    static let queuedUploads = 16
+    /// Logins and verifications of tokens at once.
+    static let concurrentSignIns = 16
+    /// Further logins and verifications that wait for a permit.
+    static let queuedSignIns = 84
+    /// Seconds that a request waits for a permit.
+    static let permitWaitSeconds = 10
     /// Lists over the short budget of a read that run at once, those of all clients together.
     static let longReadsAtOnce = 3
     /// The operator's lists that run at once beside them.
@@ -39,104 +42,119 @@ package enum Limits {
     static let longReadsWaiting = 16
     /// What `Retry-After` says where more would wait, in seconds.
     static let longReadRetrySeconds = 5
-    /// The largest body of a sign-in.
+    /// Bytes of the body of a login.
     static let loginBodyBytes = 1 << 20
-    /// What is kept of a refused Host or Origin.
+    /// Characters of a refused Host or Origin that are kept.
     static let refusalDetailCharacters = 200
-    /// What is logged of a request's path.
+    /// Characters of a request's path that are logged.
     static let loggedPathCharacters = 200
-    /// How long a one-time link is good.
+    /// Seconds for which a browser may keep the answer to a preflight.
+    static let preflightSeconds = 300
+    /// Seconds for which a one-time link is valid.
     static let linkSeconds: Int64 = 30 * 60
-    /// One-time links that wait to be used; the oldest goes first.
+    /// Unused one-time links at once; a new one replaces the oldest.
     static let links = 20
-    /// How long a session of the dashboard is good.
+    /// Seconds for which a session of the dashboard is valid.
     static let sessionSeconds: Int64 = 30 * 24 * 3600
-    /// What is kept of the name that a browser gives itself.
+    /// Characters of a browser's `User-Agent` that are kept.
     static let browserNameCharacters = 200
-    /// The longest name of a capability address.
+    /// Bytes of the name of a capability address.
     static let capabilityNameBytes = 40
-    /// The shortest run of letters, digits, `-` and `_` in a path below `/c/` that may be a secret. Ours
-    /// have 43.
+    /// The shortest run of letters, digits, `-` and `_` in a path below `/c/` that may be a secret, in bytes.
+    /// The secrets that this program makes have 43.
     static let capabilitySecretBytes = 22
-    /// Sessions at once; the oldest goes first.
+    /// Sessions at once; a new one replaces the oldest.
     static let sessions = 50
-    /// Elements of a page of a list, unless asked for.
+    /// Elements of a page of a list without `limit`.
     static let pageElements = 50
-    /// The most elements of a page of a list that can be asked for.
+    /// The greatest `limit` of a page of a list.
     package static let pageElementsMax = 500
-    /// The most rows of a page of todos that can be asked for.
+    /// The greatest `top` of a page of rows.
     package static let pageRowsMax = 1000
-    /// Seconds that `POST …/sync` waits for the end unless asked.
+    /// Seconds that `POST …/sync` waits for the end of the run without `wait`.
     static let waitSeconds = 10
-    /// The most seconds that can be asked for.
+    /// The greatest `wait`, in seconds.
     static let waitSecondsMax = 60
     /// Seconds between two comment lines of an event stream.
     static let eventHeartbeatSeconds: Int64 = 15
-    /// Milliseconds for which a proof that the stores can be written holds.
+    /// Milliseconds after which a browser opens an event stream again that broke off.
+    static let eventRetryMilliseconds = 1000
+    /// Milliseconds for which a test write to the stores proves that they can be written.
     static let readinessMilliseconds: Int64 = 1000
     /// Event streams open at once.
     static let eventStreams = 32
-    /// After so many seconds a client may come again whose list waits for a table's first pull.
+    /// Seconds that `Retry-After` says while a list waits for a table's first pull. The operator's list of
+    /// rows waits as long for that pull.
     static let firstPullSeconds = 5
-    /// What `Retry-After` says when the backend is away or the disk is busy.
+    /// Seconds that `Retry-After` says when the backend cannot be reached or a store cannot be used.
     static let retryAfterSeconds = 5
-    /// Milliseconds between two looks at a table that a pull fills, for a client that waits for a page.
-    static let fillingPauseMilliseconds = 100
-    /// The shortest secret that sign-ins may be sealed with, in bytes.
+    /// Milliseconds between two reads of a table during its first pull, for a client that waits for a page.
+    static let firstPullPollMilliseconds = 100
+    /// Bytes of the shortest secret that may seal sign-ins.
     static let sealSecretBytes = 32
-    /// Bytes of the value of such a field.
+    /// Bytes of the value of a header field that is forwarded to the backend.
     static let forwardedHeaderBytes = 2048
-    /// Names of the backend's cookies that are remembered; the oldest goes first.
+    /// Names of the backend's cookies that are remembered; a new one replaces the oldest.
     static let backendCookies = 200
-    /// The longest such name; the cookie of a longer one does not come back to the backend.
+    /// Bytes of the name of a backend's cookie. The cookie of a longer name is not sent to the backend.
     static let backendCookieNameBytes = 256
-    /// Fingerprints of tokens that are kept; the oldest goes first.
+    /// Fingerprints of tokens that are kept; a new one replaces the oldest.
     static let knownTokens = 20_000
-    /// How far a backend's clock may be behind this machine's before a token whose `exp` is over ends.
+    /// Seconds after its `exp` for which a token is not yet expired, since the backend's clock may be behind.
     static let tokenClockSkewSeconds: Int64 = 300
-    /// Seconds after which the backend is asked again whether it takes a token that is in use.
+    /// Seconds after which the backend is asked again whether it accepts a token that is in use.
     static let tokenCheckSeconds: Int64 = 3600
-    /// Seconds between two such questions about a token, where the first had no clear answer.
+    /// Seconds until a token is verified again after an answer of the backend that was not clear.
     static let tokenRetrySeconds: Int64 = 60
-    /// How long a token is taken that the backend does not confirm, unless `--offline-grace` says.
+    /// Seconds for which a token is accepted that the backend does not confirm, without `--offline-grace`.
     package static let offlineGraceSeconds: Int64 = 30 * 24 * 3600
-    /// Tokens of one identity that its engine may send; of more, the oldest goes first.
+    /// Tokens of one identity that its engine may send; a new one replaces the oldest.
     static let tokensPerIdentity = 8
-    /// Tokens whose owners are known without hashing them.
+    /// Tokens whose fingerprints are kept in memory, so that they are not hashed for each request.
     static let recentTokens = 64
-    /// Stores that stay open, the anonymous one counted; of more, the one that was not used for longest
-    /// closes as soon as nothing uses it.
+    /// Stores that stay open, the anonymous one included. While more are open, the least recently used one is
+    /// closed as soon as it is not in use.
     static let openStores = 8
-    /// Stores that are open at most, while all of them are in use.
+    /// Stores that may be open at once while all of them are in use.
     static let openStoresInUse = 32
-    /// Seconds that a request waits for a store that is being opened or closed, or for room for it.
+    /// Seconds that a request waits for its store to be opened or closed, or for another store to be closed.
     static let storeWaitSeconds: Int64 = 5
-    /// Milliseconds between two looks whether it can be opened now.
+    /// Milliseconds between two attempts to open such a store.
     static let storePollMilliseconds = 20
-    /// Closed stores whose due work is sent at the same time.
-    static let dueStores = 4
-    /// Seconds between two looks for work of closed stores that is due.
-    static let dueLookSeconds: Int64 = 2
+    /// Closed stores whose due work is sent at once.
+    static let concurrentDueStores = 4
+    /// Seconds between two searches for due work of closed stores.
+    static let duePollSeconds: Int64 = 2
     /// Seconds after which a closed store is opened again for work that could not be sent.
-    static let dueAgainSeconds: Int64 = 20
+    static let dueRetrySeconds: Int64 = 20
     /// Seconds that a client waits for the backend under `write-through` and `remote-first`.
     static let backendWaitSeconds = 5
-    /// Tables of which is known whether they want a sign-in.
-    static let notedTables = 1000
-    /// The longest time that can be asked for to be offline, in seconds: ten years.
+    /// Pushes that a write waits for under `write-through`: one that is running may have begun before it.
+    static let writeThroughPushes = 3
+    /// Tables of which is remembered whether they need a sign-in.
+    static let signInNotes = 1000
+    /// The greatest `forSeconds` of offline mode, in seconds: ten years.
     static let offlineSecondsMax: Int64 = 315_360_000
-    /// The furthest back that samples go, in seconds.
+    /// Seconds back of the samples without `sinceSeconds`.
+    static let sampleSeconds = 3600
+    /// The greatest `sinceSeconds` of samples, in seconds.
     static let sampleSecondsMax = 7 * 24 * 3600
-    /// The most elements of each list of one request that brings in an export.
+    /// Elements of each list of one import request.
     package static let importedOperations = 500
-    /// The longest key of an identity, in bytes: 40 of its name, a dash and 24 digits.
-    static let identityKeyBytes = 65
+    /// Bytes of the readable beginning of an identity's key.
+    static let identityNameBytes = 40
+    /// Digits of the hash at the end of an identity's key.
+    static let identityHashDigits = 24
+    /// Bytes of the longest key of an identity: its name, a dash and its hash.
+    static let identityKeyBytes = identityNameBytes + 1 + identityHashDigits
+    /// Bytes of a small file that are read at once.
+    static let smallFilePieceBytes = 4096
     /// Bytes of a file that are read or written at once.
     package static let filePieceBytes = 1 << 16
-    /// The longest time between two syncs that can be set, in seconds.
+    /// The greatest time between two syncs that can be set, in seconds.
     static let syncIntervalSecondsMax = 86_400
-    /// The longest wait of a sync after a write that can be set, in milliseconds.
+    /// The greatest delay of a sync after a write that can be set, in milliseconds.
     static let debounceMillisecondsMax = 60_000
-    /// The most attempts that can be set before an operation is refused.
+    /// The greatest number of attempts before an operation is refused that can be set.
     static let attemptsMax = 1000
 }

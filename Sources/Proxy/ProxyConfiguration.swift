@@ -1,56 +1,56 @@
 package import SyncCore
 package import TablesProtocol
 
-/// All that a proxy goes by which has nothing to do with sockets.
+/// The settings of a proxy, without those of its sockets.
 package struct ProxyConfiguration: Sendable {
     /// The backend.
     package var backend: BackendAddress
-    /// Which generation the backend is.
+    /// The backend's generation.
     package var backendGeneration = BackendConfiguration.GenerationChoice.auto
-    /// What a first generation backend asks for in `X-ZUMO-APPLICATION`; nil for what clients send.
+    /// The value of `X-ZUMO-APPLICATION` for a first generation backend; nil for the one that clients send.
     package var applicationKey: String?
     /// The data folder.
     package var folder: DataFolder
-    /// What makes changes travel.
+    /// The triggers of a sync.
     package var triggers = Set(Trigger.allCases)
-    /// The only tables there are, all pulled at every sync; nil for any.
+    /// The only tables that are allowed; each sync pulls all of them. Nil allows any table.
     package var tables: [TableName]?
-    /// Tables that every sync pulls even before a client asked for them.
+    /// Tables that every sync pulls, also before a client has asked for them.
     package var pulledTables: [TableName] = []
-    /// What is said of single tables.
+    /// The policies of single tables.
     package var policies: [PolicySetting] = []
-    /// What the guard compares with.
+    /// The rules of the guard.
     package var rules = GuardRules()
-    /// The port that the dashboard alone has; nil where it shares the clients'.
+    /// The dashboard's own port; nil when it shares the clients' port.
     package var dashboardPort: UInt16?
-    /// The header fields of clients that are sent on.
+    /// The header fields of clients that are forwarded to the backend.
     package var forwardedHeaders: [ForwardableName] = []
-    /// Whether users' tokens are kept, sealed, over a restart.
+    /// Whether users' tokens are kept on disk, sealed.
     package var remembersSignIn = false
-    /// Where the service manager would put the secret for that; nil without a service manager.
+    /// The file in which the service manager may put the secret of the seal; nil without a service manager.
     package var sealCredential: String?
-    /// How long a token is taken that the backend does not confirm, in seconds.
+    /// Seconds for which a token is accepted that the backend does not confirm.
     package var offlineGraceSeconds = Limits.offlineGraceSeconds
-    /// How large each store may grow, in bytes; nil for as large as the disk.
+    /// The largest size of each store in bytes; nil for no limit.
     package var diskBudgetBytes: Int?
-    /// Take another backend for a folder that belongs to one.
+    /// Whether a data folder of another backend is bound to this one.
     package var rebind = false
-    /// The generation of clients that show no mark of theirs.
+    /// The generation of clients whose requests do not show it.
     package var defaultGeneration = Generation.mobileApps
-    /// Changes of different items that are sent at once.
+    /// Operations on different items that are sent at once.
     package var parallelism = 1
-    /// Rows that a pull asks for in one page.
+    /// Rows in one page of a pull.
     package var pageRows = SyncLimits.pullPageRows
-    /// Refuse the writes that the SDKs' own queues refuse.
+    /// Whether writes are refused that the SDKs' own queues refuse.
     package var strictSDK = false
 
-    /// The standard for a backend and a data folder.
+    /// The default settings for a backend and a data folder.
     package init(backend: BackendAddress, folder: DataFolder) {
         self.backend = backend
         self.folder = folder
     }
 
-    /// How the engines begin.
+    /// The settings that the engines start with.
     var syncSettings: SyncSettings {
         SyncSettings(
             triggers: triggers, parallelism: parallelism, tables: tables ?? pulledTables,

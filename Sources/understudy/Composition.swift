@@ -5,12 +5,11 @@ import Logging
 import Proxy
 import SyncCore
 
-/// Builds a proxy that listens: the ways to the backend, the graph over them, the server. The only place
-/// where sockets and the proxy meet.
+/// Builds a proxy that listens: the transports to the backend, the ``AppGraph``, and the server.
 struct Composition {
     let configuration: ServeConfiguration
     let log: Logger
-    /// Sockets that listen already; with any, the configured address is not listened on.
+    /// Listening sockets to adopt. With any, the server does not listen on the clients' configured address.
     var sockets: [CInt] = []
 
     /// Makes a composition.
@@ -19,12 +18,11 @@ struct Composition {
         self.log = log
     }
 
-    /// Builds everything over a transport and starts listening; nothing is left behind when it
-    /// fails.
-    /// - Throws: ``StartProblem`` with the one sentence that says why.
+    /// Builds the proxy and starts to listen. If that fails, nothing listens.
+    /// - Throws: ``StartProblem`` with the reason in one sentence.
     func start(_ lock: FolderLock) async throws(StartProblem) -> RunningProxy {
         try refuseSelf(at: addresses)
-        let transport = try makeTransport()
+        let transport = try makeTransport(connections: Proxy.Limits.syncConnections)
         let passing = try makeTransport(connections: Proxy.Limits.passedConnections)
         let signingIn = try makeTransport(connections: Proxy.Limits.signInConnections)
         let graph = try await AppGraphBuilder(configuration.proxy, log: log).build(
@@ -46,7 +44,7 @@ struct Composition {
             handler: graph.handler, observer: RequestLog(log: log),
             onRefusal: { graph.count($0) })
         let bound = try await listen(server)
-        // The links of an earlier process are no longer good.
+        // The links of an earlier process are not valid.
         SignInPage.removeAll(folder)
         do {
             try folder.writeAddress("http://\(bound)")
@@ -55,13 +53,13 @@ struct Composition {
             throw StartProblem("\(error)")
         }
         let dashboard = "\(configuration.dashboard ?? bound)"
-        graph.listens(clients: "\(bound)", dashboard: dashboard)
+        graph.setAddresses(clients: "\(bound)", dashboard: dashboard)
         return RunningProxy(
             address: "\(bound)", dashboard: dashboard, graph: graph, folder: folder, lock: lock,
             server: server, socket: own, transports: [transport, passing, signingIn])
     }
 
-    private func makeTransport(connections: Int = 8) throws(StartProblem) -> CurlTransport {
+    private func makeTransport(connections: Int) throws(StartProblem) -> CurlTransport {
         do {
             return try CurlTransport(
                 configuration.backendConnection.client(connections: connections))
@@ -70,14 +68,13 @@ struct Composition {
         }
     }
 
-    /// Where to listen, the dashboard's own address last. Sockets that listen already stand for the
-    /// clients' address.
+    /// The addresses to listen on, the dashboard's own last. Adopted sockets replace the clients' address.
     private var addresses: [ListenAddress] {
         let clients = sockets.isEmpty ? Self.both(configuration.listen) : []
         return clients + (configuration.dashboard.map(Self.both) ?? [])
     }
 
-    /// 127.0.0.1 gets [::1] with the same port beside it, where that is free.
+    /// The address; 127.0.0.1 also gets [::1] with the same port, which is optional.
     private static func both(_ main: ListenAddress) -> [ListenAddress] {
         guard main.host == "127.0.0.1", main.port != 0,
             let second = try? ListenAddress(host: "::1", port: main.port, isOptional: true)
@@ -85,7 +82,7 @@ struct Composition {
         return [main, second]
     }
 
-    /// Refuses to stand in for itself.
+    /// Throws if the backend is one of the addresses that this proxy listens on.
     private func refuseSelf(at addresses: [ListenAddress]) throws(StartProblem) {
         let backend = configuration.proxy.backend
         guard let own = addresses.first(where: backend.isServed) else { return }
@@ -120,6 +117,6 @@ struct Composition {
 }
 
 extension ListenAddress {
-    /// Whether only this machine reaches it.
+    /// Whether it is a loopback address.
     var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 }

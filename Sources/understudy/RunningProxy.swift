@@ -4,25 +4,25 @@ import HTTPServer
 import Proxy
 import ServiceLifecycle
 
-/// A proxy that listens, with everything that runs behind it and must end with it.
+/// A proxy that listens, with all its resources.
 struct RunningProxy: Sendable {
-    /// Where it listens, as in a URL.
+    /// The address of clients, as host and port.
     let address: String
-    /// Where the dashboard is, likewise.
+    /// The address of the dashboard, as host and port.
     let dashboard: String
     let graph: AppGraph
     let folder: DataFolder
     let lock: FolderLock
     let server: Server
-    /// Where the commands reach it.
+    /// The socket for the commands.
     let socket: SocketPath
     let transports: [CurlTransport]
 
-    /// A link that signs a browser in, once.
+    /// Makes a one-time link that signs a browser in.
     func makeLink() -> String { graph.makeLink(host: dashboard) }
 
-    /// What runs, in the order of starting; it is stopped from the last to the first, so that no
-    /// request comes in any more when the engines end.
+    /// The services in the order of their start. They are stopped in reverse order, so that the server
+    /// accepts no request any more when the engines end.
     var services: [any Service] {
         graph.loops.map { LoopService($0) } + [
             ShutdownService {
@@ -32,7 +32,7 @@ struct RunningProxy: Sendable {
         ]
     }
 
-    /// Puts everything away after the services ended.
+    /// Closes all resources after the services have ended.
     func close() async {
         for transport in transports { await transport.stop() }
         await graph.close()

@@ -3,8 +3,8 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// Tells the service manager and the log how things stand: a status line when it changes, and
-/// `WATCHDOG=1` as long as every engine runs.
+/// Reports the state to the service manager and the log: a status line when it changes, and `WATCHDOG=1`
+/// while every engine runs.
 struct ServiceReport {
     let graph: AppGraph
     let manager: ServiceManager
@@ -12,11 +12,11 @@ struct ServiceReport {
 
     /// Reports until cancelled:
     ///
-    /// 1. Every engine is asked how it stands. One that does not answer keeps the report waiting, and
-    ///    with it the watchdog's message.
-    /// 2. A backend that is in another state than before is logged, for each identity.
-    /// 3. A status line that says something new goes to the manager.
-    /// 4. When all engines run, the manager gets `WATCHDOG=1`.
+    /// 1. Ask every engine for its state. An engine that does not answer delays the report, and with it the
+    ///    watchdog's message.
+    /// 2. Log a changed state of the backend, for each identity.
+    /// 3. Send a changed status line to the manager.
+    /// 4. If all engines run, send `WATCHDOG=1` to the manager.
     func run() async {
         var states: [String: BackendStatus.State] = [:]
         var lastLine = ""
@@ -31,7 +31,7 @@ struct ServiceReport {
                 health.engines.map(\.queue) + [health.closedQueue], health.engines.first?.backend)
             if line != lastLine { manager.notify("STATUS=\(line)") }
             lastLine = line
-            if health.areAllAlive { manager.notify("WATCHDOG=1") }
+            if health.allEnginesRun { manager.notify("WATCHDOG=1") }
             try? await Task.sleep(for: interval)
         }
     }
@@ -45,7 +45,7 @@ struct ServiceReport {
             ])
     }
 
-    /// Three of the watchdog's messages fit into the time that the manager waits for one.
+    /// The time between two reports: at most a third of the time that the manager waits for a message.
     private var interval: Duration {
         let longest = Duration.seconds(Limits.serviceReportSeconds)
         guard let watchdog = manager.watchdogMicroseconds else { return longest }

@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `a task cancelled after it sent may have been heard`() async throws {
+    @Test func `a cancellation after the request was sent has the reach maybeSent`() async throws {
         let server = try silentServer()
         try await withClient(of: server) { client in
             let task = Task { await failure(of: client, server.request(.post, "/slow")) }
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `stopping fails what is under way and what comes later`() async throws {
+    @Test func `a stop fails running and later requests`() async throws {
         let server = try silentServer()
         let client = try CurlTransport()
         let task = Task { await failure(of: client, server.request(.post, "/slow")) }
@@ -64,7 +64,7 @@ import Testing
         server.close()
     }
 
-    @Test func `the stop that blocks fails what is under way, and a second one returns`()
+    @Test func `the blocking stop fails running requests, and a second stop returns`()
         async throws
     {
         let server = try silentServer()
@@ -83,7 +83,7 @@ import Testing
         server.close()
     }
 
-    @Test func `a client that is let go ends its thread`() async throws {
+    @Test func `a client ends its thread when it is released`() async throws {
         let server = try ScriptedServer { wire in
             _ = wire.readRequest()
             wire.write(ok())

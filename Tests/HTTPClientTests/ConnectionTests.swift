@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that says close is not followed by reuse`() async throws {
+    @Test func `a connection is not reused after Connection: close`() async throws {
         let server = try ScriptedServer(answering: { _ in ok(fields: "Connection: close\r\n") })
         try await withClient(of: server) { client in
             for _ in 0..<3 { _ = try await client.send(server.request(.post)) }
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `with a Unix socket every request goes there, whatever its authority names`()
+    @Test func `with a Unix socket every request is sent to it, whatever its authority`()
         async throws
     {
         let path = "/tmp/understudy-\(UUID().uuidString).socket"
@@ -56,7 +56,7 @@ import Testing
         let answer = try await client.send(network.request(.get, "/a"))
         #expect(answer.text == "127.0.0.1:\(network.port) unix")
         await server.stop()
-        // When no process listens there, the network is no way out.
+        // If no process listens there, the network is not used.
         await #expect(throws: TransportError.self) {
             try await client.send(network.request(.get, "/a"))
         }
@@ -64,7 +64,7 @@ import Testing
         await client.stop()
     }
 
-    /// Says which host was asked, and on which end.
+    /// Answers with the requested host and the server that was reached.
     private struct Echo: HTTPHandler {
         func admit(_ request: Request) -> Admission { .accept(bodyLimitBytes: 0) }
 

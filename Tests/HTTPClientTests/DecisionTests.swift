@@ -5,65 +5,66 @@ import Testing
 @testable import HTTPClient
 
 struct DecisionTests {
-    @Test func `the gate opens once for an unsafe request and again for a safe one`() {
+    @Test func `an unsafe request is admitted once, a safe one every time`() {
         var once = SendGate(isSafe: false)
         #expect(once.reach == .notSent)
         let first = once.admit()
         #expect(first && once.reach == .maybeSent)
         let second = once.admit()
-        #expect(!second && once.state == .repetitionStopped && once.reach == .maybeSent)
+        #expect(!second && once.state == .retryBlocked && once.reach == .maybeSent)
         let third = once.admit()
         #expect(!third)
 
         var again = SendGate(isSafe: true)
         let answers = [again.admit(), again.admit(), again.admit()]
-        #expect(answers == [true, true, true] && again.state == .opened(times: 3))
+        #expect(answers == [true, true, true] && again.state == .sent(times: 3))
     }
 
     @Test func `the queue serves each host in order and within its limit`() {
         var queue = RequestQueue(limitPerHost: 2, pausedLimit: 2)
         let now = ContinuousClock.now
         for (id, host) in [(1, "a"), (2, "a"), (3, "a"), (4, "b"), (5, "a")] as [(UInt64, String)] {
-            queue.join(.init(id: id, host: host, deadline: now + .seconds(Int(id))))
+            queue.enqueue(.init(id: id, host: host, deadline: now + .seconds(Int(id))))
         }
         var begun: [UInt64] = []
-        while let id = queue.next() { begun.append(id) }
+        while let id = queue.startNext() { begun.append(id) }
         #expect(begun == [1, 2, 4])
         queue.release(4, host: "b")
-        #expect(queue.next() == nil)
+        #expect(queue.startNext() == nil)
         queue.release(1, host: "a")
-        #expect(queue.next() == 3)
-        #expect(queue.expired(at: now + .seconds(4)) == nil)
-        #expect(queue.expired(at: now + .seconds(5)) == 5)
-        let isGone = !queue.leave(5)
+        #expect(queue.startNext() == 3)
+        #expect(queue.removeExpired(at: now + .seconds(4)) == nil)
+        #expect(queue.removeExpired(at: now + .seconds(5)) == 5)
+        let isGone = !queue.removeWaiting(5)
         #expect(isGone)
-        queue.join(.init(id: 6, host: "a", deadline: now))
-        let isTaken = queue.leave(6)
+        queue.enqueue(.init(id: 6, host: "a", deadline: now))
+        let isTaken = queue.removeWaiting(6)
         #expect(isTaken)
         #expect(queue.waiting.isEmpty)
     }
 
-    @Test func `one that waits for its caller gives its turn to the next and keeps a place`() {
+    @Test
+    func `a paused request frees its slot, and of too many the one paused longest is given up`() {
         var queue = RequestQueue(limitPerHost: 2, pausedLimit: 2)
         for id in 1...6 as ClosedRange<UInt64> {
-            queue.join(.init(id: id, host: "a", deadline: .now))
+            queue.enqueue(.init(id: id, host: "a", deadline: .now))
         }
         func begun(_ queue: inout RequestQueue) -> [UInt64] {
             var ids: [UInt64] = []
-            while let id = queue.next() { ids.append(id) }
+            while let id = queue.startNext() { ids.append(id) }
             return ids
         }
         #expect(begun(&queue) == [1, 2])
         var givenUp = [queue.pause(1, host: "a")]
         #expect(begun(&queue) == [3])
-        // Whichever pauses again has still but one place.
+        // A request that pauses again counts once.
         givenUp.append(queue.pause(1, host: "a"))
         #expect(begun(&queue) == [])
         givenUp.append(queue.pause(2, host: "a"))
         #expect(begun(&queue) == [4])
         #expect(givenUp == [nil, nil, nil])
-        // One too many: the one that has not moved for longest is given up.
-        queue.moved(1)
+        // With one too many, the one paused for longest is given up.
+        queue.noteProgress(1)
         givenUp = [queue.pause(3, host: "a")]
         #expect(givenUp == [2])
         queue.release(2, host: "a")
@@ -75,9 +76,9 @@ struct DecisionTests {
         #expect(begun(&queue) == [6])
     }
 
-    @Test func `a body that is passed on has a limit too`() {
+    @Test func `a streamed body has a limit`() {
         var collector = ResponseCollector(bodyLimitBytes: 10)
-        // What the reader has no room for comes again.
+        // libcurl repeats a piece that the reader has no capacity for.
         var hasRoom = [collector.hasRoom(for: 6), collector.hasRoom(for: 6)]
         collector.passed(bytes: 6)
         hasRoom.append(collector.hasRoom(for: 4))

@@ -27,7 +27,7 @@ import Testing
     ]
 
     @Test(arguments: methods, [false, true])
-    func `every method goes with and without a body and adds nothing`(
+    func `every method is sent with and without a body, and nothing is added`(
         method: HTTPRequest.Method, hasBody: Bool
     ) async throws {
         let server = try ScriptedServer(answering: { _ in ok() })
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func `a body of two million bytes arrives whole and unasked`() async throws {
+    @Test func `a body of two million bytes is sent whole, without Expect`() async throws {
         let server = try ScriptedServer(answering: { request in
             ok("\(request.bodyText.unicodeScalars.count)")
         })
@@ -103,7 +103,7 @@ import Testing
         ("http", "127.0.0.1", "http://evil/"), ("http", "127.0.0.1:99999", "/"),
         ("http", "127.0.0.1", "/a\u{0}b"),
     ])
-    func `what cannot be sent is refused unsent`(
+    func `a request that cannot be sent fails with the reach notSent`(
         scheme: String, authority: String, path: String
     ) async throws {
         let client = try CurlTransport()

@@ -3,9 +3,9 @@ import HTTPMessage
 import HTTPTypes
 import Testing
 
-/// Transfers whose callers are slow, and the others.
+/// Transfers with slow callers, and other transfers.
 @Suite(.timeLimit(.minutes(1))) struct PausedTransferTests {
-    /// A server that answers `/big` with a body without end and anything else at once.
+    /// A server that answers `/big` with an endless body and other paths at once.
     private func server() throws -> ScriptedServer {
         try ScriptedServer { wire in
             while let request = wire.readRequest() {
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// Reads a stream to its end; nil where it is torn.
+    /// Reads a stream to its end; nil if it fails.
     private func count(_ stream: ByteStream) async -> (bytes: Int, isTorn: Bool) {
         var total = 0
         while true {
@@ -35,26 +35,26 @@ import Testing
         }
     }
 
-    @Test func `answers that are not read leave the way free for others`() async throws {
+    @Test func `unread answers do not block other requests`() async throws {
         let server = try server()
         let narrow = ClientConfiguration(maxConnectionsPerHost: 2, maxPausedTransfers: 4)
         try await withClient(of: server, narrow) { client in
             var unread: [Response] = []
             for _ in 0..<4 { unread.append(try await client.open(server.request(.get, "/big"))) }
-            // Both ways are taken twice over by answers that nothing reads.
+            // Twice as many answers as there are slots are not read.
             #expect(try await client.send(server.request(.get, "/x")).text == "small")
             #expect(try await client.open(server.request(.get, "/x")).head.status == .ok)
             for response in unread { response.stream?.cancel() }
         }
     }
 
-    @Test func `of too many, the one that was not read for longest is given up`() async throws {
+    @Test func `of too many unread answers, the one unread for longest is given up`() async throws {
         let server = try server()
         let narrow = ClientConfiguration(maxConnectionsPerHost: 1, maxPausedTransfers: 2)
         try await withClient(of: server, narrow) { client in
             let first = try await client.open(server.request(.get, "/big"))
             let second = try await client.open(server.request(.get, "/big"))
-            // Each gets a turn only where the one before it pauses.
+            // Each gets a slot only when the one before it pauses.
             let third = try await client.open(server.request(.get, "/big"))
             #expect(try await client.send(server.request(.get, "/x")).text == "small")
             let stream = try #require(first.stream)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `an answer without end is torn at the limit`() async throws {
+    @Test func `an endless answer fails at the limit`() async throws {
         let server = try server()
         let limited = ClientConfiguration(streamedBodyLimitBytes: 3_000_000)
         try await withClient(of: server, limited) { client in

@@ -32,7 +32,7 @@ import Testing
             let request = server.request(method, "/x", body: "{}")
             #expect(await failure(of: client, request)?.verdict == "reset maybeSent")
             #expect(server.requests.filter { $0.hasPrefix(method.rawValue) }.count == 1)
-            // The next one is not held back by what happened.
+            // The next request is not affected.
             let status = try await client.send(server.request(.post, "/y")).head.status
             #expect(status == .ok)
         }
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `an answer that never begins is a time-out that may have been sent`() async throws {
+    @Test func `an answer that never begins is a time-out with the reach maybeSent`() async throws {
         let server = try ScriptedServer { wire in
             _ = wire.readRequest()
             wire.waitForClose()
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func `waiting for a turn counts to the request time`() async throws {
+    @Test func `the wait for a connection counts as request time`() async throws {
         let server = try ScriptedServer { wire in
             _ = wire.readRequest()
             wire.waitForClose()
@@ -202,13 +202,13 @@ import Testing
                 return await group.reduce(into: []) { $0.append($1) }
             }
             #expect(await first?.verdict == "timeout maybeSent")
-            // The turn that one leaves may be taken by another for its last moment.
+            // Another request may get the free slot shortly before its deadline.
             #expect(verdicts.allSatisfy { $0?.hasPrefix("timeout") == true }, "\(verdicts)")
             #expect(ContinuousClock.now - start < .seconds(2))
         }
     }
 
-    @Test func `waiting for a turn does not count to the connect time`() async throws {
+    @Test func `the wait for a connection does not count as connect time`() async throws {
         let server = try ScriptedServer { wire in
             while wire.readRequest() != nil {
                 usleep(200_000)

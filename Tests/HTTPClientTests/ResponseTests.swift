@@ -5,7 +5,7 @@ import HTTPTypes
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ResponseTests {
-    /// What `client` makes of one scripted answer, after which the server closes.
+    /// The result of `client` for one scripted answer, after which the server closes.
     private func receive(
         _ answer: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:],
         configuration: ClientConfiguration = .init(),
@@ -107,7 +107,7 @@ import Testing
             "garbled gzip", ok("not gzip", fields: "Content-Encoding: gzip\r\n"), "tornBody"
         ),
     ])
-    func `torn answers are never a response`(
+    func `an incomplete answer is never a response`(
         name: String, answer: String, cause: String
     ) async throws {
         try await receive(answer) { result in
@@ -122,7 +122,7 @@ import Testing
     /// gzip of `{"hello":"world"}`.
     private static let gzip = "H4sIAAAAAAACA6tWykjNyclXslIqzy/KSVGqBQDRQQnYEQAAAA=="
 
-    @Test func `a gzip answer is decoded and no longer says gzip`() async throws {
+    @Test func `a gzip answer is decoded and loses its Content-Encoding`() async throws {
         let bytes = [UInt8](try #require(Data(base64Encoded: Self.gzip)))
         let answer = ok(String(latin1: bytes), fields: "Content-Encoding: gzip\r\n")
         try await receive(answer) { result in

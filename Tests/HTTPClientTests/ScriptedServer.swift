@@ -5,8 +5,8 @@ import HTTPMessage
 import HTTPTypes
 import Synchronization
 
-/// A TCP server on 127.0.0.1 that plays a script on each connection, so that broken servers can be
-/// played. Each connection has a thread; the connection closes when its script returns.
+/// A TCP server on 127.0.0.1 that runs a script for each connection, to simulate broken servers. Each
+/// connection has a thread, and is closed when its script returns.
 final class ScriptedServer: Sendable {
     struct Failure: Error {}
     struct Seen {
@@ -46,15 +46,15 @@ final class ScriptedServer: Sendable {
         Thread { self.accept(script) }.start()
     }
 
-    /// A server that answers every request with what `answer` makes of it, keeping connections open.
+    /// A server that answers every request with the result of `answer`, and keeps connections open.
     convenience init(answering answer: @escaping @Sendable (String) -> String) throws {
         try self.init { wire in
             while let request = wire.readRequest() { wire.write(answer(request)) }
         }
     }
 
-    /// Accepts until the listener is shut down, and closes it then: closed by anybody else, its number
-    /// might be another server's by the time of the next call.
+    /// Accepts until the listener is shut down, and then closes it. Closed by another thread, its number
+    /// could be another server's at the next call.
     private func accept(_ script: @escaping @Sendable (Wire) -> Void) {
         defer { _ = Glibc.close(listener) }
         while true {
@@ -81,7 +81,7 @@ final class ScriptedServer: Sendable {
         arrive.yield(text)
     }
 
-    /// How many connections were accepted.
+    /// The number of accepted connections.
     var connections: Int { seen.withLock { $0.connections } }
     /// The requests that arrived whole, in order.
     var requests: [String] { seen.withLock { $0.notes.filter { $0.contains("HTTP/1.1\r\n") } } }
@@ -91,7 +91,7 @@ final class ScriptedServer: Sendable {
         for await text in arrivals where text.hasPrefix(beginning) { return }
     }
 
-    /// Ends the server and what is open.
+    /// Ends the server and its connections.
     func close() {
         seen.withLock { seen in
             guard !seen.isClosed else { return }

@@ -6,7 +6,9 @@ import Testing
 
 /// TLS against `openssl s_server`, with certificates made for each test.
 @Suite(.timeLimit(.minutes(1)), .enabled(if: TLSServer.isAvailable)) struct TLSTests {
-    @Test func `a certificate that nobody vouches for is refused unsent`() async throws {
+    @Test func `a certificate of an unknown authority is refused with the reach notSent`()
+        async throws
+    {
         let server = try TLSServer()
         defer { server.end() }
         let client = try CurlTransport()
@@ -25,7 +27,7 @@ import Testing
         await client.stop()
     }
 
-    @Test func `a certificate for another name is refused unsent`() async throws {
+    @Test func `a certificate for another name is refused with the reach notSent`() async throws {
         let server = try TLSServer(name: "DNS:elsewhere.example")
         defer { server.end() }
         let client = try CurlTransport(.init(certificateAuthorityFile: server.certificate))
@@ -33,7 +35,7 @@ import Testing
         await client.stop()
     }
 
-    @Test func `TLS older than 1.2 is refused unsent`() async throws {
+    @Test func `TLS older than 1.2 is refused with the reach notSent`() async throws {
         let server = try TLSServer(options: ["-tls1_1", "-cipher", "ALL:@SECLEVEL=0"])
         defer { server.end() }
         let client = try CurlTransport(.init(certificateAuthorityFile: server.certificate))
@@ -41,7 +43,7 @@ import Testing
         await client.stop()
     }
 
-    @Test func `the client's certificate is shown where configured`() async throws {
+    @Test func `a configured client certificate is sent`() async throws {
         let server = try TLSServer(options: ["-Verify", "1", "-verify_return_error"])
         defer { server.end() }
         let own = try CurlTransport(
@@ -55,7 +57,7 @@ import Testing
         await none.stop()
     }
 
-    @Test func `a missing certificate file is an error unsent`() async throws {
+    @Test func `a missing certificate file is an error with the reach notSent`() async throws {
         let client = try CurlTransport(.init(certificateAuthorityFile: "/nowhere.pem"))
         let head = HTTPRequest(
             method: .get, scheme: "https", authority: "127.0.0.1:1", path: "/")

@@ -8,7 +8,7 @@ struct Wire: Sendable {
     let descriptor: Int32
     let note: @Sendable (String) -> Void
 
-    /// The next request, head and body (`Content-Length`) together; nil when the client is gone.
+    /// The next request, head and body (`Content-Length`) together; nil if the client has closed.
     func readRequest() -> String? {
         var bytes: [UInt8] = []
         var wanted: Int?
@@ -24,7 +24,7 @@ struct Wire: Sendable {
         return text
     }
 
-    /// What there is; nil when the client is gone.
+    /// The available bytes; nil if the client has closed.
     func readSome() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         // Safe: the buffer lives through the call and its size is passed.
@@ -32,7 +32,7 @@ struct Wire: Sendable {
         return count > 0 ? Array(buffer[..<count]) : nil
     }
 
-    /// Sends all of it, or what the client still takes.
+    /// Sends all bytes, or those that the client accepts.
     func write(_ text: String) {
         write(text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
     }
@@ -49,7 +49,7 @@ struct Wire: Sendable {
         }
     }
 
-    /// Holds the connection open until the client closes it.
+    /// Keeps the connection open until the client closes it.
     func waitForClose() {
         while readSome() != nil {}
         note("closed")

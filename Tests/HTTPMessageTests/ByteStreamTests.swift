@@ -23,7 +23,7 @@ import Testing
         #expect(stream.read(maxBytes: 8) {} == .bytes([1, 2, 3]))
     }
 
-    @Test func `a writer hears that its reader is gone`() {
+    @Test func `a writer is called back when the reader cancels`() {
         let stream = ByteStream()
         let heard = Mutex(0)
         stream.onCancel { heard.withLock { $0 += 1 } }
@@ -33,7 +33,7 @@ import Testing
         #expect(!stream.write([1]))
     }
 
-    @Test func `a torn stream is told apart from one that ended, after its last bytes`() {
+    @Test func `a failed stream is read to its last byte, then reports the failure`() {
         let stream = ByteStream()
         #expect(stream.write([1]))
         stream.fail()
@@ -42,19 +42,21 @@ import Testing
         #expect(stream.read(maxBytes: 8) {} == .failed)
     }
 
-    @Test func `a stream that ended cannot be torn afterwards`() {
+    @Test func `a stream that has ended cannot fail afterwards`() {
         let stream = ByteStream()
         stream.finish()
         stream.fail()
         #expect(stream.read(maxBytes: 8) {} == .end)
     }
 
-    @Test func `a writer that found no room is told once when half of it is free`() {
+    @Test
+    func `a writer whose bytes were refused is called back once when half of the capacity is free`()
+    {
         let stream = ByteStream(capacityBytes: 8)
         let told = Mutex(0)
         #expect(stream.write([1, 2, 3, 4, 5, 6, 7, 8]))
         #expect(!stream.write([9]))
-        stream.onRoom { told.withLock { $0 += 1 } }
+        stream.onWritable { told.withLock { $0 += 1 } }
         #expect(stream.read(maxBytes: 3) {} == .bytes([1, 2, 3]))
         #expect(told.withLock { $0 } == 0)
         #expect(stream.read(maxBytes: 3) {} == .bytes([4, 5, 6]))
@@ -62,18 +64,18 @@ import Testing
         #expect(stream.write([9]))
         #expect(stream.read(maxBytes: 9) {} == .bytes([7, 8, 9]))
         #expect(told.withLock { $0 } == 1)
-        stream.onRoom { told.withLock { $0 += 1 } }
+        stream.onWritable { told.withLock { $0 += 1 } }
         #expect(told.withLock { $0 } == 2)
     }
 
-    @Test func `a writer that waits for room is told when the reader goes away`() {
+    @Test func `a writer that waits for capacity is called back when the reader cancels`() {
         let stream = ByteStream(capacityBytes: 2)
         #expect(stream.write([1, 2]))
         let told = Mutex(false)
-        stream.onRoom { told.withLock { $0 = true } }
+        stream.onWritable { told.withLock { $0 = true } }
         stream.cancel()
         #expect(told.withLock { $0 })
-        #expect(stream.isReaderGone)
+        #expect(stream.isCancelled)
         #expect(!stream.write([3]))
     }
 }

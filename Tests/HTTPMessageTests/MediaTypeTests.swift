@@ -9,7 +9,7 @@ struct MediaTypeTests {
         ("text/x+json", false), ("application/jsonx", false),
         ("text/plain; application/json", false), ("", false), (";", false),
     ])
-    func `JSON is application/json, and what is written in it`(field: String, isJSON: Bool) {
+    func `JSON is application/json and the types based on it`(field: String, isJSON: Bool) {
         #expect(MediaType(field).isJSON == isJSON)
     }
 

@@ -8,7 +8,7 @@ struct PercentCodingTests {
             ("%c3%BC", "ü"), ("ü%20", "ü "), ("%2520", "%20"), ("%00", "\u{0}"),
             ("%", nil), ("%2", nil), ("%zz", nil), ("a%2", nil), ("%C3", nil), ("%FF", nil),
         ] as [(Substring, String?)])
-    func `an escape is decoded once, and a broken one makes it none`(
+    func `an escape is decoded once, and a broken one gives nil`(
         text: Substring, decoded: String?
     ) {
         #expect(PercentCoding.decode(text) == decoded)
@@ -20,12 +20,12 @@ struct PercentCodingTests {
     }
 
     @Test(arguments: ["%00", "a%00b", "a%20%00"] as [Substring])
-    func `where NUL is no text, an escaped one makes it none`(text: Substring) {
+    func `an escaped NUL gives nil where NUL is not allowed`(text: Substring) {
         #expect(PercentCoding.decode(text, allowsNUL: false) == nil)
         #expect(PercentCoding.decode(text) != nil)
     }
 
-    @Test func `escapes with a nought in one digit are no NUL`() {
+    @Test func `an escape with one digit 0 is no NUL`() {
         #expect(PercentCoding.decode("%20%0A%10", allowsNUL: false) == " \n\u{10}")
     }
 
@@ -35,7 +35,7 @@ struct PercentCodingTests {
             ("%", "%", false), ("%2", "%2", false), ("a%zz%41", "a%zzA", false),
             ("%%41", "%A", false),
         ] as [(Substring, String, Bool)])
-    func `bytes are decoded as far as they can be`(
+    func `lenient decoding keeps broken escapes and other bytes`(
         text: Substring, decoded: String, isWellFormed: Bool
     ) {
         #expect(PercentCoding.decodeLeniently(text.utf8) == Array(decoded.utf8))
@@ -43,7 +43,7 @@ struct PercentCodingTests {
         #expect(PercentCoding.decodeLeniently("a%E9%00".utf8) == [0x61, 0xE9, 0])
     }
 
-    @Test func `everything comes back, and nothing but unreserved characters is left bare`() {
+    @Test func `decoding reverses encoding, and only unreserved characters stay unencoded`() {
         let text = String(String.UnicodeScalarView((1..<0x250).compactMap(Unicode.Scalar.init)))
         let encoded = PercentCoding.encode(text)
         #expect(PercentCoding.decode(encoded[...]) == text)
@@ -61,12 +61,13 @@ struct PercentCodingTests {
             ("a%20b", "a b"), ("%", "%"), ("%2", "%2"), ("%zz%41", "%zzA"), ("a+b", "a+b"),
             ("%C3%BC%FF", "ü\u{FFFD}"), ("%%41", "%A"),
         ] as [(Substring, String)])
-    func `decoded leniently, what is no escape stays as it is`(text: Substring, decoded: String) {
+    func `lenient decoding keeps a percent sign without an escape`(text: Substring, decoded: String)
+    {
         #expect(PercentCoding.decodeLeniently(text) == decoded)
         #expect(PercentCoding.decodeLeniently("+\(text)"[...], plusIsSpace: true).first == " ")
     }
 
-    @Test func `an encoder leaves what it is told to leave`() {
+    @Test func `an encoder leaves the given characters unencoded`() {
         #expect(PercentCoding.encode("a/b c:$", leaving: "/$") == "a/b%20c%3A$")
     }
 }

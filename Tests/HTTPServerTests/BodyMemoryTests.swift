@@ -4,15 +4,14 @@ import Testing
 
 @testable import HTTPServer
 
-/// The memory for bodies on their way has a total, and what a client held is free again whatever becomes
-/// of its request.
+/// The total memory of request bodies, which is freed at every end of a request.
 @Suite(.timeLimit(.minutes(1))) struct BodyMemoryTests {
     private static func limits(bytes: Int = 1 << 20) -> Limits {
         var limits = Limits()
         limits.bodiesBytes = bytes
         limits.smallBodyBytes = 1000
         // On a busy machine a test may take as long as a client may.
-        limits.spareSeconds = 100
+        limits.evictionSeconds = 100
         return limits
     }
     private static let counting = TestHandler { .now(.text("\($0.body.count)")) }
@@ -31,13 +30,15 @@ import Testing
         return client.answer()
     }
 
-    /// Polls until so many bytes are free: what a client sends is taken in by another thread.
+    /// Polls until `bytes` are free: another thread reads what a client sends.
     private func wait(_ server: RunningServer, forFree bytes: Int) async {
         while server.server.freeBodyBytes != bytes, !Task.isCancelled { await Task.yield() }
         #expect(server.server.freeBodyBytes == bytes)
     }
 
-    @Test func `beyond the total a body is refused for now, and small ones are not`() async throws {
+    @Test func `a body beyond the total memory is answered 503, and a small one is accepted`()
+        async throws
+    {
         let server = try RunningServer(limits: Self.limits(bytes: 50_000), Self.counting)
         let held = holder(server, 41_000)
         await wait(server, forFree: 10_000)
@@ -46,7 +47,7 @@ import Testing
         #expect(refused.value("Retry-After") == "1")
         #expect(refused.text == #"{"error":"\#(RefusalReason.bodiesTooMany.sentence)"}"#)
         #expect(server.refusals == [.bodiesTooMany])
-        // What the refused one held is free again, and what is small needs no room.
+        // The memory of the refused body is free again, and a small body needs none.
         #expect(post(server, 10_000)?.text == "10010")
         #expect(post(server, 900)?.text == "910")
         held.send([UInt8](repeating: 0x62, count: 10))
@@ -54,7 +55,8 @@ import Testing
         await wait(server, forFree: 50_000)
     }
 
-    @Test func `what a client held is free again when it goes away`() async throws {
+    @Test func `the memory of a body is freed when its client closes the connection`() async throws
+    {
         let server = try RunningServer(limits: Self.limits(), Self.counting)
         do {
             let client = holder(server, 101_000)
@@ -64,7 +66,7 @@ import Testing
         await wait(server, forFree: 1 << 20)
     }
 
-    @Test func `what a client held is free again when its time is over`() async throws {
+    @Test func `the memory of a body is freed after the idle time`() async throws {
         var limits = Self.limits()
         limits.idleSeconds = 1
         let server = try RunningServer(limits: limits, Self.counting)
@@ -74,7 +76,7 @@ import Testing
         await wait(server, forFree: 1 << 20)
     }
 
-    @Test func `what a client held is free again when its body is too large`() async throws {
+    @Test func `the memory of a body is freed when the body is too large`() async throws {
         let server = try RunningServer(
             limits: Self.limits(),
             TestHandler(
@@ -92,7 +94,7 @@ import Testing
         #expect(client.answer()?.status == 413)
     }
 
-    @Test func `a body is held until its request is answered`() async throws {
+    @Test func `the memory of a body is held until its request is answered`() async throws {
         let (replies, replied) = AsyncStream.makeStream(of: Reply.self)
         let server = try RunningServer(
             limits: Self.limits(), TestHandler { _ in .later { replied.yield($0) } })
@@ -106,9 +108,9 @@ import Testing
         #expect(server.server.freeBodyBytes == 1 << 20)
     }
 
-    @Test func `a body that does not come to its end makes room for another`() async throws {
+    @Test func `a body that stalls is evicted for another one`() async throws {
         var limits = Self.limits(bytes: 50_000)
-        limits.spareSeconds = 0
+        limits.evictionSeconds = 0
         let server = try RunningServer(limits: limits, Self.counting)
         let stuck = holder(server, 41_000)
         await wait(server, forFree: 10_000)
@@ -123,7 +125,7 @@ import Testing
         await wait(server, forFree: 50_000)
     }
 
-    @Test func `a target of many pairs is a target like any other`() throws {
+    @Test func `a target with many query pairs is answered`() throws {
         let server = try RunningServer(.echo)
         for pairs in [899, 900, 5000, 16_000] {
             let target = "/x?" + String(repeating: "&", count: pairs)

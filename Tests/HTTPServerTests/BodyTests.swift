@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct BodyTests {
-    /// Bytes that show every shift and loss.
+    /// Bytes in which every shift and loss shows.
     private static func pattern(_ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
     }
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a body beyond bearing is cut off with 413`(isChunked: Bool) throws {
+    func `a chunked body beyond the discard limit is answered 413 and cut`(isChunked: Bool) throws {
         var limits = Limits()
         limits.discardedBodyBytes = 50_000
         let server = try RunningServer(limits: limits, Self.limited)
@@ -70,7 +70,9 @@ import Testing
         #expect(client.head() == nil)
     }
 
-    @Test func `a body announced beyond bearing is 413 before a byte of it has come`() throws {
+    @Test func `a body announced beyond the discard limit is answered 413 before its first byte`()
+        throws
+    {
         let server = try RunningServer(Self.limited)
         let client = server.client()
         client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\n\r\n")
@@ -78,7 +80,7 @@ import Testing
         #expect(client.head() == nil)
     }
 
-    @Test func `a client that asks first gets 100 Continue and then its answer`() throws {
+    @Test func `a client with Expect gets 100 Continue and then its answer`() throws {
         let server = try RunningServer(Self.limited)
         let client = server.client()
         client.send(
@@ -88,7 +90,7 @@ import Testing
         #expect(client.answer()?.text == "3")
     }
 
-    @Test func `a client that asks first and is refused sends no body`() throws {
+    @Test func `a client with Expect is refused before it sends its body`() throws {
         let handled = Mutex(0)
         let server = try RunningServer(
             TestHandler(
@@ -104,7 +106,7 @@ import Testing
         #expect(handled.withLock { $0 } == 0)
     }
 
-    @Test func `a refusal answers a request with a body and closes, one without and goes on`()
+    @Test func `a refusal closes the connection of a request with a body, and keeps one without`()
         throws
     {
         let server = try RunningServer(
@@ -133,7 +135,7 @@ import Testing
         #expect(get?.text == "12345")
     }
 
-    @Test func `204 has no length and leaves the connection in step`() throws {
+    @Test func `204 has no length, and the next answer is read correctly`() throws {
         let server = try RunningServer(
             TestHandler { request in
                 .now(
@@ -151,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1234])
-    func `304 tells the length of the unchanged page or none`(length: Int) throws {
+    func `304 has the length of the unchanged page or none`(length: Int) throws {
         let server = try RunningServer(
             TestHandler { request in
                 let body = [UInt8](repeating: 1, count: length)

@@ -3,18 +3,18 @@ import HTTPServer
 import HTTPTypes
 import Testing
 
-/// Clients that take what there is, and the others who are served all the same.
+/// Clients at the limit of connections: useless ones are evicted, and others are served.
 @Suite(.timeLimit(.minutes(1))) struct CrowdTests {
     private static let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 
     private static func limits(connections: Int) -> Limits {
         var limits = Limits()
         limits.connections = connections
-        limits.spareSeconds = 1
+        limits.evictionSeconds = 1
         return limits
     }
 
-    @Test func `slow senders on every connection keep nobody out`() throws {
+    @Test func `slow senders on every connection do not block new clients`() throws {
         let server = try RunningServer(limits: Self.limits(connections: 4), .echo)
         let slow = (0..<4).map { _ in server.client() }
         for client in slow { client.send("GET / HTTP/1.1\r\nHost:") }
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `an idle connection makes room, one that is being answered does not`() async throws {
+    @Test func `an idle connection is evicted, one that is being answered is not`() async throws {
         let (replies, replied) = AsyncStream.makeStream(of: Reply.self)
         let server = try RunningServer(
             limits: Self.limits(connections: 2),
@@ -49,7 +49,8 @@ import Testing
         #expect(waiting.answer()?.text == "patience")
     }
 
-    @Test func `a reader that does not read is given up, and others are served meanwhile`() throws {
+    @Test func `an answer that is not read is cut, and other clients are served meanwhile`() throws
+    {
         var limits = Limits()
         limits.idleSeconds = 1
         let body = [UInt8](repeating: 0x61, count: 32 << 20)
@@ -64,12 +65,12 @@ import Testing
         let other = server.client()
         other.send(Self.get)
         #expect(other.answer()?.text == "small")
-        // The answer was cut: what the kernel had taken arrives, the rest never does.
+        // The answer was cut: only the bytes in the kernel's buffer arrive.
         #expect([watch.next(), watch.next()].contains { $0.head?.path == "/big" && !$0.isWhole })
         #expect(slow.answer() == nil)
     }
 
-    @Test func `readers that do not read on any connection keep nobody out`() throws {
+    @Test func `unread answers on every connection do not block new clients`() throws {
         let body = [UInt8](repeating: 0x61, count: 32 << 20)
         let server = try RunningServer(
             limits: Self.limits(connections: 4),
@@ -85,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `streams that are idle because nothing is written keep their connections`() throws {
+    @Test func `idle streams keep their connections`() throws {
         let stream = ByteStream()
         let server = try RunningServer(
             limits: Self.limits(connections: 2),
@@ -109,9 +110,9 @@ import Testing
         #expect(listening.chunk() == Array("two".utf8))
     }
 
-    @Test func `clients that leave in mid-request hold nobody up`() throws {
+    @Test func `clients that close in mid-request do not block new clients`() throws {
         var limits = Self.limits(connections: 8)
-        limits.spareSeconds = 30
+        limits.evictionSeconds = 30
         let server = try RunningServer(limits: limits, .echo)
         for _ in 0..<100 { server.client().send("GET / HTTP/1.1\r\nHost:") }
         let other = server.client()

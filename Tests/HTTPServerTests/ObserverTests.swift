@@ -3,7 +3,7 @@ import HTTPServer
 import HTTPTypes
 import Testing
 
-/// What an observer is told of requests that are over.
+/// The reports to an observer about requests that have ended.
 @Suite(.timeLimit(.minutes(1))) struct ObserverTests {
     private static let handler = TestHandler(
         admission: { request in
@@ -35,7 +35,7 @@ import Testing
         ("GET", "/now", HTTPResponse.Status.ok, 3), ("HEAD", "/now", .ok, 0),
         ("GET", "/later", .ok, 5), ("GET", "/stream", .ok, 8), ("GET", "/no", .forbidden, 2),
     ])
-    func `each way to answer is told, with head, status and bytes`(
+    func `each kind of answer is reported with head, status and bytes`(
         method: String, path: String, status: HTTPResponse.Status, bytes: Int
     ) throws {
         let ended = try observed(
@@ -48,7 +48,7 @@ import Testing
         #expect(ended.isWhole && ended.duration > .zero)
     }
 
-    @Test func `a torn answer is not told as whole`() throws {
+    @Test func `an incomplete answer is reported as incomplete`() throws {
         let ended = try observed("GET /torn HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(ended.status == .ok && !ended.isWhole)
     }
@@ -60,7 +60,7 @@ import Testing
             true
         ),
     ])
-    func `what the server refuses by itself is told`(
+    func `a refusal of the server is reported`(
         text: String, status: HTTPResponse.Status, hasHead: Bool
     ) throws {
         let ended = try observed(text)
@@ -68,7 +68,8 @@ import Testing
         #expect((ended.head != nil) == hasHead)
     }
 
-    @Test func `who does not watch when a request begins is not told of it`() throws {
+    @Test func `a request is not reported when the observer did not watch at its beginning`() throws
+    {
         let watch = RequestWatch()
         let server = try RunningServer(observer: watch, Self.handler)
         let client = server.client()
@@ -77,7 +78,7 @@ import Testing
             client.send("GET /\(isWatching) HTTP/1.1\r\nHost: h\r\n\r\n")
             #expect(client.answer()?.text == "now")
         }
-        // Stopping waits until every request is over.
+        // The stop waits until every request has ended.
         server.server.stop()
         #expect(watch.all.map(\.head?.path) == ["/true"])
     }

@@ -6,7 +6,7 @@ final class RawClient {
     private var buffered: ArraySlice<UInt8> = []
     private var isTimedOut = false
 
-    /// An answer as it stood on the wire.
+    /// An answer as it was sent.
     struct Answer: Equatable, Sendable {
         var status: Int
         /// The header lines in order, as they came.
@@ -50,7 +50,7 @@ final class RawClient {
         precondition(result == 0, "connect")
     }
 
-    /// Connects to a Unix socket; nil when nobody answers there.
+    /// Connects to a Unix socket; nil if no process listens on it.
     init?(unix path: String) {
         descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
@@ -86,10 +86,10 @@ final class RawClient {
     @discardableResult
     func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-    /// Tells the server that no more bytes come, still reading.
+    /// Closes the sending side; the client still reads.
     func closeSending() { _ = shutdown(descriptor, CInt(SHUT_WR)) }
 
-    /// Reads more when all is used up; false at the connection's end, after a reset or ten seconds.
+    /// Reads more bytes if all are used; false at the end of the connection, after a reset or ten seconds.
     private func fill() -> Bool {
         if !buffered.isEmpty { return true }
         var bytes = [UInt8](repeating: 0, count: 64 * 1024)

@@ -1,12 +1,13 @@
 import Dispatch
 import HTTPMessage
-import HTTPServer
 import HTTPTypes
 import Synchronization
 import Testing
 
+@testable import HTTPServer
+
 @Suite(.timeLimit(.minutes(1))) struct ReplyTests {
-    /// A handler that hands each reply and its path to the test.
+    /// A handler that gives each reply, with its path, to the test.
     private static func waiting() -> (TestHandler, AsyncStream<(Reply, String)>) {
         let (replies, replied) = AsyncStream.makeStream(of: (Reply, String).self)
         let handler = TestHandler { request in
@@ -75,14 +76,14 @@ import Testing
         }
     }
 
-    @Test func `a reply that nobody keeps is answered 500`() throws {
+    @Test func `a dropped reply is answered 500`() throws {
         let server = try RunningServer(TestHandler { _ in .later { _ in } })
         let (answer, closed) = server.exchange("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(answer?.status == 500)
         #expect(!closed)
     }
 
-    @Test func `a client that leaves while it waits disturbs nobody`() async throws {
+    @Test func `a client that closes while it waits does not affect others`() async throws {
         let (handler, replies) = Self.waiting()
         let server = try RunningServer(handler)
         do {
@@ -100,7 +101,7 @@ import Testing
         await server.server.stop()
     }
 
-    @Test func `a reply knows whether its client has left, or has its answer`() async throws {
+    @Test func `a reply reports whether its client has closed or was answered`() async throws {
         let (handler, replies) = Self.waiting()
         let server = try RunningServer(handler)
         var leaving: RawClient? = server.client()
@@ -124,7 +125,7 @@ import Testing
         #expect(staying.answer()?.text == "/here")
     }
 
-    @Test func `work for a reply is in vain once the server stops`() async throws {
+    @Test func `a reply reports that the server has stopped`() async throws {
         let (handler, replies) = Self.waiting()
         let server = try RunningServer(handler)
         let client = server.client()
@@ -168,7 +169,6 @@ import Testing
                 if others > 0 { clashes.withLock { $0 += 1 } }
                 return .now(.text("\(sum)"))
             })
-        #expect(server.server.workerCount == workers)
         let clients = (0..<32).map { _ in server.client() }
         for _ in 0..<10 {
             for client in clients {

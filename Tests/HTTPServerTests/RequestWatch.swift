@@ -2,7 +2,7 @@ import Dispatch
 import HTTPServer
 import Synchronization
 
-/// An observer that keeps every request that it is told of.
+/// An observer that keeps every reported request.
 final class RequestWatch: RequestObserver {
     private let watching = Atomic<Bool>(true)
     private let seen = Mutex<[EndedRequest]>([])

@@ -3,7 +3,7 @@ import HTTPServer
 import HTTPTypes
 import Testing
 
-/// Heads behind another one of their connection: each is read by itself.
+/// Heads after another one on the same connection: each is parsed by itself.
 @Suite(.timeLimit(.minutes(1))) struct SameHeadTests {
     private static let line = " HTTP/1.1\r\nHost: h\r\nX-A: 1\r\n"
 
@@ -37,7 +37,7 @@ import Testing
         ("G{T / HTTP/1.1\r\nHost: h\r\nX-A: 1\r\n\r\n", .method),
         ("GET / HTTP/1.1\r\nX-A: 1\r\n\r\n", .missingHost),
     ])
-    func `what breaks the rules is refused behind a good head too`(
+    func `an invalid head is refused after a valid one too`(
         text: String, reason: RefusalReason
     ) throws {
         let server = try RunningServer(.echo)

@@ -65,7 +65,7 @@ import Testing
         #expect(throws: StartFailure.invalidAddress(text)) { try ListenAddress(text) }
     }
 
-    @Test func `a socket that was opened by somebody else is served`() async throws {
+    @Test func `a listening socket of another program is adopted`() async throws {
         let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         #expect(throws: StartFailure.notListening(descriptor: descriptor)) {
             try Self.server([], sockets: [descriptor]).start()
@@ -79,7 +79,7 @@ import Testing
         await server.stop()
     }
 
-    @Test func `connections beyond the limit wait for room`() throws {
+    @Test func `connections beyond the limit wait until one closes`() throws {
         var limits = Limits()
         limits.connections = 2
         let server = try RunningServer(limits: limits, .echo)

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPMessage
 import HTTPServer
 import HTTPTypes
@@ -23,7 +24,7 @@ import Testing
     private static let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
     private static let plain = "GET /plain HTTP/1.1\r\nHost: h\r\n\r\n"
 
-    @Test func `events arrive as they are written and the connection lives on`() async throws {
+    @Test func `events arrive as they are written, and the connection stays open`() async throws {
         let (handler, streams) = Self.streaming()
         let server = try RunningServer(handler)
         let client = server.client()
@@ -58,7 +59,9 @@ import Testing
         #expect(client.answer()?.body == sent)
     }
 
-    @Test func `a stream that is torn before a byte closes the connection without a head`() throws {
+    @Test func `a stream that fails before its first byte closes the connection without a head`()
+        throws
+    {
         let server = try RunningServer(
             TestHandler { _ in
                 let stream = ByteStream()
@@ -114,7 +117,7 @@ import Testing
     }
 
     @Test(arguments: [0, 3])
-    func `a writer hears at once that its idle client has gone`(written: Int) async throws {
+    func `a writer is called back at once when its idle client closes`(written: Int) async throws {
         let (handler, streams) = Self.streaming()
         let server = try RunningServer(handler)
         let (gone, went) = AsyncStream.makeStream(of: Void.self)
@@ -155,5 +158,16 @@ import Testing
             events.insert(String(decoding: chunk ?? [], as: UTF8.self))
         }
         #expect(events == Set((0..<120).map { "event \($0)" }))
+    }
+}
+
+/// The threads of this process.
+private enum ProcessThreads {
+    static var count: Int {
+        guard let folder = unsafe opendir("/proc/self/task") else { return 0 }
+        defer { unsafe closedir(folder) }
+        var count = -2  // "." and ".."
+        while unsafe readdir(folder) != nil { count += 1 }
+        return count
     }
 }

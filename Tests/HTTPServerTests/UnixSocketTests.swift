@@ -22,7 +22,7 @@ import Testing
             try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
     }
 
-    @Test func `a Unix socket is its owner's alone, answers, and is gone after the stop`()
+    @Test func `a Unix socket has mode 0600, answers, and is removed by the stop`()
         async throws
     {
         let path = Self.path()
@@ -36,14 +36,14 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func `a socket that a dead server left is replaced, one that answers is not`()
+    @Test func `the socket of a crashed server is replaced, one that answers is not`()
         async throws
     {
         let path = Self.path()
         let first = Self.server(path)
         _ = try first.start()
         #expect(throws: StartFailure.addressInUse(path)) { try Self.server(path).start() }
-        // A hard link keeps the file of the dead server.
+        // A hard link keeps the file of the stopped server.
         try FileManager.default.linkItem(atPath: path, toPath: path + "2")
         await first.stop()
         let second = Self.server(path + "2")

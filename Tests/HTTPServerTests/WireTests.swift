@@ -103,7 +103,7 @@ import Testing
             .fieldCount
         ),
     ])
-    func `what could be read in two ways is refused and the connection closed`(
+    func `an ambiguous request is refused and the connection closed`(
         request: String, reason: RefusalReason
     ) throws {
         let server = try RunningServer(.echo)
@@ -122,7 +122,7 @@ import Testing
         ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n", 413),
         ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
     ])
-    func `what libmicrohttpd refuses by itself is counted too`(
+    func `a refusal of libmicrohttpd is counted`(
         request: String, status: Int
     ) throws {
         let server = try RunningServer(.echo)
@@ -146,7 +146,7 @@ import Testing
         #expect(server.refusals == [.targetLength, .headLength])
     }
 
-    @Test func `a target and a head up to their limits are understood`() throws {
+    @Test func `a target and a head up to their limits are accepted`() throws {
         let limits = Limits()
         let server = try RunningServer(limits: limits, .echo)
         let target = "/" + String(repeating: "a", count: limits.targetBytes - 1)
@@ -160,7 +160,7 @@ import Testing
         #expect(longer.answer?.status == 431)
     }
 
-    @Test func `what is too long even for libmicrohttpd is refused and counted too`() throws {
+    @Test func `a head too long for libmicrohttpd is refused and counted`() throws {
         let server = try RunningServer(.echo)
         let long = String(repeating: "a", count: 200_000)
         #expect(server.exchange("GET /\(long) HTTP/1.1\r\nHost: a\r\n\r\n").closed)
@@ -180,7 +180,7 @@ import Testing
         #expect(server.refusals == [.unreadable, .unreadable, .unreadable])
     }
 
-    @Test func `a connection that says nothing is not counted as a refusal`() throws {
+    @Test func `a connection without a byte is not counted as a refusal`() throws {
         let server = try RunningServer(.echo)
         do {
             let silent = server.client()
@@ -192,7 +192,7 @@ import Testing
         #expect(server.refusals.isEmpty)
     }
 
-    @Test func `a bare line feed ends a line and shifts nothing`() throws {
+    @Test func `a bare line feed ends a line`() throws {
         let server = try RunningServer(.echo)
         let client = server.client()
         client.send(
@@ -203,7 +203,7 @@ import Testing
         #expect(client.answer()?.text == "GET /2\nauthority i\n")
     }
 
-    @Test func `a sender of single bytes is understood`() throws {
+    @Test func `a request sent byte by byte is answered`() throws {
         let server = try RunningServer(.echo)
         let client = server.client()
         for byte in "PUT /s HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n".utf8 {
@@ -233,7 +233,7 @@ import Testing
     @Test(arguments: [
         "G", "GET / HTTP/1.1\r\nHost:", "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc",
     ])
-    func `a request that does not end is cut off in time`(start: String) throws {
+    func `a request that does not end is cut after the request time`(start: String) throws {
         var limits = Limits()
         limits.requestSeconds = 1
         let server = try RunningServer(limits: limits, .echo)
@@ -243,7 +243,7 @@ import Testing
         #expect(isClosed)
     }
 
-    @Test func `a request that waits for its reply is not cut off`() async throws {
+    @Test func `a request that waits for its reply is not cut`() async throws {
         let (replies, replied) = AsyncStream.makeStream(of: Reply.self)
         var limits = Limits()
         limits.requestSeconds = 1
@@ -260,7 +260,7 @@ import Testing
         #expect(waiting.answer()?.text == "patience")
     }
 
-    @Test func `a head that stalls is cut off after the idle time`() throws {
+    @Test func `a head that stalls is cut after the idle time`() throws {
         var limits = Limits()
         limits.idleSeconds = 1
         let server = try RunningServer(limits: limits, .echo)

@@ -44,7 +44,7 @@ def test_an_unmodified_client_works_at_its_own_address_and_history_names_it(worl
     assert address["name"] == "phone" and address["lastUsedAt"]
 
 
-def test_with_capability_plain_tables_is_shut_and_nothing_happens(world):
+def test_with_capability_access_plain_tables_is_401_without_effect(world):
     backend, proxy = world
     for method in ("GET", "POST"):
         answer = proxy.request(method, "/tables/todoitem", json={"text": "no"} if method == "POST" else None)
@@ -58,7 +58,7 @@ def test_with_capability_plain_tables_is_shut_and_nothing_happens(world):
     assert reasons["capability"]["count"] == 2
 
 
-def test_a_revoked_address_is_useless_at_once_and_after_a_restart(world):
+def test_a_revoked_address_is_invalid_at_once_and_after_a_restart(world):
     _, proxy = world
     phone, tablet = add(proxy, "phone"), add(proxy, "tablet")
     assert phone.request("GET", "/tables/todoitem").status_code == 200
@@ -94,14 +94,14 @@ def test_a_secret_is_kept_nowhere(world):
 
 
 @pytest.mark.parametrize("secret", ["", "x", "A" * 43, "%41" * 43, "..", "a?b=c"])
-def test_a_guessed_address_gets_nothing(world, secret):
+def test_a_guessed_address_is_refused(world, secret):
     _, proxy = world
     answer = proxy.request("GET", f"/c/{secret}/tables/todoitem")
     # A client library resolves the dots to the plain address, which is closed.
     assert answer.status_code in (401, 400), answer.text
 
 
-def test_an_address_does_not_lead_to_the_operator_api_nor_around_the_origin_rule(world):
+def test_an_address_reaches_no_operator_api_and_obeys_the_origin_rule(world):
     _, proxy = world
     phone = add(proxy, "phone")
     assert phone.request("GET", "/-/api/v1/status").status_code == 401
@@ -143,7 +143,7 @@ def test_a_unix_socket_for_this_user_alone(start, tmp_path):
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
-def test_another_user_gets_neither_in_by_the_socket_nor_at_the_files(start):
+def test_another_user_can_use_neither_the_socket_nor_the_files(start):
     with tempfile.TemporaryDirectory(prefix="understudy-") as folder:
         os.chmod(folder, 0o755)
         backend = start.backend()
@@ -186,7 +186,7 @@ def test_sessions_are_listed_and_revoked_by_command(start):
     assert mine.get().status_code == 200
 
 
-def test_a_link_is_good_once_and_signing_out_ends_the_session(start):
+def test_a_link_works_once_and_a_sign_out_ends_the_session(start):
     proxy = start.proxy(start.backend().url)
     browser = Browser(proxy, "b")
     link = proxy.operator("POST", "/links", expect=201, json={})["url"].split("#link=")[1]
@@ -223,7 +223,7 @@ def test_every_file_is_private_after_every_kind_of_work(start, tmp_path):
         (lambda folder: (folder / "stores" / "anonymous" / "store.sqlite").chmod(0o640), "chmod -R go="),
     ],
 )
-def test_a_start_on_loose_files_is_refused_with_the_command_that_mends_it(start, loosen, mend):
+def test_a_start_on_files_open_to_others_is_refused_with_a_repair_command(start, loosen, mend):
     proxy = start.proxy(start.backend().url)
     proxy.stop()
     loosen(proxy.folder)

@@ -35,7 +35,7 @@ def world(tmp_path_factory):
     ("GET", "/-/sw.js", ["Service-Worker: script"], 403),
     ("GET", "/-//livez", [], 400), ("GET", "//-/livez", [], 400), ("TRACE", "/-/livez", [], 405),
 ])
-def test_every_answer_is_closed(world, method, target, fields, status):
+def test_every_answer_has_the_security_fields(world, method, target, fields, status):
     _, proxy = world
     fields = [f"Authorization: Bearer {proxy.token}" if one == "TOKEN" else one for one in fields]
     got, answer = raw(proxy.port, target, method, fields)
@@ -48,7 +48,7 @@ def test_every_answer_is_closed(world, method, target, fields, status):
     assert "frame-ancestors 'none'" in said["content-security-policy"]
 
 
-def test_the_dashboard_runs_its_own_scripts_alone(world):
+def test_the_dashboard_runs_only_its_own_scripts(world):
     _, proxy = world
     for host in ("127.0.0.1", "localhost"):
         answer = requests.get(f"http://{host}:{proxy.port}/-/", timeout=10)
@@ -89,7 +89,7 @@ def test_health_and_metrics_name_no_user(world):
     assert full["checks"][2]["detail"] == "3 of 3 go round"
 
 
-def test_readiness_is_proved_at_most_once_a_second(start):
+def test_readiness_writes_at_most_once_a_second(start):
     proxy = start.proxy(start.backend().url, "--sync", "manual")
     file = proxy.folder / "stores/anonymous/store.sqlite"
 
@@ -109,13 +109,13 @@ def test_readiness_is_proved_at_most_once_a_second(start):
     assert len(seen) <= took + 3, (len(seen), took)
 
 
-def test_a_null_origin_is_warned_of_at_the_start(start):
+def test_a_null_origin_gives_a_warning_at_the_start(start):
     proxy = start.proxy(start.backend().url, "--allow-origin", "null")
     assert "--allow-origin null lets every page" in proxy.program.output
     assert any("--allow-origin null" in warning for warning in proxy.status()["warnings"])
 
 
-def test_the_faults_of_a_backend_are_set_by_its_own_name_alone(start):
+def test_the_faults_of_a_backend_are_set_only_at_its_own_host(start):
     backend = start.backend("--faults")
     ask = lambda host: requests.get(
         backend.url + "/-/effects", headers={"Host": host, **ZUMO}, timeout=10).status_code

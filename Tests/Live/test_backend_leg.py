@@ -66,7 +66,7 @@ def test_a_certificate_of_a_named_authority_is_trusted(start, servers, tmp_path)
     assert [one[0] for one in backend.writes] == ["POST"]
 
 
-def test_a_backend_that_speaks_http_2_is_spoken_to_in_it(start, servers, tmp_path):
+def test_a_backend_with_http_2_gets_http_2(start, servers, tmp_path):
     certificate, key = make_certificate(tmp_path, "front")
     backend, log = servers(), tmp_path / "access.log"
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -96,7 +96,7 @@ def test_a_backend_that_speaks_http_2_is_spoken_to_in_it(start, servers, tmp_pat
 
 
 @pytest.mark.parametrize("trouble", ["unknown authority", "another name", "TLS 1.1"])
-def test_a_backend_that_cannot_prove_itself_gets_nothing(start, servers, tmp_path, trouble):
+def test_a_backend_without_a_trusted_certificate_gets_nothing(start, servers, tmp_path, trouble):
     names = "DNS:elsewhere.example" if trouble == "another name" else "IP:127.0.0.1"
     pair = make_certificate(tmp_path, "own", names)
     highest = ssl.TLSVersion.TLSv1_1 if trouble == "TLS 1.1" else None
@@ -118,7 +118,7 @@ def test_a_backend_that_cannot_prove_itself_gets_nothing(start, servers, tmp_pat
     assert proxy.get(item["id"]).status_code == 200
 
 
-def test_the_clients_certificate_is_shown_where_named(start, servers, tmp_path):
+def test_a_configured_client_certificate_is_sent(start, servers, tmp_path):
     server, client = make_certificate(tmp_path, "server"), make_certificate(tmp_path, "client")
     backend = servers(context=tls(*server, client_authority=client[0]))
     proxy = start.proxy(
@@ -150,13 +150,13 @@ def test_the_clients_certificate_is_shown_where_named(start, servers, tmp_path):
         ("http://[::1]:18999", ["--listen", "127.0.0.1:18999"], "--listen"),
     ],
 )
-def test_an_unsafe_way_is_refused_at_the_start(start, tmp_path, backend, arguments, says):
+def test_an_unsafe_connection_is_refused_at_the_start(start, tmp_path, backend, arguments, says):
     refused = start.program("serve", "--backend", backend, "--data", tmp_path / "d", *arguments)
     assert refused.process.wait(10) == 2
     wait_until(lambda: says in refused.output, 5, says)
 
 
-def test_a_loose_key_is_refused_with_the_command_that_mends_it(start, tmp_path):
+def test_a_key_open_to_others_is_refused_with_a_repair_command(start, tmp_path):
     certificate, key = make_certificate(tmp_path, "own")
     key.chmod(0o644)
     refused = start.program(
@@ -167,12 +167,12 @@ def test_a_loose_key_is_refused_with_the_command_that_mends_it(start, tmp_path):
     wait_until(lambda: f"chmod 600 '{key}'" in refused.output, 5)
 
 
-def test_plain_http_to_another_machine_goes_where_it_is_allowed(start, tmp_path):
+def test_plain_http_to_another_machine_works_where_it_is_allowed(start, tmp_path):
     proxy = start.proxy("http://contoso.invalid", "--allow-plain-http", "--sync", "manual")
     assert proxy.insert({"text": "kept"})
 
 
-def test_a_proxy_is_used_where_named_and_never_from_the_environment(start, servers):
+def test_a_proxy_is_used_if_configured_and_never_from_the_environment(start, servers):
     def forward(handler, body):
         assert handler.path.startswith("http://")
         honest(handler, body)
@@ -221,7 +221,7 @@ def test_a_redirect_is_never_followed_with_a_token_or_a_row(start, servers, stat
     assert proxy.status()["ledger"]["applied"] == 0
 
 
-def test_no_request_leads_to_another_host_than_the_backend(start, servers):
+def test_no_request_is_sent_to_another_host_than_the_backend(start, servers):
     backend, trap = servers(), Trap()
     proxy = start.proxy(backend.url, "--sync", "manual")
     evil = f"127.0.0.1:{trap.port}"

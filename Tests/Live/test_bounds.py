@@ -22,7 +22,7 @@ def proxy(tmp_path_factory):
 
 
 def served(proxy, seconds=8):
-    """Another client reads, writes and sees the state without delay."""
+    """Another client reads, writes and gets the status without delay."""
     began = time.monotonic()
     url, options = proxy.url + "/tables/todoitem", {"headers": ZUMO, "timeout": 2 * seconds}
     assert requests.get(url + "/small", **options).status_code == 200
@@ -120,7 +120,7 @@ def test_depth_of_a_query(proxy):
     served(proxy)
 
 
-def test_a_query_that_needs_much_work_delays_nobody(proxy):
+def test_a_costly_query_does_not_delay_other_clients(proxy):
     slow = {"$filter": "substringof('" + "y" * 500 + "', concat(text, text)) or length(text) eq -1"}
     proxy.request("GET", "/tables/todoitem", params=slow)
     served(proxy)

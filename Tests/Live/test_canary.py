@@ -29,7 +29,7 @@ def world(start, request):
     return backend, proxy
 
 
-def test_after_a_full_run_no_token_and_no_content_is_where_it_does_not_belong(world, tmp_path):
+def test_after_a_full_run_tokens_and_contents_are_only_in_allowed_places(world, tmp_path):
     backend, proxy = world
     ana = sign_in(proxy, "ana")
     # Everything that writes files or logs: a push, a conflict, a refusal, a failure, offline, a restart.

@@ -51,7 +51,7 @@ def commands(program):
     return list(walk(json.loads(dump.stdout)["command"], []))
 
 
-def test_every_command_explains_itself(person, program):
+def test_every_command_has_a_help_text(person, program):
     for words, command in commands(program):
         told = person.run(*words, "--help").stdout
         assert "OVERVIEW:" in told and "USAGE:" in told, words
@@ -141,7 +141,7 @@ def test_the_json_of_every_command_while_it_runs(world):
     assert item["id"]
 
 
-def test_giving_something_up_needs_a_yes(world):
+def test_a_discard_needs_a_confirmation(world):
     world.start_proxy()
     world.insert({"text": "keep me"})
     person = world.person
@@ -156,7 +156,7 @@ def test_giving_something_up_needs_a_yes(world):
     assert person.json("history", "--undo", entry["id"])["operation"]["state"] == "queued"
 
 
-def test_exit_codes_say_what_waits_for_a_person(world):
+def test_exit_codes_report_conflicts_and_refusals(world):
     person = world.person
     world.start_backend("--samples", "--faults")
     world.start_proxy()
@@ -197,7 +197,7 @@ def refuse_inserts(world, yes):
     assert answer.status_code < 300, answer.text
 
 
-def test_many_decisions_are_made_and_taken_back_at_once(world):
+def test_many_decisions_are_made_and_undone_at_once(world):
     person = world.person
     world.start_backend("--samples")
     world.start_proxy()
@@ -234,7 +234,7 @@ def first_id(person):
             return line["item"]["id"]
 
 
-def test_while_nothing_runs_the_commands_work_on_the_store(world):
+def test_without_a_running_understudy_commands_use_the_store(world):
     person = world.person
     world.start_proxy()
     kept = world.insert({"text": "one"})
@@ -255,7 +255,7 @@ def test_while_nothing_runs_the_commands_work_on_the_store(world):
     assert [one["itemId"] for one in listed["items"]] == [kept["id"]]
 
 
-def test_an_export_comes_back_as_operations_and_a_second_import_changes_nothing(world, program):
+def test_an_export_is_imported_as_operations_and_a_second_import_changes_nothing(world, program):
     from installed import World, make_home, remove
 
     person = world.person
@@ -360,7 +360,7 @@ def test_a_support_bundle_has_no_secrets_and_no_contents(world):
     assert stat.S_IMODE((person.home / "bundle.json").stat().st_mode) == 0o600
 
 
-def test_a_selftest_keeps_every_promise_and_a_seed_tells_the_same_story_twice(person):
+def test_a_selftest_passes_and_a_seed_gives_the_same_trace_twice(person):
     report = person.json("selftest", "--seeds", 12, "--seed-from", 3)
     assert report["seeds"] == {"from": 3, "count": 12} and report["lives"] == 12
     assert report["failures"] == [] and report["steps"] == 12 * 45

@@ -12,7 +12,7 @@ def setting(answer, name):
     return next(one for one in answer["settings"] if one["name"] == name)
 
 
-def test_the_environment_wins_over_the_file_and_each_value_says_where_it_stands(world):
+def test_the_environment_wins_over_the_file_and_each_value_has_its_origin(world):
     person = world.person
     answer = person.json("config", "show", UNDERSTUDY_SYNC="auto")
     assert answer["file"] == str(world.file)
@@ -25,7 +25,7 @@ def test_the_environment_wins_over_the_file_and_each_value_says_where_it_stands(
     assert "# log-level = notice  (default)" in told
 
 
-def test_a_wrong_value_in_the_file_names_line_value_and_what_is_allowed(world):
+def test_an_invalid_value_in_the_file_is_reported_with_line_and_allowed_values(world):
     world.configure("backend = http://127.0.0.1:9\n\nlisten = 0.0.0.0:80\n")
     said = world.person.run("serve", expect=2).stderr
     assert said == (
@@ -37,7 +37,7 @@ def test_a_wrong_value_in_the_file_names_line_value_and_what_is_allowed(world):
     assert f'{world.file}:1 is "lisen = 127.0.0.1:80"' in world.person.run("status", expect=2).stderr
 
 
-def test_config_init_writes_a_commented_file_that_says_nothing_yet(person):
+def test_config_init_writes_a_file_with_only_comments(person):
     person.run("config", "init")
     answer = person.json("config", "show")
     assert answer["file"].endswith(".config/understudy/understudy.conf")
@@ -58,7 +58,7 @@ def test_config_init_writes_a_commented_file_that_says_nothing_yet(person):
     }
 
 
-def test_every_option_of_serve_can_stand_in_the_file(person, program):
+def test_every_option_of_serve_is_a_setting_of_the_file(person, program):
     dump = subprocess.run(
         [program, "--experimental-dump-help"], capture_output=True, text=True, check=True
     )
@@ -71,7 +71,7 @@ def test_every_option_of_serve_can_stand_in_the_file(person, program):
     assert names <= options
 
 
-def test_a_header_that_must_not_be_sent_on_stops_the_start(person):
+def test_a_header_that_must_not_be_forwarded_stops_the_start(person):
     for name in (
         "Host", "content-length", "Content-Type", "Transfer-Encoding", "Connection", "Keep-Alive",
         "Proxy-Authorization", "Authorization", "Cookie", "X-ZUMO-AUTH", "x-zumo-application",
@@ -102,7 +102,7 @@ def logged(process):
     return [json.loads(line) for line in process.said().splitlines() if line.startswith("{")]
 
 
-def test_sighup_takes_over_what_can_change_and_says_what_cannot(world):
+def test_sighup_applies_reloadable_settings_and_logs_the_others(world):
     world.start_proxy()
     text = world.file.read_text()
     port = free_port()
@@ -131,7 +131,7 @@ def test_sighup_takes_over_what_can_change_and_says_what_cannot(world):
         assert answer.status_code not in (403, 421), fields
 
 
-def test_a_reload_shuts_a_door_and_changes_how_the_log_is_written(world):
+def test_a_reload_changes_the_access_to_tables_and_the_log_format(world):
     world.configure(world.file.read_text() + "allow-host = box:8080\n")
     world.start_proxy()
     ask = {"headers": {"Host": "box:8080"}, "timeout": 5}
@@ -149,7 +149,7 @@ def test_a_reload_shuts_a_door_and_changes_how_the_log_is_written(world):
     assert plain.status_code == 401
 
 
-def test_a_reload_with_a_wrong_value_changes_nothing(world):
+def test_a_reload_with_an_invalid_value_changes_nothing(world):
     world.start_proxy()
     world.configure(world.file.read_text() + "policy = todoitem=sometimes\n")
     world.proxy.send_signal(signal.SIGHUP)

@@ -48,7 +48,7 @@ def test_a_choice_reaches_both_sides(start, choice, item, expected):
     assert proxy.operator("GET", "/conflicts")["items"] == []
 
 
-def test_left_pending_it_stays_a_conflict_and_blocks_nothing_else(start):
+def test_an_open_conflict_blocks_no_other_item(start):
     backend, proxy, conflict = make_conflict(start)
     other = proxy.insert({"text": "not held back"})
     assert proxy.sync()["push"]["applied"] == 1
@@ -58,7 +58,7 @@ def test_left_pending_it_stays_a_conflict_and_blocks_nothing_else(start):
     assert backend.get("eggs").json()["text"] == "Buy organic eggs"
 
 
-def test_when_the_servers_row_changes_before_the_choice_arrives_the_conflict_comes_back(start):
+def test_a_change_of_the_servers_row_before_the_choice_arrives_opens_the_conflict_again(start):
     backend, proxy, conflict = make_conflict(start)
     proxy.operator(
         "POST",

@@ -26,7 +26,7 @@ def world(start, backend):
     return backend, start.proxy(backend.url, "--sync", "manual", "--dashboard-listen", f"127.0.0.1:{port}"), port
 
 
-def test_each_port_has_its_own_and_nothing_of_the_other(world):
+def test_each_port_has_only_its_own_paths(world):
     backend, proxy, port = world
     backend.requests.clear()
     clients = lambda target, method="GET", fields=(): raw(proxy.port, target, method, fields)
@@ -58,7 +58,7 @@ def test_each_port_has_its_own_and_nothing_of_the_other(world):
     assert reasons["wrong-port"] == 9
 
 
-def test_links_addresses_status_and_commands_know_both(world):
+def test_links_status_and_commands_use_the_right_port(world):
     _, proxy, port = world
     wait_until(lambda: f"http://127.0.0.1:{port}/-/#link=" in proxy.program.output, 5, "the link of the start")
     for number, base in enumerate((proxy.url, f"http://127.0.0.1:{port}", f"http://localhost:{port}")):
@@ -75,7 +75,7 @@ def test_links_addresses_status_and_commands_know_both(world):
     assert f":{port}/-/#link=" in proxy.command("open", "--print-only").stdout
 
 
-def test_a_session_is_good_at_the_dashboards_port_alone(world):
+def test_a_session_is_valid_only_at_the_dashboards_port(world):
     _, proxy, port = world
     link = proxy.operator("POST", "/links", expect=201, json={})["url"].split("#link=")[1]
     browser = requests.Session()
@@ -86,7 +86,7 @@ def test_a_session_is_good_at_the_dashboards_port_alone(world):
         assert browser.get(f"http://127.0.0.1:{at}/-/api/v1/status", headers=headers, timeout=10).status_code == status
 
 
-def test_one_port_for_both_is_refused_and_without_the_option_both_are_one(start, backend):
+def test_the_same_port_for_both_is_refused_and_is_the_default_without_the_option(start, backend):
     port = free_port()
     program = start.program(
         "serve", "--backend", backend.url, "--listen", f"127.0.0.1:{port}", "--dashboard-listen", f"127.0.0.1:{port}")
@@ -97,7 +97,7 @@ def test_one_port_for_both_is_refused_and_without_the_option_both_are_one(start,
     assert b"sandbox" in raw(proxy.port, "/api/page")[1]
 
 
-def test_it_stands_in_the_file_and_a_reload_leaves_it(start, backend, tmp_path):
+def test_the_setting_is_in_the_file_and_a_reload_does_not_change_it(start, backend, tmp_path):
     first, second = free_port(), free_port()
     file = tmp_path / "understudy.conf"
     file.write_text(f"dashboard-listen = 127.0.0.1:{first}\n")
@@ -111,7 +111,7 @@ def test_it_stands_in_the_file_and_a_reload_leaves_it(start, backend, tmp_path):
     assert raw(first, "/-/")[0] == 200 and raw(proxy.port, "/-/app.js")[0] == 404
 
 
-def test_doctor_looks_at_both_addresses(start, backend, tmp_path):
+def test_doctor_checks_both_addresses(start, backend, tmp_path):
     first, second = free_port(), free_port()
     file = tmp_path / "understudy.conf"
 

@@ -17,7 +17,7 @@ SEED = int(os.environ.get("DISK_SEED", "1"))
 KINDS = ["write", "write", "short", "sync", "sync", "truncate", "open", "read"]
 
 
-def test_no_failed_call_to_the_disk_loses_what_was_acknowledged(start, tmp_path):
+def test_no_failed_disk_call_loses_an_acknowledged_write(start, tmp_path):
     print(f"DISK_SEED={SEED} DISK_FAULTS={FAULTS}")
     plan = random.Random(SEED)
     backend = start.backend()

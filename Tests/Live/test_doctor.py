@@ -1,4 +1,4 @@
-"""The doctor finds what is wrong and says what to do."""
+"""`understudy doctor` finds faults and gives advice."""
 
 import contextlib
 import http.server
@@ -23,7 +23,7 @@ def findings(world, *arguments, expect=None, **environment):
             if one["state"] != "ok" and "people can log in" not in one["finding"]}
 
 
-def test_when_all_is_well_it_says_so(world):
+def test_without_faults_every_finding_is_ok(world):
     world.start_backend("--samples")
     world.start_proxy()
     world.person.run("sync")
@@ -135,7 +135,7 @@ def movies(world):
 @pytest.mark.parametrize("answer", [
     (404, PAGE, "text/html"), (404, b'{"error":"not found"}', "application/json"), (404, b"", "text/plain"),
 ])
-def test_a_backend_without_a_table_todoitem_is_told_from_none(world, movies, answer):
+def test_a_backend_without_a_table_todoitem_is_recognised(world, movies, answer):
     movies.behaviour = only_movies(*answer)
     found = findings(world, expect=0)
     assert set(found) == {"tables"}
@@ -147,7 +147,7 @@ def test_a_backend_without_a_table_todoitem_is_told_from_none(world, movies, ans
         assert way in found["tables"]["advice"]
 
 
-def test_a_table_that_a_client_has_read_or_that_is_named_is_what_doctor_asks_for(world, movies):
+def test_doctor_asks_for_tables_that_were_read_or_are_configured(world, movies):
     with_option = findings(world, expect=0, UNDERSTUDY_TABLE="movies")
     world.start_proxy()
     assert requests.get(world.url + "/tables/movies", headers=ZUMO, timeout=10).status_code == 200
@@ -159,7 +159,7 @@ def test_a_table_that_a_client_has_read_or_that_is_named_is_what_doctor_asks_for
     assert {path.partition("?")[0] for _, path, *_ in movies.requests} == {"/tables/movies"}
 
 
-def test_a_table_that_was_read_and_never_copied_is_what_doctor_asks_for(world, movies):
+def test_doctor_asks_for_a_table_that_was_read_and_never_pulled(world, movies):
     world.start_proxy()
     assert requests.get(world.url + "/tables/movies", headers=ZUMO, timeout=10).status_code == 200
     assert world.person.json("status")["wantedTables"] == ["movies"]
@@ -179,7 +179,7 @@ def test_a_table_that_is_forbidden_is_not_called_missing(world, movies):
     assert findings(world, expect=1, UNDERSTUDY_TABLE="todoitem")["backend"]["state"] == "problem"
 
 
-def test_tables_that_are_not_there_are_named_beside_those_that_are(world, movies):
+def test_missing_tables_are_named_next_to_existing_ones(world, movies):
     found = findings(world, expect=0, UNDERSTUDY_TABLE="todoitem,movies,actors")
     assert set(found) == {"tables"}
     assert found["tables"]["finding"] == (
@@ -193,7 +193,7 @@ def test_tables_that_are_not_there_are_named_beside_those_that_are(world, movies
     )
 
 
-def test_one_table_that_wants_a_sign_in_says_nothing_about_another(world, movies):
+def test_a_table_that_requires_a_sign_in_does_not_affect_another(world, movies):
     movies.behaviour = only_movies(401, b'{"error":"sign in"}', "application/json")
     assert findings(world, expect=0, UNDERSTUDY_TABLE="private,movies") == {}
     found = findings(world, expect=0)
@@ -218,7 +218,7 @@ class Rows(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_a_clock_that_is_off_and_rows_without_marks_are_found(world):
+def test_a_wrong_clock_and_rows_without_system_columns_are_found(world):
     with serving(world.backend_port, Rows):
         found = findings(world, expect=0)
     assert "ahead of the backend's" in found["clock"]["finding"]

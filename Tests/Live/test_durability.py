@@ -1,4 +1,4 @@
-"""Every acknowledged write is there once, whichever process is killed."""
+"""Every acknowledged write is there exactly once, whichever process is killed."""
 
 import os
 import subprocess
@@ -62,7 +62,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-def test_a_full_disk_is_said_and_loses_no_acknowledged_write(start, small_disk):
+def test_a_full_disk_is_reported_and_loses_no_acknowledged_write(start, small_disk):
     backend = start.backend_later("--faults")
     proxy = start.proxy(backend.url, folder="small/proxy")
     acknowledged = {}
@@ -102,7 +102,7 @@ def test_a_full_disk_is_said_and_loses_no_acknowledged_write(start, small_disk):
     assert len(effects) == count, "each write took effect exactly once"
 
 
-def test_a_disk_that_empties_while_it_runs_goes_on_by_itself(start, small_disk):
+def test_writes_go_on_when_a_full_disk_has_space_again(start, small_disk):
     backend = start.backend()
     proxy = start.proxy(backend.url, "--sync", "manual", folder="small/proxy")
     kept = []

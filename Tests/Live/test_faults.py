@@ -28,7 +28,7 @@ CLIENTS = 4
 
 
 class BadLine:
-    """A TCP link to a backend. With `weather` 0 it has no faults; with 1 every chunk of bytes has one."""
+    """A TCP link to a backend. `fault_rate` is the share of chunks with a fault, from 0 to 1."""
 
     FAULTS = ("delay", "cut", "tear the request", "lose the answer", "tear the answer", "swallow")
 
@@ -37,7 +37,7 @@ class BadLine:
         self.random = random.Random(seed)
         self.lock = threading.Lock()
         self.counts = collections.Counter()
-        self.weather = 0.0
+        self.fault_rate = 0.0
         self.parted = False
         self.open = set()
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -55,7 +55,7 @@ class BadLine:
 
     def _draw(self, faults):
         with self.lock:
-            if self.random.random() >= self.weather:
+            if self.random.random() >= self.fault_rate:
                 return None
             fault = self.random.choice(faults)
             self.counts[fault] += 1
@@ -126,7 +126,7 @@ class Client(threading.Thread):
         self.url = url
         self.random = random.Random(seed)
         self.lock = threading.Lock()
-        self.promised = {}  # id → the last acknowledged value; None when deleted
+        self.acknowledged = {}  # id → the last acknowledged value; None when deleted
         self.tried = {}  # id → the last value that was sent; None for a delete
         self.acknowledged = 0
         self.faults = []
@@ -159,7 +159,7 @@ class Client(threading.Thread):
         answer = requests.request(
             method, f"{self.url}/tables/todoitem{path}", json=body, headers=ZUMO, timeout=10
         )
-        if answer.status_code in (404, 503) and id not in self.promised:
+        if answer.status_code in (404, 503) and id not in self.acknowledged:
             with self.lock:
                 self.tried[id] = None  # its insert was never acknowledged, and was not taken
             return
@@ -167,13 +167,13 @@ class Client(threading.Thread):
             if answer.status_code not in (expected, 200):
                 self.faults.append(f"{method} {id}: {answer.status_code} {answer.text}")
                 return
-            self.promised[id] = value
+            self.acknowledged[id] = value
             self.acknowledged += 1
 
     def kept(self):
         """The acknowledged values so far."""
         with self.lock:
-            return dict(self.promised)
+            return dict(self.acknowledged)
 
     def asked(self):
         """The last sent values so far."""
@@ -219,19 +219,19 @@ def stable(proxy):
         rows += answer.json()
 
 
-def broken_promises(promised, tried, rows):
+def lost_values(acknowledged, tried, rows):
     """Values that were acknowledged before `rows` were read, are not in them, and were not undone since."""
-    for id, value in promised.items():
+    for id, value in acknowledged.items():
         asked, row = tried[id], rows.get(id)
         if value is None and row is not None:
             yield f"{id} was deleted and lives on: {row}"
         elif value is not None and row is None and asked is not None:
-            yield f"{id} is lost; it was promised {value}"
+            yield f"{id} is lost; it was acknowledged {value}"
         elif value is not None and row is not None and row["n"] < value:
-            yield f"{id} went back to {row['n']}; it was promised {value}"
+            yield f"{id} went back to {row['n']}; it was acknowledged {value}"
 
 
-def test_no_kill_and_no_line_loses_or_repeats_a_write(start, tmp_path):
+def test_no_kill_and_no_faulty_link_loses_or_repeats_a_write(start, tmp_path):
     seed = int(os.environ.get("FAULTS_SEED", random.SystemRandom().getrandbits(32)))
     print(f"FAULTS_SEED={seed}")
     dice = random.Random(seed)
@@ -244,7 +244,7 @@ def test_no_kill_and_no_line_loses_or_repeats_a_write(start, tmp_path):
         client.start()
     slowest, lost, damaged = 0.0, [], []
     for kill in range(KILLS):
-        line.weather = dice.choice([0.0, 0.05, 0.2, 0.5])
+        line.fault_rate = dice.choice([0.0, 0.05, 0.2, 0.5])
         line.part(dice.random() < 0.2)
         time.sleep(dice.uniform(0.01, 0.5))
         proxy.program.kill()
@@ -256,8 +256,8 @@ def test_no_kill_and_no_line_loses_or_repeats_a_write(start, tmp_path):
         proxy.start()
         slowest = max(slowest, time.monotonic() - began)
         rows = {row["id"]: row for row in stable(proxy)}
-        for client, promised in zip(clients, before):
-            broken = broken_promises(promised, client.asked(), rows)
+        for client, acknowledged in zip(clients, before):
+            broken = lost_values(acknowledged, client.asked(), rows)
             lost += [f"kill {kill}: {text}" for text in broken]
         assert not lost, lost[:5]
         assert not damaged, damaged
@@ -265,7 +265,7 @@ def test_no_kill_and_no_line_loses_or_repeats_a_write(start, tmp_path):
         client.ending = True
     for client in clients:
         client.join(15)
-    line.weather = 0.0
+    line.fault_rate = 0.0
     line.part(False)
     check_the_end(backend, proxy, clients)
     written = sum(client.acknowledged for client in clients)
@@ -298,7 +298,7 @@ def check_the_end(backend, proxy, clients):
     assert {id: row["n"] for id, row in here.items()} == {id: row["n"] for id, row in there.items()}
     for client in clients:
         assert not client.faults, client.faults[:5]
-        lost = list(broken_promises(client.kept(), client.asked(), there))
+        lost = list(lost_values(client.kept(), client.asked(), there))
         assert not lost, lost[:5]
 
     done = effects(backend)

@@ -59,7 +59,7 @@ def backend():
     backend.shutdown()
 
 
-def test_a_table_that_is_not_there_is_404_and_the_next_read_is_served(start, backend):
+def test_a_missing_table_is_404_and_the_next_read_is_answered(start, backend):
     proxy = start.proxy(backend.url)
     began = time.monotonic()
     assert proxy.request("GET", "/tables/nothing").status_code == 404
@@ -71,7 +71,7 @@ def test_a_table_that_is_not_there_is_404_and_the_next_read_is_served(start, bac
     assert proxy.request("GET", "/tables/todoitem").status_code == 404
 
 
-def test_a_backend_of_short_pages_is_copied_whole_and_keeps_all_of_it(start, backend):
+def test_a_backend_with_short_pages_is_copied_completely(start, backend):
     proxy = start.proxy(backend.url, "--sync", "manual")
     run = proxy.operator("POST", "/tables/movies/pull?wait=30", json={})
     assert run["pull"][0]["received"] == 60, run
@@ -80,7 +80,7 @@ def test_a_backend_of_short_pages_is_copied_whole_and_keeps_all_of_it(start, bac
     assert len(proxy.all("movies")) == 60
 
 
-def test_a_table_that_is_only_read_is_copied_by_the_next_sync_that_is_asked_for(start, backend):
+def test_a_table_that_was_only_read_is_pulled_by_the_next_manual_sync(start, backend):
     proxy = start.proxy(backend.url, "--sync", "manual")
     first = proxy.request("GET", "/tables/movies?$top=5")
     assert [row["id"] for row in first.json()] == [row["id"] for row in movies(5)]

@@ -82,7 +82,7 @@ def serve():
 
 
 @pytest.mark.parametrize("counts", [None, 50, 0, 1990])
-def test_a_count_ends_no_pull_and_a_comparison_removes_no_row_that_is_there(start, serve, counts):
+def test_a_count_ends_no_pull_and_a_reconcile_removes_no_existing_row(start, serve, counts):
     _, url = serve(cut=50, counts=counts)
     proxy = start.proxy(url, "--sync", "manual")
     run = proxy.operator("POST", "/tables/big/pull?wait=60", json={})
@@ -96,7 +96,7 @@ def test_a_count_ends_no_pull_and_a_comparison_removes_no_row_that_is_there(star
 SINCE = "$filter=updatedAt gt datetimeoffset'2024-01-01T00:00:00.500Z'"
 
 
-def test_a_list_in_another_order_is_the_backends_while_the_table_is_pulled(start, serve):
+def test_a_list_in_another_order_is_the_backends_during_the_pull(start, serve):
     server, url = serve(cut=100, free=4)
     proxy = start.proxy(url)
     direct = [one["n"] for one in server.rows[::-1][:5]]
@@ -116,7 +116,7 @@ def test_a_list_in_another_order_is_the_backends_while_the_table_is_pulled(start
     assert [one["n"] for one in answer.json()] == direct
 
 
-def test_a_list_that_lacks_rows_is_no_answer_to_a_client_that_wrote(start, serve):
+def test_a_client_that_wrote_gets_no_list_without_its_rows(start, serve):
     server, url = serve(cut=100, free=0)
     proxy = start.proxy(url)
     proxy.request("GET", "/tables/big?$top=1")
@@ -127,7 +127,7 @@ def test_a_list_that_lacks_rows_is_no_answer_to_a_client_that_wrote(start, serve
         assert "Retry-After" in answer.headers
 
 
-def test_a_write_is_sent_between_two_pages_and_lists_are_the_backends_then(start, serve):
+def test_a_write_is_sent_between_two_pages_and_then_lists_are_the_backends(start, serve):
     server, url = serve(cut=100, free=4)
     proxy = start.proxy(url)
     proxy.request("GET", "/tables/big?$top=1")
@@ -145,7 +145,7 @@ def test_a_write_is_sent_between_two_pages_and_lists_are_the_backends_then(start
 
 
 @pytest.mark.parametrize("sync", ["auto", "manual"])
-def test_a_backend_that_counts_nothing_is_counted_after_the_pull_or_passed_on(start, sync):
+def test_a_backend_without_counts_is_counted_after_the_pull_or_passed_through(start, sync):
     def behave(handler, _):
         # The pages of the pull take longer than a client's list waits.
         if "$top=2" not in urllib.parse.unquote(handler.path):
@@ -163,7 +163,7 @@ def test_a_backend_that_counts_nothing_is_counted_after_the_pull_or_passed_on(st
     backend.shutdown()
 
 
-def test_the_first_answer_of_the_backend_shows_with_manual_sync(start, serve):
+def test_the_first_answer_of_the_backend_changes_the_status_with_manual_sync(start, serve):
     _, url = serve(cut=50)
     proxy = start.proxy(url, "--sync", "manual")
     assert proxy.request("GET", "/tables/big?$top=1").status_code == 200
@@ -172,7 +172,7 @@ def test_the_first_answer_of_the_backend_shows_with_manual_sync(start, serve):
     assert proxy.request("POST", "/tables/nothing", json={"id": "a"}).status_code == 404
 
 
-def test_a_sync_that_is_asked_for_right_after_a_first_read_pulls_its_table(start):
+def test_a_manual_sync_after_a_first_read_pulls_its_table(start):
     """The engine is busy with another table, so that it hears of the read only after the sync has begun."""
     asked, go_on = threading.Event(), threading.Event()
 
@@ -197,7 +197,7 @@ def test_a_sync_that_is_asked_for_right_after_a_first_read_pulls_its_table(start
     backend.shutdown()
 
 
-def test_doctor_finds_a_server_that_takes_its_own_version_alone(start):
+def test_doctor_recognises_a_server_that_accepts_only_its_own_version(start):
     def behave(handler, _):
         if handler.headers.get("ZUMO-API-VERSION", "").startswith("3"):
             return handler.answer(400, b'{"error":"zumo-api-version 3.0.0 is not supported"}')

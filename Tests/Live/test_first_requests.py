@@ -47,7 +47,7 @@ STATUSES = {"list that cannot be read": 400, "delete": 204, "delete in an unknow
 
 
 def shown(answer):
-    """Status and body without the values that differ between any two servers."""
+    """Status and body without the values that differ between two servers."""
     try:
         body = answer.json()
     except requests.exceptions.JSONDecodeError:
@@ -131,7 +131,7 @@ def test_writes_are_answered_as_the_backend_does(both, sync, with_token):
 
 
 @pytest.mark.parametrize("sync", ["auto", "manual"])
-def test_with_the_backend_away_nothing_is_made_up(start, backend, both, sync):
+def test_without_a_reachable_backend_no_answer_is_invented(start, backend, both, sync):
     cases = []
     for name in REQUESTS:
         _, through, proxy = both(sync, False)
@@ -155,7 +155,7 @@ def test_with_the_backend_away_nothing_is_made_up(start, backend, both, sync):
         backend.start()
 
 
-def test_one_failed_request_says_that_the_backend_is_away(start, backend):
+def test_one_failed_request_marks_the_backend_as_offline(start, backend):
     proxy = start.proxy(backend.url)
     assert proxy.request("GET", "/tables/movies").headers["Understudy-Backend"] == "online"
     wait_until(lambda: proxy.request("GET", "/tables/movies").headers.get("Age"), what="the first pull")
@@ -196,7 +196,7 @@ def test_a_large_table_is_usable_in_the_first_second(start):
     assert len(seen) == rows
 
 
-def test_an_empty_table_of_numbers_is_one_of_numbers_after_the_first_push(start):
+def test_an_empty_table_with_integer_ids_keeps_them_after_the_first_push(start):
     backend = start.backend("--flavour", "express", "--table", "numbers:integer")
     proxy = start.proxy(backend.url, "--sync", "manual")
     given = proxy.insert({"title": "one"}, "numbers")["id"]
@@ -213,7 +213,7 @@ def test_an_empty_table_of_numbers_is_one_of_numbers_after_the_first_push(start)
     assert isinstance(proxy.insert({"title": "three"}, "numbers")["id"], int)
 
 
-def test_an_id_that_was_deleted_for_good_is_inserted_again(start):
+def test_an_id_that_was_hard_deleted_is_inserted_again(start):
     backend = start.backend("--flavour", "express", "--table", "movies")
     proxy = start.proxy(backend.url, "--sync", "manual", "--policy", "movies=write-through")
     for title in ("first", "second"):

@@ -12,7 +12,7 @@ def backend():
     backend.shutdown()
 
 
-def test_the_fields_of_a_write_outlive_the_process_and_are_in_no_log(start, backend):
+def test_the_fields_of_a_write_survive_a_restart_and_are_in_no_log(start, backend):
     proxy = start.proxy(
         backend.url, "--sync", "manual", "--forward-header", "X-Tenant", "--log-level", "trace"
     )
@@ -39,7 +39,7 @@ def test_the_fields_of_a_write_outlive_the_process_and_are_in_no_log(start, back
     assert "north-of-the-wall" not in said + proxy.program.output
 
 
-def test_without_the_option_no_field_of_a_client_is_sent_on(start, backend):
+def test_without_the_option_no_field_of_a_client_is_forwarded(start, backend):
     proxy = start.proxy(backend.url, "--sync", "manual")
     proxy.request("POST", "/tables/book", json={"id": "a"}, headers={"X-Tenant": "north"})
     proxy.sync()

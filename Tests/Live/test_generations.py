@@ -142,7 +142,7 @@ def test_a_client_works_over_a_backend_of_another_generation(start, family, flav
 
 
 @pytest.mark.parametrize("choice, expected", [("auto", "complete"), ("1", "complete"), ("2", "offline")])
-def test_the_generation_of_the_backend_is_asked_or_said(start, choice, expected):
+def test_the_generation_of_the_backend_is_detected_or_configured(start, choice, expected):
     backend = start.backend("--generation", "1")
     proxy = start.proxy(
         backend.url, "--table", "todoitem", "--sync", "manual", "--backend-generation", choice

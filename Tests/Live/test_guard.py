@@ -25,7 +25,7 @@ def guarded(tmp_path_factory):
 
 
 @pytest.mark.parametrize("type", TYPES)
-def test_a_form_is_no_json(guarded, type):
+def test_a_form_body_is_refused(guarded, type):
     proxy, backend = guarded
     for method, target in [("POST", "/tables/todoitem"), ("PATCH", "/tables/todoitem/a")]:
         raw = request(proxy.port, method, target, None, [f"Content-Type: {type}"])
@@ -33,7 +33,7 @@ def test_a_form_is_no_json(guarded, type):
     untouched(proxy, backend)
 
 
-def test_the_operator_api_wants_its_token(guarded):
+def test_the_operator_api_requires_its_token(guarded):
     proxy, backend = guarded
     for fields in (
         [],
@@ -48,7 +48,7 @@ def test_the_operator_api_wants_its_token(guarded):
     untouched(proxy, backend)
 
 
-def test_every_refusal_is_counted_in_metrics_and_shown_in_words(guarded):
+def test_every_refusal_is_counted_in_metrics_and_shown_with_a_sentence(guarded):
     proxy, _ = guarded
 
     def entries():
@@ -88,7 +88,7 @@ def test_refusals_are_counted_by_reason(guarded):
     assert "evil.example" in json.dumps(reasons["host"])
 
 
-def test_after_all_that_an_honest_client_is_served(guarded):
+def test_a_valid_request_is_answered_after_all_refusals(guarded):
     proxy, _ = guarded
     item = proxy.insert({"text": "honest"})
     assert proxy.get(item["id"]).status_code == 200

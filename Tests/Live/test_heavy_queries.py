@@ -1,4 +1,4 @@
-"""Queries that are much work, and the others, who do not wait for them."""
+"""Costly queries, and other clients that must not wait for them."""
 
 import os
 import pathlib
@@ -63,7 +63,7 @@ def test_the_query_is_short_and_has_its_answer(world):
     assert (answer.status_code, answer.json()) == (200, []) or answer.status_code == 400, answer.text
 
 
-def test_sixteen_clients_with_heavy_queries_leave_the_others_alone(world):
+def test_sixteen_clients_with_heavy_queries_do_not_delay_others(world):
     _, proxy = world
     over = threading.Event()
     answers = []
@@ -94,13 +94,13 @@ def test_sixteen_clients_with_heavy_queries_leave_the_others_alone(world):
 
 
 def capability_addresses(proxy, names):
-    """An address for each name, which makes it a client of its own."""
+    """A capability address for each name; each counts as a client."""
     made = [proxy.operator("POST", "/access", expect=201, json={"name": name}) for name in names]
     return [address["url"] for address in made]
 
 
 def cpu_seconds(proxy):
-    """What the proxy's threads have used of the processors."""
+    """The processor time of the proxy in seconds."""
     fields = pathlib.Path(f"/proc/{proxy.program.process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -116,13 +116,13 @@ def send_raw(proxy, target):
 
 
 def rest_of(proxy, seconds):
-    """How much of the processors the proxy uses in so many seconds."""
+    """The processor time of the proxy within some seconds."""
     before = cpu_seconds(proxy)
     time.sleep(seconds)
     return cpu_seconds(proxy) - before
 
 
-def test_sixteen_clients_of_their_own_leave_the_others_and_the_operator_alone(world):
+def test_sixteen_capability_clients_do_not_delay_others_and_the_operator(world):
     _, proxy = world
     addresses = capability_addresses(proxy, [f"crowd{number}" for number in range(16)])
     over = threading.Event()
@@ -159,7 +159,7 @@ def test_sixteen_clients_of_their_own_leave_the_others_and_the_operator_alone(wo
     assert {status for status, _ in answers} == {400}
 
 
-def test_a_list_that_is_cut_says_what_to_do(world):
+def test_a_list_that_is_cut_is_answered_with_advice(world):
     _, proxy = world
     began = time.monotonic()
     answer = list_heavy(proxy, table="long")
@@ -171,7 +171,7 @@ def test_a_list_that_is_cut_says_what_to_do(world):
     assert seconds < 8
 
 
-def test_work_ends_when_the_clients_have_left(world):
+def test_work_ends_when_the_clients_have_closed(world):
     _, proxy = world
     addresses = capability_addresses(proxy, [f"leaving{number}" for number in range(8)])
     heavy = "/tables/long?" + urllib.parse.urlencode({"$filter": HEAVY})
@@ -227,7 +227,7 @@ def test_a_query_of_many_pairs_is_refused_at_once(world, pairs):
     assert time.monotonic() - began < 5
 
 
-def test_what_is_passed_through_has_as_many_pairs_as_it_likes(world):
+def test_a_request_that_is_passed_through_may_have_any_number_of_pairs(world):
     _, proxy = world
     target = "/api/echo?" + "a&" * 5_000
     answer = requests.get(proxy.url + target, timeout=30)

@@ -129,7 +129,7 @@ def pair(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", BEHAVIOURS)
-def test_a_hostile_answer_harms_nobody(pair, name):
+def test_a_hostile_answer_affects_no_other_client(pair, name):
     backend, proxy = pair
     backend.behaviour = BEHAVIOURS[name]
     accepted = proxy.status()["ledger"]["accepted"]
@@ -155,7 +155,7 @@ def test_a_hostile_answer_harms_nobody(pair, name):
     backend.behaviour = says(b"[]")
 
 
-def test_a_backend_that_gives_all_rows_whatever_is_asked_is_read_and_that_is_said(pair):
+def test_a_backend_that_ignores_queries_is_pulled_with_a_warning(pair):
     backend, proxy = pair
     rows = [{**ROW, "id": f"all{n}", "updatedAt": f"2024-01-01T00:00:00.{n}Z"} for n in range(100, 160)]
     backend.behaviour = says(rows)
@@ -180,7 +180,7 @@ def test_script_in_a_field_is_text_on_the_api(pair):
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_what_was_written_meanwhile_is_all_there(pair):
+def test_all_writes_during_the_hostile_answers_are_there(pair):
     backend, proxy = pair
     texts = {row["text"] for row in proxy.all() if row.get("text")}
     assert {f"during {name}" for name in BEHAVIOURS} <= texts

@@ -40,7 +40,7 @@ def world(start):
 
 
 @pytest.mark.parametrize("path", ["/.auth/login/facebook", "/login/facebook"])
-def test_nobody_sees_anothers_rows_and_nothing_goes_out_under_anothers_name(world, path):
+def test_no_user_sees_rows_of_another_and_each_write_has_its_own_token(world, path):
     backend, proxy = world
     ana, ben = sign_in(proxy, "ana", path), sign_in(proxy, "ben", path)
     backend.stop()
@@ -75,13 +75,13 @@ def test_the_operator_sees_all_by_identity(world):
     proxy.operator("GET", "/operations?identity=nobody", expect=404)
 
 
-def test_a_request_without_a_token_is_told_to_sign_in(world):
+def test_a_request_without_a_token_is_401_where_the_table_requires_one(world):
     _, proxy = world
     assert proxy.request("GET", "/tables/todoitem").status_code == 401
     assert proxy.request("GET", "/tables/todoitem/a").status_code == 401
 
 
-def test_an_unknown_token_offline_is_401_in_the_callers_shape(world):
+def test_an_unknown_token_offline_is_401_in_the_clients_form(world):
     backend, proxy = world
     stranger = elsewhere(backend, "cem")
     backend.stop()
@@ -91,7 +91,7 @@ def test_an_unknown_token_offline_is_401_in_the_callers_shape(world):
     assert len(proxy.status()["identities"]) == 1
 
 
-def test_a_token_that_the_proxy_never_saw_given_is_proven_by_the_backend(world):
+def test_a_token_from_elsewhere_is_verified_with_the_backend(world):
     backend, proxy = world
     outside = elsewhere(backend, "cem")
     outside.insert({"id": "c", "text": "of cem"})
@@ -105,7 +105,7 @@ def test_a_token_that_the_proxy_never_saw_given_is_proven_by_the_backend(world):
     assert with_token(proxy, outside.token + "x").request("GET", "/tables/todoitem").status_code == 401
 
 
-def test_a_forged_token_with_anas_claims_is_not_ana(world):
+def test_a_forged_token_with_a_users_claims_is_refused(world):
     backend, proxy = world
     ana = sign_in(proxy, "ana")
     ana.insert({"id": "a", "text": "of ana"})
@@ -129,7 +129,7 @@ def test_a_refreshed_token_belongs_to_the_same_identity(world):
     assert len(proxy.status()["identities"]) == 2
 
 
-def test_after_a_restart_the_queue_waits_for_the_sign_in_and_says_so(world):
+def test_after_a_restart_the_queue_waits_for_a_sign_in_and_reports_it(world):
     backend, proxy = world
     ana = sign_in(proxy, "ana")
     backend.stop()
@@ -157,7 +157,7 @@ def test_after_a_restart_the_queue_waits_for_the_sign_in_and_says_so(world):
     assert state()["backend"]["state"] == "online"
 
 
-def test_a_public_table_is_one_for_all(start):
+def test_a_public_table_is_shared_by_all_users(start):
     backend = start.backend("--sign-in", "todoitem")
     backend.insert({"id": "n", "text": "for all"}, table="notice")
     proxy = start.proxy(backend.url, "--policy", "notice=public")
@@ -166,8 +166,8 @@ def test_a_public_table_is_one_for_all(start):
     made = ana.insert({"text": "seen by all"}, table="notice")
     backend.stop()
     assert Tables(proxy.url).get(made["id"], table="notice").json()["text"] == "seen by all"
-    everybody = with_token(proxy, "a token that nobody knows")
-    assert everybody.get("n", table="notice").status_code == 200
+    unknown = with_token(proxy, "a token that the backend does not know")
+    assert unknown.get("n", table="notice").status_code == 200
 
 
 def test_no_token_is_on_disk_in_the_output_or_in_the_operators_answers(world):

@@ -66,7 +66,7 @@ def sync(proxy):
     assert run["state"] == "complete", run
 
 
-def test_the_story_of_store_and_forward(world):
+def test_integer_ids_over_an_offline_period(world):
     backend, elsewhere, serve = world
     theirs = elsewhere.insert(thing="theirs", wow=1)
     proxy = serve()
@@ -108,7 +108,7 @@ def test_the_story_of_store_and_forward(world):
     assert sorted(row["thing"] for row in elsewhere.rows()) == ["by the old id", "offline"]
 
 
-def test_a_change_that_the_backend_refuses_stays_alone_and_the_rest_goes(world):
+def test_a_refused_change_does_not_block_the_others(world):
     backend, elsewhere, serve = world
     proxy = serve("local", "--sync", "manual")
     client = Client(proxy.url)
@@ -159,7 +159,7 @@ def test_each_read_policy(world, policy):
     assert len(client.rows()) == 1
 
 
-def test_an_id_of_the_clients_own_is_refused(world):
+def test_an_id_chosen_by_the_client_is_refused(world):
     _, _, serve = world
     proxy = serve("local", "--sync", "manual")
     client = Client(proxy.url)
@@ -186,7 +186,7 @@ def test_a_first_insert_into_an_empty_table(world, policy):
     wait_until(lambda: client.ask("GET", f"/{made['id']}").json()["id"] > 0, 10, "its id")
 
 
-def test_an_insert_before_anything_is_known_of_the_table(world):
+def test_an_insert_before_the_kind_of_ids_is_known(world):
     """Where the backend is away from the beginning, ids are strings; the first contact corrects them."""
     backend, elsewhere, serve = world
     elsewhere.insert(thing="theirs")

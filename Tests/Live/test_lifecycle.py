@@ -55,8 +55,8 @@ def test_ctrl_c_ends_an_open_event_stream_too(start):
     assert proxy.program.process.returncode == 0, proxy.program.output
 
 
-def test_a_stop_answers_each_write_truly(start):
-    """503 says that nothing was written: a client that sends its insert again makes no second row."""
+def test_a_stop_answers_each_write_with_its_real_outcome(start):
+    """503 means that nothing was written: a client that sends its insert again makes no second row."""
     proxy = start.proxy("http://127.0.0.1:9")
     statuses = {}
 
@@ -94,7 +94,7 @@ def test_a_stop_answers_each_write_truly(start):
 
 @pytest.fixture
 def slow():
-    """A backend that makes rows and files after a while; its table feedback is read by nobody."""
+    """A backend that makes rows and files after a while; no client may read its table feedback."""
 
     def behave(handler, body):
         if handler.command == "GET":
@@ -110,7 +110,7 @@ def slow():
 
 
 def answer_of_a_stop(proxy, backend, ask):
-    """What a client gets whose request is at the backend when the proxy stops."""
+    """The answer to a client whose request is at the backend when the proxy stops."""
     answers = []
     before = len(backend.writes)
     client = threading.Thread(target=lambda: answers.append(ask()))
@@ -122,14 +122,14 @@ def answer_of_a_stop(proxy, backend, ask):
     return answers[0]
 
 
-def test_a_stop_waits_for_what_the_backend_says_to_a_change(start, slow):
+def test_a_stop_waits_for_the_backends_answer_to_a_change(start, slow):
     proxy = start.proxy(slow.url, "--sync", "auto")
     for method, target in (("POST", "/api/files"), ("PUT", "/api/files/1"), ("POST", "/.auth/login/facebook")):
         answer = answer_of_a_stop(
             proxy, slow, lambda: requests.request(method, proxy.url + target, json={"id": "x"}, timeout=20))
         assert answer.status_code == (201 if method == "POST" else 200), (target, answer.text)
         assert answer.json()["id"] == "x", (target, answer.text)
-    # An insert that goes to the backend as it came, since nobody may read the table.
+    # An insert that goes to the backend as it came, since no client may read the table.
     proxy.insert({"id": "a"})
     proxy.sync()
     answer = answer_of_a_stop(

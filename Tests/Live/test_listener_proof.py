@@ -60,7 +60,7 @@ def on_port(proxy):
     return socket.AF_INET, ("127.0.0.1", proxy.port)
 
 
-def test_after_a_crash_a_squatter_on_the_port_gets_nothing_and_the_command_says_that_no_server_runs(start, squat):
+def test_after_a_crash_another_listener_on_the_port_gets_no_request_of_a_command(start, squat):
     proxy = start.proxy(start.backend().url)
     item = proxy.insert({"text": "queued"})
     proxy.program.stop(signal.SIGKILL)
@@ -83,7 +83,7 @@ def test_after_a_crash_a_squatter_on_the_port_gets_nothing_and_the_command_says_
     assert proxy.command("sync").returncode == 0
 
 
-def test_an_address_that_leads_elsewhere_leads_no_command_astray(start, squat):
+def test_a_changed_address_file_redirects_no_command(start, squat):
     proxy = start.proxy(start.backend().url)
     squatter = squat(socket.AF_INET, ("127.0.0.1", 0))
     (proxy.folder / "address").write_text("http://127.0.0.1:%d\n" % squatter.wire.getsockname()[1])
@@ -92,7 +92,7 @@ def test_an_address_that_leads_elsewhere_leads_no_command_astray(start, squat):
     assert squatter.heard == b""
 
 
-def test_the_socket_is_this_users_alone_and_goes_with_its_server(start):
+def test_the_socket_is_private_and_removed_with_its_server(start):
     proxy = start.proxy(start.backend().url)
     place = proxy.folder / "socket"
     assert stat.S_ISSOCK(place.lstat().st_mode) and place.lstat().st_mode & 0o777 == 0o600
@@ -106,7 +106,7 @@ def test_the_socket_is_this_users_alone_and_goes_with_its_server(start):
     assert not place.exists() and not (proxy.folder / "address").exists()
 
 
-def test_in_a_folder_that_others_may_write_to_nothing_is_trusted(start, squat):
+def test_the_socket_in_a_folder_writable_by_others_is_refused(start, squat):
     proxy = start.proxy(start.backend().url)
     proxy.program.kill()
     (proxy.folder / "socket").unlink()
@@ -137,7 +137,7 @@ def test_the_folder_of_another_user_is_refused(start):
         remove(person.home)
 
 
-def test_a_folder_with_a_path_longer_than_a_sockets_works_like_any_other(start):
+def test_a_folder_with_a_path_too_long_for_a_socket_works(start):
     with tempfile.TemporaryDirectory(prefix="understudy-") as folder:
         backend = start.backend()
         proxy = Proxy(pathlib.Path(folder) / ("long" * 30) / "data", backend.url)

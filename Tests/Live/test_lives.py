@@ -214,7 +214,7 @@ def torn_wire():
 
 
 @pytest.mark.parametrize("flavour", ["1", "2-node", "3"])
-def test_a_life_of_kills_and_torn_lines_loses_nothing_and_doubles_nothing(
+def test_kills_and_broken_connections_lose_and_repeat_no_write(
     start, torn_wire, flavour
 ):
     print(f"LIFE_SEED={SEED} LIFE_SECONDS={SECONDS}")

@@ -1,10 +1,10 @@
-"""The backend comes and goes; the client is served all the time, and the operator sees why."""
+"""While the backend cannot be reached, clients are answered and the operator sees the reason."""
 
 import pytest
 from programs import free_port, wait_until
 
 
-def test_with_the_backend_down_reads_and_writes_go_on_and_status_says_why(start):
+def test_offline_reads_and_writes_are_answered_and_status_has_the_reason(start):
     backend = start.backend()
     backend.insert({"id": "a", "text": "from the backend"})
     proxy = start.proxy(backend.url, "--table", "todoitem")
@@ -26,7 +26,7 @@ def test_with_the_backend_down_reads_and_writes_go_on_and_status_says_why(start)
     assert status["queue"]["queued"] + status["queue"]["waiting"] == 2
 
 
-def test_the_queue_drains_by_itself_when_the_backend_returns(start):
+def test_the_queue_is_sent_when_the_backend_returns(start):
     backend = start.backend()
     proxy = start.proxy(backend.url)
     proxy.sync()
@@ -72,7 +72,7 @@ def test_a_pull_pushes_what_is_pending_first(start):
 
 
 @pytest.mark.parametrize("invalid", ["nothing-listens", "unknown-host", "not-a-tables-server"])
-def test_an_invalid_backend_address_then_the_right_one(start, invalid):
+def test_an_invalid_backend_address_can_be_corrected(start, invalid):
     # Seed 001, "Test the app": invalid address, add todos, quit, restart, the right address again.
     backend = start.backend()
     other = start.backend(folder="other")

@@ -15,7 +15,7 @@ LINK = re.compile(r"http://127\.0\.0\.1:\d+/-/#link=([A-Za-z0-9_-]{43})")
 
 @pytest.fixture
 def desktop(tmp_path):
-    """A desktop whose opener program records what every user of the machine can read of it."""
+    """A desktop whose opener records its arguments, which every user of the machine can read."""
     tools = tmp_path / "tools"
     tools.mkdir()
     noted = tmp_path / "noted"
@@ -59,7 +59,7 @@ def pages(folder):
     return sorted(path.name for path in pathlib.Path(folder).glob("open-*"))
 
 
-def test_the_link_is_no_argument_and_stands_in_a_page_of_this_user_alone(start, desktop):
+def test_the_link_is_no_argument_and_its_page_is_private(start, desktop):
     proxy = start.proxy(start.backend().url)
     link = opened(start, desktop, "open", "--data", proxy.folder)
     arguments = desktop.noted("arguments")
@@ -75,7 +75,7 @@ def test_the_link_is_no_argument_and_stands_in_a_page_of_this_user_alone(start, 
     assert 'name="referrer" content="no-referrer"' in text
 
 
-def test_the_page_goes_when_its_link_is_used_and_no_other_page_with_it(start, desktop):
+def test_the_page_alone_is_removed_when_its_link_is_used(start, desktop):
     proxy = start.proxy(start.backend().url)
     first = opened(start, desktop, "open", "--data", proxy.folder)
     second = opened(start, desktop, "open", "--data", proxy.folder)
@@ -88,7 +88,7 @@ def test_the_page_goes_when_its_link_is_used_and_no_other_page_with_it(start, de
     assert pages(proxy.folder) == []
 
 
-def test_the_page_goes_when_the_process_ends_and_with_the_next_start_after_a_crash(start, desktop):
+def test_the_page_is_removed_at_the_end_or_by_the_next_start_after_a_crash(start, desktop):
     proxy = start.proxy(start.backend().url)
     opened(start, desktop, "open", "--data", proxy.folder)
     proxy.program.stop(signal.SIGKILL)

@@ -48,7 +48,7 @@ def test_any_body_with_any_method(world, method, body, kind):
         assert answer.headers["Content-Type"] == kind
 
 
-def test_fields_pass_but_not_those_of_the_connection(world):
+def test_fields_are_passed_through_except_those_of_the_connection(world):
     backend, proxy = world
     headers = {
         "X-Own": "kept", "X-Hop": "gone", "Connection": "X-Hop", "TE": "trailers",
@@ -115,7 +115,7 @@ def test_an_encoded_body_stays_encoded(raw):
     assert "X-Hop" not in answer.headers
 
 
-def test_a_head_answer_tells_the_length_that_the_backend_told(raw):
+def test_a_head_answer_has_the_backends_length(raw):
     proxy, answers, _ = raw
     answers.append(b"HTTP/1.1 200 OK\r\nContent-Length: 12345\r\nConnection: close\r\n\r\n")
     answer = requests.head(proxy.url + "/api/x", timeout=10)
@@ -132,7 +132,7 @@ def test_any_status(raw, status):
     assert (answer.status_code, answer.content) == (status, body)
 
 
-def test_a_body_that_breaks_off_is_not_whole_for_the_client(raw):
+def test_an_incomplete_body_is_incomplete_for_the_client(raw):
     proxy, answers, _ = raw
     answers.append(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\nhalf")
     with pytest.raises(requests.exceptions.RequestException):
@@ -148,7 +148,7 @@ def test_a_chunked_answer_without_a_length(raw):
     assert requests.get(proxy.url + "/api/x", timeout=10).content == b"abcdefg"
 
 
-def test_a_redirect_of_the_backend_to_itself_stays_with_the_proxy(raw):
+def test_a_redirect_of_the_backend_to_itself_is_rewritten_to_the_proxy(raw):
     proxy, answers, _ = raw
     answers.append(
         f"HTTP/1.1 302 Found\r\nLocation: {proxy.backend_url}/next?a=1\r\n".encode()
@@ -163,7 +163,7 @@ def test_a_redirect_of_the_backend_to_itself_stays_with_the_proxy(raw):
     [({}, "error"), (ZUMO, "error"), ({"ZUMO-API-VERSION": "3.0.0"}, None)],
     ids=["unmarked", "second", "third"],
 )
-def test_offline_503_with_retry_after_in_the_callers_shape(start, headers, member):
+def test_offline_503_with_retry_after_in_the_clients_form(start, headers, member):
     proxy = start.proxy(f"http://127.0.0.1:{free_port()}")
     for path in ("/api/x", "/.auth/me", "/push/installations/1", "/login/facebook"):
         answer = requests.get(proxy.url + path, headers=headers, timeout=10)
@@ -173,7 +173,7 @@ def test_offline_503_with_retry_after_in_the_callers_shape(start, headers, membe
             assert answer.json()[member]
 
 
-def test_switched_off_by_the_operator_nothing_reaches_the_backend(world):
+def test_in_offline_mode_nothing_is_sent_to_the_backend(world):
     _, proxy = world
     proxy.operator("POST", "/mode", json={"mode": "offline"})
     assert requests.get(proxy.url + "/api/echo", timeout=10).status_code == 503
@@ -188,7 +188,7 @@ def resident(program):
     return int(line.split()[1]) / 1024
 
 
-def test_a_hundred_mebibytes_come_down_in_bounded_memory(world):
+def test_a_download_of_a_hundred_mebibytes_takes_bounded_memory(world):
     _, proxy = world
     before = resident(proxy.program)
     total, position = 0, 0
@@ -204,7 +204,7 @@ def test_a_hundred_mebibytes_come_down_in_bounded_memory(world):
     assert grown < 30
 
 
-def test_a_hundred_mebibytes_go_up(world):
+def test_an_upload_of_a_hundred_mebibytes_arrives(world):
     _, proxy = world
     before = resident(proxy.program)
     body = bytes(range(250)) * (100 * MIB // 250)
@@ -215,7 +215,7 @@ def test_a_hundred_mebibytes_go_up(world):
     assert grown < 30
 
 
-def test_a_body_in_chunks_goes_up_and_one_over_the_limit_does_not(world):
+def test_a_chunked_body_arrives_and_one_over_the_limit_is_refused(world):
     _, proxy = world
     piece = bytes(1 << 16)
     answer = requests.post(proxy.url + "/api/size", data=(piece for _ in range(160)), timeout=20)
@@ -228,7 +228,7 @@ def test_a_body_in_chunks_goes_up_and_one_over_the_limit_does_not(world):
         assert connection.recv(4096).startswith(b"HTTP/1.1 413 ")
 
 
-def test_a_slow_backend_holds_the_client_back_and_nothing_piles_up(start):
+def test_a_slow_backend_slows_the_client_and_memory_stays_bounded(start):
     """The backend reads nothing for some time: the client cannot send on, and the proxy stays small."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
@@ -272,7 +272,7 @@ def test_offline_a_long_body_is_refused_without_waiting_for_the_backend(start):
     assert answer.status_code == 503
 
 
-def test_stopping_with_a_body_half_way_ends_in_time(start):
+def test_a_stop_during_an_upload_ends_in_time(start):
     with socket.create_server(("127.0.0.1", 0)) as server:
         proxy = start.proxy(f"http://127.0.0.1:{server.getsockname()[1]}", "--sync", "manual")
         with socket.create_connection(("127.0.0.1", proxy.port)) as client:
@@ -291,7 +291,7 @@ def test_stopping_with_a_body_half_way_ends_in_time(start):
 @pytest.mark.parametrize(
     "headers, first", [(ZUMO, False), ({"X-ZUMO-APPLICATION": "key"}, True)], ids=["second", "first"]
 )
-def test_a_tables_body_in_chunks_over_the_limit_is_refused_in_the_callers_shape(world, headers, first):
+def test_a_chunked_tables_body_over_the_limit_is_refused_in_the_clients_form(world, headers, first):
     _, proxy = world
     pieces = (b'{"text":"' + bytes(70_000).replace(b"\0", b"x") for _ in range(16))
     answer = requests.post(proxy.url + "/tables/todoitem", data=pieces, headers=headers, timeout=20)
@@ -300,7 +300,7 @@ def test_a_tables_body_in_chunks_over_the_limit_is_refused_in_the_callers_shape(
     assert proxy.status()["ledger"]["accepted"] == 0
 
 
-def test_the_link_of_a_list_that_is_passed_through_leads_back_here(start):
+def test_the_link_of_a_list_that_is_passed_through_names_the_proxy(start):
     """A token that the backend accepts but does not need proves no identity: the backend itself answers."""
     backend = start.backend("--generation", "2-node", "--page-rows", "2")
     for id in "abc":
@@ -320,7 +320,7 @@ def test_the_link_of_a_list_that_is_passed_through_leads_back_here(start):
     ("1", "/.auth/login/facebook?session_mode=token", "/login/done"),
     ("2", "/login/facebook", "/.auth/login/done"),
 ])
-def test_a_browsers_login_ends_where_its_client_waits(raw, generation, path, done):
+def test_a_browsers_login_ends_at_the_address_of_its_generation(raw, generation, path, done):
     proxy, answers, seen = raw
     proxy.stop()
     proxy.start("--backend-generation", generation)

@@ -1,4 +1,4 @@
-"""One reading of paths: however `/tables` is spelled, it is /tables or refused, and never passed on."""
+"""Paths are read in one way: each spelling of `/tables` is /tables or refused, and never passed through."""
 
 import pytest
 import requests
@@ -26,7 +26,7 @@ SPELLINGS = [
 # Addresses of clients that are none.
 WRONG = ["/c/short/tables/todoitem", "/C/short/%54ables/todoitem", "/c//tables/todoitem"]
 
-# What is nobody's but the backend's, and goes there as it stands.
+# Paths of the backend, which are passed through unchanged.
 PASSED = [
     "/api/x", "/api/", "/api/a%2Fb?x=%201", "/api/%C3%A4%20b/x;a", "/api/100%25", "/api/a.b/...", "/api/%2525",
     "/api/a%5Cb", "/api/x%0A", "/api//x", "/api///", "/files/caf%E9.txt", "/api/;a/x", "/C/style.css", "/c/", "/c",
@@ -43,7 +43,7 @@ def backend():
 
 @pytest.mark.parametrize("target", SPELLINGS + WRONG)
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_no_spelling_of_tables_goes_around_the_capability(start, backend, target, method):
+def test_no_spelling_of_tables_avoids_the_capability_check(start, backend, target, method):
     proxy = start.proxy(backend.url, "--sync", "manual", "--tables-access", "capability")
     backend.requests.clear()
     kind = ["Content-Type: text/plain"] if method == "POST" else []
@@ -54,7 +54,7 @@ def test_no_spelling_of_tables_goes_around_the_capability(start, backend, target
     assert proxy.status()["ledger"]["accepted"] == 0
 
 
-def test_the_backends_own_paths_go_on_as_they_stand(start, backend):
+def test_the_backends_own_paths_are_passed_through_unchanged(start, backend):
     proxy = start.proxy(
         backend.url, "--sync", "manual", "--tables-access", "capability", "--backend-generation", "2")
     address = proxy.command("access", "add", "phone").stdout.strip()
@@ -67,7 +67,7 @@ def test_the_backends_own_paths_go_on_as_they_stand(start, backend):
 
 
 @pytest.mark.parametrize("target", SPELLINGS)
-def test_no_spelling_of_tables_goes_around_the_list_of_tables(start, backend, target):
+def test_no_spelling_of_tables_avoids_the_list_of_tables(start, backend, target):
     proxy = start.proxy(backend.url, "--sync", "manual", "--table", "book")
     backend.requests.clear()
     status, answer = raw(proxy.port, target, fields=["ZUMO-API-VERSION: 2.0.0"])
@@ -104,7 +104,7 @@ def test_another_site_cannot_navigate_to_the_backends_paths(start, backend, targ
     assert backend.requests == []
 
 
-def test_reading_many_tables_that_do_not_exist_makes_none(start):
+def test_reads_of_missing_tables_make_no_table(start):
     proxy = start.proxy(start.backend("--flavour", "express", "--table", "todoitem").url)
     proxy.insert({"id": "a"})
     for number in range(900):
@@ -114,7 +114,7 @@ def test_reading_many_tables_that_do_not_exist_makes_none(start):
 
 
 @pytest.mark.parametrize("target", ["/-%2Fapi", "/-%2Fapi/v1/status", "/-;a", "/-.", "/-:80", "/%2D%2F", "/-%20"])
-def test_what_is_only_like_the_dashboards_address_is_not_led_to_it(start, backend, target):
+def test_a_path_similar_to_the_dashboards_is_not_redirected_to_it(start, backend, target):
     proxy = start.proxy(backend.url, "--sync", "manual")
     backend.requests.clear()
     status, answer = raw(proxy.port, target)

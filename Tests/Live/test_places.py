@@ -1,4 +1,4 @@
-"""Clients that read or send as slowly as they like, and the others, who are served all the same."""
+"""Clients that read or send slowly do not block other clients."""
 
 import contextlib
 import json
@@ -19,8 +19,8 @@ PROMPT = 15
 
 
 class Fast(BaseHTTPRequestHandler):
-    """A backend whose downloads are faster than any client: `/api/big` has no end. It signs everybody in, and
-    shows its only table to those alone."""
+    """A backend whose downloads are faster than any client: `/api/big` has no end. It accepts every login, and
+    its only table requires one."""
 
     protocol_version = "HTTP/1.1"
 
@@ -95,7 +95,7 @@ def head(proxy, line, *fields):
 
 
 def others_are_served(proxy):
-    """A short request, a sign-in, and a token that the backend has to be asked about."""
+    """A short request, a login, and a token that has to be verified."""
     # What the slow ones have set going has come to rest after that.
     assert requests.get(proxy.url + "/api/x", timeout=60).status_code == 200
     began = time.monotonic()
@@ -108,7 +108,7 @@ def others_are_served(proxy):
 
 
 @pytest.mark.parametrize("count", [16, 40])
-def test_downloads_that_are_not_read_leave_room_for_others(fast, wires, count):
+def test_unread_downloads_do_not_block_other_clients(fast, wires, count):
     downloads = [wires(fast, head(fast, "GET /api/big HTTP/1.1"), buffer=4096) for _ in range(count)]
     # Those for which there is no place among the requests that wait are sent away at once.
     statuses = [wire.recv(12)[-3:] for wire in downloads]
@@ -116,13 +116,13 @@ def test_downloads_that_are_not_read_leave_room_for_others(fast, wires, count):
     others_are_served(fast)
 
 
-def test_uploads_that_do_not_go_on_leave_room_for_others(fast, wires):
+def test_stalled_uploads_do_not_block_other_clients(fast, wires):
     for _ in range(40):
         wires(fast, head(fast, "POST /api/size HTTP/1.1", "Content-Length: 1000000") + b"x" * 10_000)
     others_are_served(fast)
 
 
-def test_many_uploads_at_once_are_all_taken_by_a_slow_backend(fast):
+def test_many_uploads_at_once_all_reach_a_slow_backend(fast):
     def upload(_):
         return requests.post(fast.url + "/api/slow", data=b"x" * 200_000, timeout=60).status_code
 
@@ -136,7 +136,7 @@ def test_sixty_sign_ins_at_once_are_all_answered(fast):
     assert len({user.token for user in users}) == 60
 
 
-def test_an_upload_for_which_there_is_no_place_is_told_to_come_again(fast, wires):
+def test_an_upload_without_a_permit_is_503_with_retry_after(fast, wires):
     for _ in range(40):
         wires(fast, head(fast, "POST /api/size HTTP/1.1", "Content-Length: 1000000") + b"x" * 10_000)
 
@@ -149,7 +149,7 @@ def test_an_upload_for_which_there_is_no_place_is_told_to_come_again(fast, wires
     assert answer.json()["error"] == "Too many requests wait for the backend."
 
 
-def test_a_slow_download_is_whole_all_the_same(world):
+def test_a_slow_download_is_complete(world):
     _, proxy = world
     total = 0
     with requests.get(f"{proxy.url}/api/bytes?count={8 * MIB}", stream=True, timeout=60) as answer:
@@ -160,7 +160,7 @@ def test_a_slow_download_is_whole_all_the_same(world):
 
 
 def resident(program):
-    """The most memory that a process ever had, in MiB."""
+    """The peak memory of a process, in MiB."""
     with open(f"/proc/{program.process.pid}/status") as status:
         (line,) = [line for line in status if line.startswith("VmHWM")]
     return int(line.split()[1]) / 1024
@@ -170,7 +170,7 @@ def insert(proxy, size):
     return proxy.request("POST", "/tables/todoitem", json={"text": "x" * size}).status_code
 
 
-def test_inserts_that_never_end_hold_bounded_memory(world, wires):
+def test_inserts_that_never_end_take_bounded_memory(world, wires):
     _, proxy = world
     assert insert(proxy, 10) == 201
     before = resident(proxy.program)
@@ -193,7 +193,7 @@ def test_inserts_that_never_end_hold_bounded_memory(world, wires):
     wait_until(lambda: insert(proxy, 900_000) == 201, 20, "a large insert")
 
 
-def test_a_large_body_has_to_wait_while_others_take_the_room(world, wires):
+def test_a_large_body_is_503_while_others_use_the_memory(world, wires):
     _, proxy = world
     fields = ["Content-Type: application/json", f"Content-Length: {MIB}"]
     body = b'{"text":"' + b"x" * 1_000_000
@@ -215,7 +215,7 @@ def test_a_large_body_has_to_wait_while_others_take_the_room(world, wires):
     wait_until(lambda: insert(proxy, 1_000_000) == 201, 20, "a large insert")
 
 
-def test_a_sign_in_is_no_long_body(world):
+def test_a_login_has_a_small_body_limit(world):
     _, proxy = world
     body = json.dumps({"access_token": "x" * (2 * MIB)})
     headers = {"Content-Type": "application/json"}
@@ -226,7 +226,7 @@ def test_a_sign_in_is_no_long_body(world):
     assert reasons["too-large-body"] == 1
 
 
-def test_an_answer_without_end_is_cut_and_not_taken_for_whole(fast):
+def test_an_endless_answer_is_cut_and_incomplete(fast):
     total = 0
     with pytest.raises(requests.exceptions.RequestException):
         with requests.get(fast.url + "/api/big", stream=True, timeout=60) as answer:

@@ -1,4 +1,4 @@
-"""Files that another hand may have prepared: targets of backups, backups, configurations, imports."""
+"""Files that another user may have planted: targets of backups, backups, configurations, imports."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def test_a_backup_carries_no_token_fingerprints(start, tmp_path):
 
 
 def tampered(proxy, tmp_path, *statements):
-    """A backup whose store was changed by another hand, with a manifest that says the same."""
+    """A backup with a changed store and a manifest that matches it."""
     copy = tmp_path / "copy"
     assert proxy.command("backup", copy).returncode == 0
     proxy.stop()
@@ -95,7 +95,7 @@ def restored(proxy, copy):
     return proxy.folder / "stores/anonymous/store.sqlite"
 
 
-def test_a_restore_gives_back_every_row_operation_and_entry_of_history(proxy, tmp_path):
+def test_a_restore_has_every_row_operation_and_history_entry(proxy, tmp_path):
     proxy.sync()
     proxy.update("mine", {"text": "changed"})
     proxy.insert({"id": "second", "text": "two"})
@@ -121,7 +121,7 @@ def test_a_restore_gives_back_every_row_operation_and_entry_of_history(proxy, tm
     assert proxy.status()["ledger"]["balances"]
 
 
-def test_a_restore_leaves_a_foreign_trigger_behind(proxy, tmp_path):
+def test_a_restore_drops_a_foreign_trigger(proxy, tmp_path):
     copy = tampered(
         proxy, tmp_path,
         "CREATE TRIGGER planted AFTER INSERT ON items BEGIN "
@@ -134,7 +134,7 @@ def test_a_restore_leaves_a_foreign_trigger_behind(proxy, tmp_path):
     assert proxy.get("next").json()["text"] == "next"
 
 
-def test_a_restore_leaves_foreign_views_tables_and_indexes_behind(proxy, tmp_path):
+def test_a_restore_drops_foreign_views_tables_and_indexes(proxy, tmp_path):
     copy = tampered(
         proxy, tmp_path,
         "CREATE VIEW planted_view AS SELECT columns FROM items",
@@ -152,7 +152,7 @@ def test_a_restore_leaves_foreign_views_tables_and_indexes_behind(proxy, tmp_pat
 
 
 def test_a_restore_refuses_a_view_in_the_place_of_a_table(proxy, tmp_path):
-    """Read as a table, this one has no end."""
+    """The view has endless rows."""
     copy = tampered(
         proxy, tmp_path,
         "ALTER TABLE table_counters RENAME TO real_counters",
@@ -237,7 +237,7 @@ def test_a_manifest_without_an_end_is_refused(proxy, tmp_path):
 
 @pytest.mark.parametrize("file", ["manifest.json", "stores/anonymous/store.sqlite", "stores/anonymous/store.sqlite-wal"])
 def test_a_pipe_in_the_place_of_a_file_of_a_backup_is_refused(proxy, tmp_path, file):
-    """Opened as a file, it waits for a writer that never comes."""
+    """Opening the pipe would wait for a writer for ever."""
     copy = tampered(proxy, tmp_path)
     (copy / file).unlink(missing_ok=True)
     os.mkfifo(copy / file)
@@ -275,7 +275,7 @@ def test_a_restore_refuses_values_that_no_store_can_have(proxy, tmp_path, statem
     assert proxy.operator("GET", "/history")["items"]
 
 
-def test_a_restored_store_whose_sequences_were_at_their_end_takes_writes(proxy, tmp_path):
+def test_a_restored_store_with_exhausted_sequences_accepts_writes(proxy, tmp_path):
     copy = tampered(proxy, tmp_path, "UPDATE sqlite_sequence SET seq = 9223372036854775807")
     restored(proxy, copy)
     proxy.start()
@@ -329,8 +329,8 @@ def test_an_import_of_a_pipe_without_a_writer_ends(proxy, tmp_path):
     assert done.returncode == 1 and "Nothing was imported" in done.stderr, done
 
 
-def test_an_import_takes_an_export_through_a_pipe(proxy, tmp_path):
-    """The writer takes its time between two pieces."""
+def test_an_import_reads_an_export_through_a_pipe(proxy, tmp_path):
+    """The writer pauses between two pieces."""
     assert proxy.command("export", "--output", tmp_path / "export").returncode == 0
     text = (tmp_path / "export").read_bytes()
     reader, writer = os.pipe()

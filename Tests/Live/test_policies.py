@@ -19,7 +19,7 @@ def fault(backend, **rule):
     assert answer.status_code == 200, answer.text
 
 
-def test_revalidate_answers_at_once_and_refreshes_behind(start):
+def test_revalidate_answers_at_once_and_then_pulls(start):
     backend, proxy = serve(start, "revalidate")
     backend.update("a", {"text": "two"})
     assert proxy.get("a").json()["text"] == "one"
@@ -70,7 +70,7 @@ def test_write_through_answers_with_the_backends_row(start):
     assert backend.get("b").status_code == 404
 
 
-def test_write_through_tells_a_conflict_to_the_client(start):
+def test_write_through_answers_a_conflict(start):
     backend, proxy = serve(start, "write-through")
     backend.update("a", {"text": "theirs"})
     answer = proxy.request("PATCH", "/tables/todoitem/a", json={"text": "mine"})
@@ -88,7 +88,7 @@ def test_write_through_tells_a_conflict_to_the_client(start):
     assert proxy.get("c").json()["text"] == "theirs"
 
 
-def test_write_through_tells_the_backends_refusal(start):
+def test_write_through_answers_the_backends_refusal(start):
     backend, proxy = serve(start, "write-through")
     fault(backend, rules=[{"kind": "status", "status": 403, "methods": ["POST"]}])
     refused = proxy.request("POST", "/tables/todoitem", json={"id": "d", "text": "mine"})
@@ -105,7 +105,7 @@ def test_write_through_tells_the_backends_refusal(start):
     assert (made.status_code, made.headers["Understudy-State"]) == (201, "synced")
 
 
-def test_a_refused_write_that_holds_an_acknowledged_one_stays(start):
+def test_a_refused_write_that_contains_an_acknowledged_one_stays(start):
     backend, proxy = serve(start, "write-through")
     backend.stop()
     assert proxy.request("POST", "/tables/todoitem", json={"id": "e", "text": "1"}).status_code == 201
@@ -157,7 +157,7 @@ def test_the_operator_changes_policies_while_it_runs(start):
     assert table["readPolicy"] == "remote-first"
 
 
-def test_a_policy_that_cannot_be_read_is_told_at_the_start(start):
+def test_an_invalid_policy_is_reported_at_the_start(start):
     program = start.program("serve", "--backend", "http://127.0.0.1:9", "--policy", "todoitem=fast")
     assert program.process.wait(10) == 2
     assert "revalidate" in program.output

@@ -85,7 +85,7 @@ def record(start, tmp_path, count):
     return disk, writers
 
 
-def test_what_was_acknowledged_is_there_after_a_power_failure_at_any_moment(start, tmp_path):
+def test_acknowledged_writes_survive_a_power_failure_at_any_moment(start, tmp_path):
     print(f"POWER_SEED={SEED} POWER_IMAGES={IMAGES}")
     disk, writers = record(start, tmp_path, count=max(30, IMAGES // 2))
     plan = random.Random(SEED)

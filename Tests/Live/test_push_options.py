@@ -1,4 +1,4 @@
-"""The running program obeys `--parallelism` and `--strict-sdk`."""
+"""`--parallelism` and `--strict-sdk` in the running program."""
 
 import time
 
@@ -7,7 +7,7 @@ from programs import wait_until
 SLOW = 0.3  # seconds that each answer of the backend takes
 
 
-def test_changes_of_different_items_go_out_side_by_side_and_those_of_one_in_order(start):
+def test_changes_of_different_items_are_sent_concurrently_and_those_of_one_in_order(start):
     backend = start.backend("--faults")
     proxy = start.proxy(backend.url, "--sync", "manual", "--parallelism", "8")
     ids = [proxy.insert({"id": f"i{n}", "text": "new"})["id"] for n in range(16)]

@@ -27,7 +27,7 @@ def test_the_matrix_has_at_least_fifteen_hundred_requests(guarded):
     assert len(set(names)) >= 1500
 
 
-def test_no_effect_the_right_status_and_the_next_client_at_once(guarded):
+def test_each_request_gets_its_status_without_effect_and_the_next_client_is_answered(guarded):
     proxy, backend = guarded
     wrong, slow = [], []
     for name, status, raw in matrix(proxy.port):
@@ -42,7 +42,7 @@ def test_no_effect_the_right_status_and_the_next_client_at_once(guarded):
     untouched(proxy, backend)
 
 
-def test_after_all_that_an_honest_client_is_served(guarded):
+def test_a_valid_request_is_answered_after_all_refusals(guarded):
     proxy, _ = guarded
     item = proxy.insert({"text": "honest"})
     assert proxy.get(item["id"]).status_code == 200

@@ -41,7 +41,7 @@ def disk(tmp_path):
     return {**preloaded(tmp_path, SHIM), "READ_ONLY_SIGN": str(sign)}, sign
 
 
-def test_a_read_only_disk_is_said_with_503_and_loses_no_acknowledged_write(start, tmp_path, disk):
+def test_a_read_only_disk_is_503_and_loses_no_acknowledged_write(start, tmp_path, disk):
     environment, sign = disk
     backend = start.backend("--faults")
     proxy = Proxy(tmp_path / "proxy", backend.url, ["--sync", "manual"])

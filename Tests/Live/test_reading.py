@@ -42,7 +42,7 @@ def paths(proxy, item, operation):
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_reading_changes_nothing(start, method):
+def test_reads_change_nothing(start, method):
     backend = start.backend("--faults")
     proxy = start.proxy(backend.url, "--sync", "manual")
     item = proxy.insert({"text": "x"})["id"]

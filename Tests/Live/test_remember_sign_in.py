@@ -42,7 +42,7 @@ def assert_sealed(proxy, *clients):
                 assert client.token.split(".")[2].encode() not in path.read_bytes(), path
 
 
-def test_a_queued_write_goes_up_after_kill_9_without_a_new_sign_in(world):
+def test_a_queued_write_is_sent_after_kill_9_without_a_new_sign_in(world):
     backend, proxy = world
     ana = sign_in(proxy, "ana")
     backend.stop()
@@ -56,7 +56,7 @@ def test_a_queued_write_goes_up_after_kill_9_without_a_new_sign_in(world):
     assert_sealed(proxy, ana)
 
 
-def test_a_sign_in_is_remembered_as_soon_as_its_client_hears_of_it(world):
+def test_a_sign_in_is_remembered_before_its_client_is_answered(world):
     _, proxy = world
     for number in range(5):
         sign_in(proxy, "ana")
@@ -64,7 +64,7 @@ def test_a_sign_in_is_remembered_as_soon_as_its_client_hears_of_it(world):
         assert state(proxy) != "signedOut", number
 
 
-def test_without_the_option_nothing_is_left_of_what_was_remembered(world):
+def test_without_the_option_remembered_sign_ins_are_removed(world):
     backend, proxy = world
     ana = sign_in(proxy, "ana")
     assert (proxy.folder / "sign-ins").exists() and (proxy.folder / "sign-ins.key").exists()
@@ -82,7 +82,7 @@ def test_without_the_option_nothing_is_left_of_what_was_remembered(world):
     assert state(proxy) != "signedOut"
 
 
-def test_who_signs_out_is_forgotten(world):
+def test_a_sign_out_removes_the_remembered_sign_in(world):
     backend, proxy = world
     ana = sign_in(proxy, "ana")
     item = ana.insert({"text": "of ana"})
@@ -97,7 +97,7 @@ def test_who_signs_out_is_forgotten(world):
     assert again.get(item["id"]).json()["text"] == "of ana"
 
 
-def test_a_refused_token_is_forgotten_and_nothing_is_lost(start):
+def test_a_refused_token_is_removed_and_no_write_is_lost(start):
     backend = start.backend("--sign-in", "todoitem")
     proxy = start.proxy(backend.url, OPTION)
     ana = sign_in(proxy, "ana")
@@ -117,7 +117,7 @@ def test_a_refused_token_is_forgotten_and_nothing_is_lost(start):
 
 
 @pytest.mark.parametrize("harm", ["another key", "no key", "damage"])
-def test_what_cannot_be_opened_is_said_and_costs_a_sign_in_only(world, harm):
+def test_an_unreadable_file_is_reported_and_needs_only_a_new_sign_in(world, harm):
     backend, proxy = world
     ana = sign_in(proxy, "ana")
     backend.stop()
@@ -140,7 +140,7 @@ def test_what_cannot_be_opened_is_said_and_costs_a_sign_in_only(world, harm):
     reaches(backend, item)
 
 
-def test_a_key_that_is_open_to_others_stops_the_start_with_the_command_that_mends_it(world):
+def test_a_key_open_to_others_stops_the_start_with_a_repair_command(world):
     _, proxy = world
     sign_in(proxy, "ana")
     proxy.stop()

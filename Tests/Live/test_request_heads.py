@@ -1,7 +1,7 @@
 """Heads of requests on /tables that the real servers take."""
 
 
-def test_a_write_with_an_empty_content_type_is_taken(start):
+def test_a_write_with_an_empty_content_type_is_accepted(start):
     proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
     made = proxy.request("POST", "/tables/book", data='{"id":"a"}', headers={"Content-Type": ""})
     assert made.status_code == 201, made.text
@@ -9,7 +9,7 @@ def test_a_write_with_an_empty_content_type_is_taken(start):
     assert other.status_code == 415
 
 
-def test_options_of_a_program_says_what_a_path_takes(start):
+def test_options_answers_the_methods_of_a_path(start):
     proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
     answer = proxy.request("OPTIONS", "/tables/book")
     assert (answer.status_code, answer.content) == (200, b"")

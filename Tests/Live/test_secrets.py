@@ -1,4 +1,4 @@
-"""Secrets on their way: none of this program's reaches the backend, the log, or a session that ended."""
+"""Secrets of this program reach neither the backend nor the log, and sessions end."""
 
 import base64
 import json
@@ -12,7 +12,7 @@ from programs import ZUMO, sign_in, wait_until
 
 
 def page(handler, _):
-    """A backend that signs in everybody who asks at a path with login in it, and sets two cookies."""
+    """A backend that accepts every login at a path with login in it, and sets two cookies."""
     cookies = [("Set-Cookie", "ARRAffinity=one; Path=/; HttpOnly"), ("Set-Cookie", "theme=dark")]
     own = [("Set-Cookie", "understudy_1=x"), ("Set-Cookie", " UNDERSTUDY_8080 =x; Path=/"),
            ("Set-Cookie", "=understudy_1=x"), ("Set-Cookie", '"understudy_1"=x')]
@@ -43,7 +43,7 @@ def basic(user, password):
 
 
 def seen(backend):
-    """All that the backend was sent, as one text."""
+    """All requests to the backend as one text."""
     return "\n".join(f"{method} {path} {fields} {body}" for method, path, fields, body in backend.requests)
 
 
@@ -108,7 +108,7 @@ def test_the_operators_token_reaches_the_backend_in_no_field(start, backend):
                         headers={"Authorization": f"Bearer \t{token}"}).status_code == 200
 
 
-def test_only_cookies_that_the_backend_has_set_go_to_it(start, backend):
+def test_only_cookies_that_the_backend_has_set_are_sent_to_it(start, backend):
     proxy = start.proxy(backend.url, "--sync", "manual")
     browser = Browser(proxy, "b")
     mine = browser.session.cookies.get(f"understudy_{proxy.port}")
@@ -132,7 +132,7 @@ def test_only_cookies_that_the_backend_has_set_go_to_it(start, backend):
     assert sent().encode("latin1").decode() == "ARRAffinity=one; theme=a\u0600; theme=b"
 
 
-def test_a_second_cookie_of_our_name_shuts_nobody_out(start, backend):
+def test_a_second_cookie_with_the_same_name_does_not_end_a_session(start, backend):
     proxy = start.proxy(backend.url, "--sync", "manual")
     browser = Browser(proxy, "b")
     name = f"understudy_{proxy.port}"
@@ -182,19 +182,19 @@ def test_an_event_stream_ends_with_its_session(start, backend):
 
 
 @pytest.mark.parametrize("path", ["//login/x", "/api/login/x", "/login;a/x", "/%2Flogin/x", "/.auth//login/x"])
-def test_a_login_is_believed_at_its_own_address_alone(start, backend, path):
+def test_a_token_at_another_address_is_no_login(start, backend, path):
     proxy = start.proxy(backend.url, "--sync", "manual")
     raw(proxy.port, path, "POST", body=b"{}")
     assert proxy.status()["identities"] == ["anonymous"]
 
 
-def test_a_login_at_its_own_address_is_believed(start):
+def test_a_token_at_a_login_address_is_a_login(start):
     proxy = start.proxy(start.backend().url)
     sign_in(proxy, "ana")
     assert len(proxy.status()["identities"]) == 2
 
 
-def test_what_the_backend_says_to_the_whole_origin_is_taken_off(start, backend):
+def test_fields_for_the_whole_origin_are_removed_from_answers(start, backend):
     proxy = start.proxy(backend.url, "--sync", "manual")
     answer = requests.get(proxy.url + "/api/x", headers=ZUMO, timeout=10)
     assert "Service-Worker-Allowed" not in answer.headers and "Clear-Site-Data" not in answer.headers

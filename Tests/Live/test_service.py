@@ -44,7 +44,7 @@ class Manager:
         return wait_until(found, 10, f"{begin} from the service")
 
 
-def test_readiness_status_signs_of_life_reload_and_stop_are_told(world):
+def test_readiness_status_watchdog_reload_and_stop_are_sent(world):
     manager = Manager(world.person.home)
     world.start_proxy(NOTIFY_SOCKET=manager.path, WATCHDOG_USEC="300000")
     manager.wait("READY=1")
@@ -60,7 +60,7 @@ def test_readiness_status_signs_of_life_reload_and_stop_are_told(world):
     manager.wait("STOPPING=1")
 
 
-def test_a_watchdog_for_another_process_is_not_fed_more_often(world):
+def test_a_watchdog_of_another_process_does_not_change_the_interval(world):
     manager = Manager(world.person.home)
     world.start_proxy(NOTIFY_SOCKET=manager.path, WATCHDOG_USEC="1000", WATCHDOG_PID="1")
     manager.wait("WATCHDOG=1")
@@ -70,14 +70,14 @@ def test_a_watchdog_for_another_process_is_not_fed_more_often(world):
 
 
 def start_with(listener, person):
-    """Starts the proxy as systemd does, with the listener as its descriptor 3."""
+    """Starts the proxy as systemd does, with the listener as descriptor 3."""
     given = listener.fileno()
     move = "" if given == 3 else f"exec 3<&{given} {given}<&-; "
     script = move + 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve'
     return person.start(command=["bash", "-c", script, str(person.program)], pass_fds=(given,))
 
 
-def test_a_socket_that_was_handed_over_is_answered_on(world):
+def test_an_adopted_socket_is_served(world):
     with socket.create_server(("127.0.0.1", world.port)) as listener:
         world.proxy = start_with(listener, world.person)
         wait_until(lambda: answers(world.url + "/-/readyz"), 10, "the proxy")
@@ -102,7 +102,7 @@ def test_a_second_signal_ends_it_at_once_and_loses_nothing(world):
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
-def test_the_units_are_valid_and_the_system_unit_is_fenced_off(tree, tmp_path):
+def test_the_units_are_valid_and_the_system_unit_is_sandboxed(tree, tmp_path):
     # The units as installed, except for the path of the program, since verify checks that it exists.
     for folder, scope in (("system", []), ("user", ["--user"])):
         units = []
@@ -128,7 +128,7 @@ def test_the_units_are_valid_and_the_system_unit_is_fenced_off(tree, tmp_path):
 
 
 @pytest.mark.skipif(not shutil.which("promtool"), reason="needs promtool")
-def test_promtool_has_nothing_to_say_about_the_metrics(world):
+def test_promtool_accepts_the_metrics(world):
     world.start_backend("--samples")
     world.start_proxy()
     world.person.run("sync")
@@ -149,7 +149,7 @@ def test_promtool_has_nothing_to_say_about_the_metrics(world):
     assert sample[duration + '_sum{outcome="succeeded"}'] > 0
 
 
-def test_readyz_tells_more_when_asked(world):
+def test_readyz_has_details_with_verbose(world):
     world.start_proxy()
     brief = requests.get(world.url + "/-/readyz", timeout=5).json()
     assert [one["name"] for one in brief["checks"]] == ["stores"]
@@ -180,7 +180,7 @@ class Recorder(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_the_trace_of_a_client_reaches_the_backend_also_after_a_restart(world):
+def test_a_clients_trace_reaches_the_backend_after_a_restart_too(world):
     backend = http.server.ThreadingHTTPServer(("127.0.0.1", world.backend_port), Recorder)
     backend.traces = []
     threading.Thread(target=backend.serve_forever, daemon=True).start()
@@ -197,7 +197,7 @@ def test_the_trace_of_a_client_reaches_the_backend_also_after_a_restart(world):
         backend.server_close()
 
 
-def test_clients_need_no_header_of_ours(world):
+def test_clients_need_no_header_of_understudy(world):
     world.start_proxy()
     answer = requests.get(world.url + "/-/livez", headers=ZUMO, timeout=5)
     assert answer.json()["status"] == "ok"

@@ -1,5 +1,5 @@
-"""Many users, few files: a store opens when its user comes and closes when idle; what is due in a closed one is
-sent, what it holds is told, also after kill -9; and where the system gives no more files, nothing breaks."""
+"""Many users with few open files: a store opens for a request and closes when idle. Due work of closed stores is
+sent and counted, also after kill -9. Without free descriptors the answer is 503."""
 
 import os
 import pathlib
@@ -41,7 +41,7 @@ def sign_in(proxy, user):
 
 
 def files(proxy):
-    """Every file that the process has open."""
+    """The open files of the process."""
     folder = pathlib.Path(f"/proc/{proxy.program.process.pid}/fd")
     found = []
     for one in folder.iterdir():
@@ -62,7 +62,7 @@ def megabytes(proxy):
 
 
 def operations(proxy, state):
-    """Open operations of all identities in a state, as the metrics tell."""
+    """The open operations of all identities in a state, by the metrics."""
     text = requests.get(f"{proxy.url}/-/metrics", timeout=20).text
     found = re.findall(rf'^understudy_queue_operations{{.*state="{state}"}} (\d+)', text, re.M)
     return sum(map(int, found))
@@ -123,7 +123,7 @@ def test_users_at_once_are_all_served(start, backend):
 
 
 @pytest.mark.parametrize("end", ["stop", "kill", "index lost"])
-def test_what_is_due_in_closed_stores_is_told_and_sent_without_its_user(start, backend, end):
+def test_due_work_of_closed_stores_is_counted_and_sent_without_its_user(start, backend, end):
     proxy = start.proxy(backend.url, "--remember-sign-in")
     clients = [sign_in(proxy, f"user{number}") for number in range(14)]
     backend.is_away = True
@@ -155,7 +155,7 @@ def test_what_is_due_in_closed_stores_is_told_and_sent_without_its_user(start, b
     wait_until(lambda: len(open_stores(proxy)) <= OPEN, 20, "the closing of idle stores")
 
 
-def test_without_files_the_answer_is_503_and_comes_back(start, backend):
+def test_without_descriptors_the_answer_is_503_until_there_are_some(start, backend):
     proxy = start.proxy(backend.url)
     clients = [sign_in(proxy, f"user{number}") for number in range(12)]
     for client in clients:
@@ -200,7 +200,7 @@ def test_a_start_with_few_files_succeeds(start, backend):
     wait_until(lambda: len(backend.rows) == 40, 60, "every write at the backend")
 
 
-def test_an_event_stream_needs_no_open_store_and_hears_of_what_comes(start, backend):
+def test_an_event_stream_gets_events_of_a_store_that_opens_later(start, backend):
     proxy = start.proxy(backend.url)
     first = sign_in(proxy, "first")
     first.insert({"id": "a"})
@@ -239,7 +239,7 @@ def test_settings_and_mode_hold_for_closed_stores_too(start, backend):
     wait_until(lambda: len(backend.rows) == 24, 60, "every write at the backend")
 
 
-def test_a_store_that_was_changed_since_the_index_was_written_is_looked_at(start, backend):
+def test_a_store_that_has_changed_since_its_index_entry_is_read(start, backend):
     proxy = start.proxy(backend.url, "--remember-sign-in")
     ana = sign_in(proxy, "ana")
     ana.insert({"id": "a"})
@@ -266,7 +266,7 @@ def failed(proxy):
     return int(re.search(r'^understudy_stores{state="failed"} (\d+)', text, re.M)[1])
 
 
-def test_one_damaged_store_holds_up_no_change_and_no_rebind(start, backend):
+def test_one_damaged_store_blocks_no_change_and_no_rebind(start, backend):
     proxy = start.proxy(backend.url, "--remember-sign-in")
     clients = [sign_in(proxy, f"user{number}") for number in range(12)]
     for client in clients:

@@ -27,7 +27,7 @@ class Terminal:
         self.said = ""
 
     def read(self, until=None, seconds=20):
-        """Reads until a text comes or the command ends."""
+        """Reads until a text appears or the command ends."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline and (until is None or until not in self.said):
             if select.select([self.end], [], [], 0.1)[0]:
@@ -49,7 +49,7 @@ class Terminal:
         return self.process.wait(20), output
 
 
-def test_long_work_shows_how_far_it_is_on_a_terminal_and_nowhere_else(world):
+def test_long_work_shows_a_progress_bar_only_on_a_terminal(world):
     world.start_proxy()
     world.person.run("offline")
     for number in range(5):
@@ -67,7 +67,7 @@ def test_long_work_shows_how_far_it_is_on_a_terminal_and_nowhere_else(world):
     assert "\x1b" not in data.stdout + data.stderr
 
 
-def test_a_question_is_asked_on_a_terminal_and_only_yes_is_yes(world):
+def test_a_question_is_asked_on_a_terminal_and_only_y_confirms(world):
     world.start_proxy()
     world.insert({"text": "keep me"})
     for answer, code, left in (("n", 1, 1), ("", 1, 1), ("y", 0, 0)):
@@ -158,7 +158,7 @@ LOOKS = (
 )
 
 
-def test_no_command_shows_what_a_terminal_obeys_in_a_pipe(hostile_world):
+def test_no_command_writes_control_characters_to_a_pipe(hostile_world):
     person = hostile_world.person
     seen = ""
     for words in LOOKS:
@@ -174,7 +174,7 @@ def test_no_command_shows_what_a_terminal_obeys_in_a_pipe(hostile_world):
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_row_is_shown_as_what_it_is(hostile_world, name):
+def test_a_hostile_row_is_shown_escaped(hostile_world, name):
     queue = hostile_world.person.run("queue", expect=None).stdout
     (line,) = [line for line in queue.splitlines() if f"/{name}\\u{{202E}}" in line]
     assert f"<{VISIBLE[name]}>" in line
@@ -182,7 +182,7 @@ def test_a_row_is_shown_as_what_it_is(hostile_world, name):
     assert " ".join(VISIBLE.values())[:40] in line
 
 
-def test_on_a_terminal_it_is_the_same(hostile_world):
+def test_no_command_writes_control_characters_to_a_terminal(hostile_world):
     for words in (["queue"], ["history"], ["rejections"], ["sessions"]):
         near, far = pty.openpty()
         options = hostile_world.person._options({"TERM": "xterm"})
@@ -206,7 +206,7 @@ def test_on_a_terminal_it_is_the_same(hostile_world):
         assert text == hostile_world.person.run(*words, expect=None).stdout
 
 
-def test_json_is_json_with_nothing_that_a_terminal_obeys(hostile_world):
+def test_json_is_valid_without_control_characters(hostile_world):
     person = hostile_world.person
     for words in LOOKS:
         done = person.run(*words, "--json", expect=None)
@@ -222,7 +222,7 @@ def test_json_is_json_with_nothing_that_a_terminal_obeys(hostile_world):
     assert not hidden(person.run("support").stdout)
 
 
-def test_what_is_said_about_a_wrong_word_is_visible(hostile_world):
+def test_messages_about_invalid_arguments_are_escaped(hostile_world):
     person = hostile_world.person
     for words in (
         ["pull", "x\x1b[2J"], ["queue", "show", "\x1b]0;x\x07"], ["indexes", "build", "a\x9b\u202e", "--yes"],

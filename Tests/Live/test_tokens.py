@@ -1,5 +1,5 @@
-"""A dead token is dead: `exp`, a 401 of the backend and signing out end a token, here and after a restart.
-While the backend is away, a known token is taken within `--offline-grace`, and the answer says so."""
+"""`exp`, a 401 of the backend and a sign-out end a token, also after a restart. While the backend cannot be
+reached, a known token is accepted within `--offline-grace`, and the answer reports it."""
 
 import base64
 import json
@@ -41,7 +41,7 @@ def client(proxy, token):
 
 
 def known(proxy, backend, seconds=None, user="ana"):
-    """A client whose token the backend has vouched for."""
+    """A client with a token that the backend has confirmed."""
     one = client(proxy, backend.token(user, seconds))
     assert one.request("GET", "/tables/todoitem").status_code == 200
     return one
@@ -56,7 +56,7 @@ def sign_in(proxy, user):
 
 
 def go_away(proxy, backend, one):
-    """The backend is away, and the proxy knows."""
+    """Stops the backend, and waits until the proxy has noticed."""
     backend.is_away = True
     one.request("GET", "/.auth/me")
     wait_until(lambda: one.request("GET", "/tables/todoitem").headers.get("Understudy-Token"), 40,
@@ -64,7 +64,7 @@ def go_away(proxy, backend, one):
 
 
 def statuses(one, id):
-    """What a read, a list and a write are answered."""
+    """The statuses of a read, a list and a write."""
     return (
         one.request("GET", "/tables/todoitem").status_code,
         one.get("x").status_code,
@@ -76,7 +76,7 @@ def statuses(one, id):
 SKEW = 300
 
 
-def test_an_expired_token_ends_while_the_backend_is_there_also_for_one_that_still_takes_it(proxy, backend):
+def test_an_expired_token_is_refused_even_if_the_backend_accepts_it(proxy, backend):
     fresh = known(proxy, backend, 3600)
     assert fresh.request("POST", "/tables/todoitem", json={"id": "f"}).status_code == 201
     assert "Understudy-Token" not in fresh.request("GET", "/tables/todoitem").headers
@@ -94,7 +94,7 @@ def test_an_expired_token_ends_while_the_backend_is_there_also_for_one_that_stil
     assert "d" not in backend.rows
 
 
-def test_after_a_restart_an_expired_token_is_asked_about_first(proxy, backend):
+def test_after_a_restart_an_expired_token_is_verified_first(proxy, backend):
     ana = known(proxy, backend, -SKEW + 4)
     proxy.stop()
     wait_until(lambda: time.time() > end_of(ana) + SKEW + 1, 10, "the end of the token")
@@ -109,7 +109,7 @@ def end_of(one):
     return json.loads(base64.urlsafe_b64decode(middle + "=" * (-len(middle) % 4)))["exp"]
 
 
-def test_what_the_backend_refuses_reads_and_writes_nothing_and_goes_out_under_no_other_token(proxy, backend):
+def test_a_refused_token_reads_and_writes_nothing(proxy, backend):
     old, new = known(proxy, backend), known(proxy, backend)
     del backend.good[old.token]
     assert old.request("GET", "/.auth/me").status_code == 401
@@ -123,7 +123,7 @@ def test_what_the_backend_refuses_reads_and_writes_nothing_and_goes_out_under_no
     assert "o" not in backend.rows
 
 
-def test_a_401_that_syncing_gets_ends_the_token(proxy, backend):
+def test_a_401_during_a_sync_ends_the_token(proxy, backend):
     ana = known(proxy, backend)
     del backend.good[ana.token]
     assert ana.request("POST", "/tables/todoitem", json={"id": "waits"}).status_code == 201
@@ -145,7 +145,7 @@ def queue(proxy):
     return proxy.operator("GET", f"/status?identity={name}")["backend"]
 
 
-def test_the_queue_goes_on_with_an_older_token_when_the_latest_is_refused(proxy, backend):
+def test_the_queue_is_sent_with_an_older_token_when_the_latest_is_refused(proxy, backend):
     phone, desk, tablet = (sign_in(proxy, "ana") for _ in range(3))
     assert phone.request("POST", "/tables/todoitem", json={"id": "first"}).status_code == 201
     wait_until(lambda: "first" in backend.rows, 20, "the first write")
@@ -171,7 +171,7 @@ def test_the_queue_goes_on_with_an_older_token_when_the_latest_is_refused(proxy,
     assert "dead" not in backend.rows
 
 
-def test_the_queue_goes_on_with_an_older_token_when_the_latest_expires(proxy, backend):
+def test_the_queue_is_sent_with_an_older_token_when_the_latest_expires(proxy, backend):
     phone = sign_in(proxy, "ana")
     tablet = known(proxy, backend, -SKEW + 4)
     assert phone.request("POST", "/tables/todoitem", json={"id": "before"}).status_code == 201
@@ -184,7 +184,7 @@ def test_the_queue_goes_on_with_an_older_token_when_the_latest_expires(proxy, ba
     assert backend.rows["after"][1] == phone.token
 
 
-def test_thirty_sign_ins_at_once_all_succeed_and_are_known_after_a_kill(proxy, backend):
+def test_thirty_sign_ins_at_once_succeed_and_are_known_after_a_kill(proxy, backend):
     backend.login_seconds = 0.5
     with ThreadPoolExecutor(30) as pool:
         users = list(pool.map(lambda number: sign_in(proxy, f"user{number}"), range(30)))
@@ -199,7 +199,7 @@ def test_thirty_sign_ins_at_once_all_succeed_and_are_known_after_a_kill(proxy, b
     assert client(proxy, "unknown").request("GET", "/tables/todoitem").status_code == 401
 
 
-def test_signing_out_ends_all_tokens_of_the_user_and_of_no_other(proxy, backend):
+def test_a_sign_out_ends_all_tokens_of_that_user_only(proxy, backend):
     phone, tablet, ben = sign_in(proxy, "ana"), sign_in(proxy, "ana"), sign_in(proxy, "ben")
     assert statuses(tablet, "t")[2] == 201
     wait_until(lambda: "t" in backend.rows, 30, "the write")
@@ -217,7 +217,7 @@ def test_signing_out_ends_all_tokens_of_the_user_and_of_no_other(proxy, backend)
     assert "after" not in backend.rows
 
 
-def test_offline_a_known_token_is_taken_within_the_grace_and_the_answer_says_so(start, backend):
+def test_offline_a_known_token_is_accepted_within_the_grace_and_the_answer_reports_it(start, backend):
     proxy = start.proxy(backend.url, "--offline-grace", "1h")
     wait_until(lambda: proxy.status()["backend"]["state"] != "offline", 10, "the backend's first answer")
     ana, expired = known(proxy, backend, 3600), known(proxy, backend, -SKEW + 5)
@@ -242,7 +242,7 @@ def test_offline_a_known_token_is_taken_within_the_grace_and_the_answer_says_so(
 
 
 @pytest.mark.parametrize("text", ["30", "-1d", "1w", "3651d", "d"])
-def test_a_grace_that_is_no_time_is_refused(start, backend, text):
+def test_an_invalid_grace_is_refused(start, backend, text):
     program = start.program("serve", "--backend", backend.url, "--offline-grace", text)
     assert program.process.wait(20) == 2
     wait_until(lambda: "offline-grace" in program.output, 5, "the reason")

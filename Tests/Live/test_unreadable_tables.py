@@ -1,4 +1,4 @@
-"""A table that all clients may insert into and few may read, such as feedback."""
+"""A table into which clients may insert without a sign-in, and which they may not read, such as feedback."""
 
 
 def unreadable(start, methods, *arguments):
@@ -13,7 +13,7 @@ def unreadable(start, methods, *arguments):
     return backend, proxy
 
 
-def test_an_insert_that_the_backend_takes_is_taken(start):
+def test_an_insert_that_the_backend_accepts_is_accepted(start):
     backend, proxy = unreadable(start, ["GET"])
     for number in range(2):
         row = proxy.insert({"id": f"f{number}", "text": "fine", "stars": number}, "feedback")
@@ -28,7 +28,7 @@ def test_an_insert_that_the_backend_takes_is_taken(start):
     assert (ledger["accepted"], ledger["applied"], ledger["balances"]) == (2, 2, True)
 
 
-def test_an_insert_that_wants_a_sign_in_is_refused_and_not_kept(start):
+def test_an_insert_that_requires_a_sign_in_is_refused_and_not_stored(start):
     backend, proxy = unreadable(start, ["GET", "POST"])
     direct = backend.request("POST", "/tables/feedback", json={"id": "f", "text": "fine"})
     answer = proxy.request("POST", "/tables/feedback", json={"id": "f", "text": "fine"})
@@ -43,7 +43,7 @@ def test_an_insert_that_wants_a_sign_in_is_refused_and_not_kept(start):
     assert sorted(row["text"] for row in backend.all()) == ["one", "two"]
 
 
-def test_nothing_is_sent_unasked_with_manual_sync(start):
+def test_with_manual_sync_nothing_is_sent_without_a_request(start):
     backend, proxy = unreadable(start, ["GET"], "--sync", "manual")
     answer = proxy.request("POST", "/tables/feedback", json={"id": "f", "text": "fine"})
     assert answer.status_code == 401
@@ -51,7 +51,7 @@ def test_nothing_is_sent_unasked_with_manual_sync(start):
     assert backend.all("feedback") == []
 
 
-def test_an_empty_list_is_never_an_answer_of_a_table_that_is_not_copied(start):
+def test_a_table_that_is_not_copied_is_never_an_empty_list(start):
     proxy = start.proxy("http://127.0.0.1:9")
     proxy.insert({"id": "a", "text": "mine"})
     assert [row["text"] for row in proxy.list()] == ["mine"]

@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPTypes
 
 extension Request {
-    /// A request as it would come in on 127.0.0.1:8080 from a program of this machine.
+    /// A request of a local program on 127.0.0.1:8080.
     static func make(
         _ method: String = "GET", _ target: String = "/tables/todoitem",
         _ fields: KeyValuePairs<String, String> = [:], body: String = "",

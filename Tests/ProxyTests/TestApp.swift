@@ -3,22 +3,21 @@ import HTTPMessage
 import HTTPTypes
 import Logging
 import SyncCore
-import Synchronization
 import TablesProtocol
 import TestSupport
 import Testing
 
 @testable import Proxy
 
-/// A whole proxy without sockets: real store, real engine, real routes, and a reference backend
-/// behind a transport that fails where a test says so.
+/// A whole proxy without sockets: real store, engine and routes, and a backend behind a transport that a
+/// test can make fail.
 struct TestApp {
     let graph: AppGraph
     let backend: TablesBackend
     let transport: FaultyTransport
     let folder: DataFolder
 
-    /// Builds a graph in a folder of its own, runs it for the time of `body`, removes it.
+    /// Builds a graph in a new folder, runs it during `body`, and removes the folder.
     static func run(
         triggers: Set<Trigger> = [.manual], tables: [String] = [],
         backend options: BackendOptions = BackendOptions(),
@@ -53,7 +52,7 @@ struct TestApp {
         await graph.tenants.close()
     }
 
-    /// Sends a request the way the server does: the head to `admit`, the whole to `handle`.
+    /// Handles a request as the server does: first `admit`, then `handle`.
     func send(_ request: Request) async -> Response {
         switch graph.routes.admit(request) {
         case .refuse(let response): return response
@@ -66,16 +65,16 @@ struct TestApp {
         case .now(let response): return response
         case .later(let start):
             return await withCheckedContinuation { continuation in
-                let isAnswered = Once()
+                let isAnswered = OnceFlag()
                 start(
                     Reply { response in
-                        if isAnswered.take() { continuation.resume(returning: response) }
+                        if isAnswered.claim() { continuation.resume(returning: response) }
                     })
             }
         }
     }
 
-    /// Asks the operator API with the token.
+    /// Sends a request to the operator API with the token.
     func ask(
         _ method: String, _ path: String, _ body: String = ""
     ) async throws -> (status: Int, body: JSONValue) {
@@ -91,7 +90,7 @@ struct TestApp {
         )
     }
 
-    /// Asks `/tables` as a second generation client.
+    /// Sends a request to `/tables` as a second generation client.
     func table(
         _ method: String, _ path: String, _ body: String = "",
         _ fields: KeyValuePairs<String, String> = [:]
@@ -106,7 +105,7 @@ struct TestApp {
         return (response.head.status.code, response.head.headerFields, value)
     }
 
-    /// Asks the backend directly, as another client.
+    /// Sends a request of another client to the backend.
     func elsewhere(_ method: String, _ path: String, _ body: String = "") -> JSONValue {
         var request = Request.make(method, "/tables/\(path)", body: body)
         if let version = HTTPField.Name("ZUMO-API-VERSION") {
@@ -116,8 +115,8 @@ struct TestApp {
         return (try? JSONValue(parsing: backend.respond(to: request).bytes ?? [])) ?? .null
     }
 
-    /// Waits until the first pull of a table is complete: on a busy machine a list that took its time
-    /// is asked of the backend meanwhile.
+    /// Waits until the first pull of a table is complete. On a busy machine a slow list is answered by the
+    /// backend meanwhile.
     func firstPull(of table: String) async throws {
         let store = graph.tenants.anonymous.store
         while try await !store.tables().contains(where: { $0.name == table && $0.isComplete }) {
@@ -131,16 +130,4 @@ struct TestApp {
 
     /// The backend can be reached again.
     func plug() { transport.decide { _, _ in nil } }
-}
-
-/// Says once that it is the first time, as the server's replies do.
-private final class Once: Sendable {
-    private let isTaken = Mutex(false)
-
-    func take() -> Bool {
-        isTaken.withLock { isTaken in
-            defer { isTaken = true }
-            return !isTaken
-        }
-    }
 }

@@ -82,7 +82,7 @@ private struct CountingBytes: Sendable {
             let piece = (next..<min(next + 64 << 10, count)).map { UInt8($0 % 251) }
             guard stream.write(piece) else {
                 let rest = CountingBytes(stream, count: count, next: next)
-                return stream.onRoom { rest.fill() }
+                return stream.onWritable { rest.fill() }
             }
             next += piece.count
         }

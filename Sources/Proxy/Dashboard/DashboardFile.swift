@@ -5,10 +5,10 @@ import HTTPTypes
 struct DashboardFile: Sendable {
     /// The name in the URL, `/-/NAME`.
     let name: String
-    /// Its bytes.
+    /// The content.
     let bytes: [UInt8]
 
-    /// Every file in Public. A file that is missing here is not served; a test compares the two.
+    /// Every file of `Public`. Only these are served; a test compares the list with the folder.
     static let all: [DashboardFile] = [
         DashboardFile(name: "access.js", bytes: PackageResources.access_js),
         DashboardFile(name: "api-preview.js", bytes: PackageResources.api_preview_js),
@@ -92,18 +92,18 @@ struct DashboardFile: Sendable {
 }
 
 extension DashboardFile {
-    /// The file as a response. The policy lets a page load its own files and talk to its own
-    /// server, and nothing else: no inline script, no other site, no frame around it. Scripts and
-    /// styles are those under `/-/` alone: the backend's answers have the same origin.
-    /// - Parameter authority: host and port that the browser asks, without brackets (a policy has no
-    ///   form for an IPv6 address).
+    /// The file as a response. The content security policy lets a page load its own files and call its own
+    /// server, and nothing else: no inline script, no other site, no frame around it. Scripts and styles
+    /// are only loaded from `/-/`, since the backend's answers have the same origin.
+    /// - Parameter authority: host and port of the request; no IPv6 address, which a policy cannot name.
     func response(authority: String) -> Response {
         var fields = HTTPFields()
         fields[.contentType] = mediaType
         fields[.cacheControl] = "no-cache"
         fields[.contentSecurityPolicy] =
             "default-src 'none'; script-src \(authority)/-/; style-src \(authority)/-/; "
-            + "worker-src 'none'; img-src 'self' data:; connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; "
+            + "worker-src 'none'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "
+            + "manifest-src 'self'; base-uri 'none'; "
             + "form-action 'none'; frame-ancestors 'none'"
         fields[.xContentTypeOptions] = "nosniff"
         fields[.resourcePolicy] = "same-origin"

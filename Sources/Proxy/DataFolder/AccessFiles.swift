@@ -1,11 +1,11 @@
 import TablesProtocol
 
-/// The dashboard's sessions on disk, so that a restart signs no browser out.
+/// The file of the dashboard's sessions, so that browsers stay signed in over a restart.
 struct SessionFile: Sendable {
     /// The file, 0600.
     let file: String
 
-    /// The sessions of the last run; none when the file cannot be understood.
+    /// The sessions in the file; none when it cannot be read or parsed.
     func load() -> [OperatorAccess.Session] {
         guard let bytes = try? Files.read(file), let list = try? JSONValue(parsing: bytes) else {
             return []
@@ -20,7 +20,7 @@ struct SessionFile: Sendable {
         }
     }
 
-    /// Keeps the sessions. A failure costs a sign-in after the next start, nothing more.
+    /// Writes the sessions. If that fails, browsers have to sign in again after the next start.
     func save(_ sessions: [OperatorAccess.Session]) {
         let list = JSONValue.array(
             sessions.map { session in
@@ -35,12 +35,12 @@ struct SessionFile: Sendable {
     }
 }
 
-/// The capability addresses on disk, by the digests of their secrets.
+/// The file of the capability addresses. It has the digests of their secrets.
 struct CapabilityFile: Sendable {
     /// The file, 0600.
     let file: String
 
-    /// Those of the last run; none when the file cannot be understood, which lets no client use
+    /// The capabilities in the file; none when it cannot be read or parsed. Then no client can use
     /// `/tables` at such an address.
     func load() -> [Capability] {
         guard let bytes = try? Files.read(file), let list = try? JSONValue(parsing: bytes) else {
@@ -54,7 +54,7 @@ struct CapabilityFile: Sendable {
         }
     }
 
-    /// Keeps them.
+    /// Writes the capabilities.
     func save(_ capabilities: [Capability]) throws(FileFailure) {
         let list = JSONValue.array(
             capabilities.map { capability in

@@ -1,15 +1,15 @@
 package import SyncCore
 import TablesProtocol
 
-/// The folder that holds everything an Understudy keeps: stores, token, lock, address.
+/// The data folder: stores, operator token, lock, address.
 package struct DataFolder: Sendable, Hashable {
-    /// Where it is.
+    /// The path of the folder.
     package let path: String
 
     /// The folder at a path.
     package init(path: String) { self.path = path }
 
-    /// The folder of the user, by the XDG rules: a relative `XDG_DATA_HOME` is ignored.
+    /// The user's default folder by the XDG rules: a relative `XDG_DATA_HOME` is ignored.
     package static func standard(
         name: String, environment: (String) -> String?
     ) throws(StartProblem) -> DataFolder {
@@ -22,7 +22,7 @@ package struct DataFolder: Sendable, Hashable {
         return DataFolder(path: "\(home)/.local/share/\(name)")
     }
 
-    /// Makes the folder where needed and takes its lock.
+    /// Makes the folder if it is not there, and takes its lock.
     package func open() throws(StartProblem) -> FolderLock {
         do {
             try Files.makeFolder(path)
@@ -43,7 +43,7 @@ package struct DataFolder: Sendable, Hashable {
         }
     }
 
-    /// Removes what stores and the demo's backend keep; lock and token stay.
+    /// Removes the stores, what is remembered of users, and the demo's backend. Lock and operator token stay.
     package func empty() throws(StartProblem) {
         do {
             if Files.exists("\(path)/stores") { try Files.removeFolder("\(path)/stores") }
@@ -56,7 +56,8 @@ package struct DataFolder: Sendable, Hashable {
         for ending in ["", "-wal", "-shm"] { Files.remove("\(path)/backend.sqlite\(ending)") }
     }
 
-    /// The file of an identity's store. Keys of identities are safe as names.
+    /// The file of an identity's store; its folder is made if it is not there. The key of an identity is a
+    /// valid file name.
     package func storeFile(_ identity: String) throws(StartProblem) -> String {
         do {
             try Files.makeFolder("\(path)/stores/\(identity)")
@@ -66,11 +67,11 @@ package struct DataFolder: Sendable, Hashable {
         return storePath(identity)
     }
 
-    /// Where the file of an identity's store is, or would be.
+    /// The path of an identity's store file, whether it is there or not.
     func storePath(_ identity: String) -> String { "\(path)/stores/\(identity)/store.sqlite" }
 
-    /// The file of the index of the stores. It lies beside them, so that a restore, which puts another folder
-    /// in their place, leaves it behind.
+    /// The file of the index of the stores. It is in their folder, so that a restore, which replaces that
+    /// folder, also removes the index.
     func indexFile() throws(StartProblem) -> String {
         do {
             try Files.makeFolder("\(path)/stores")
@@ -80,12 +81,12 @@ package struct DataFolder: Sendable, Hashable {
         return "\(path)/stores/index.sqlite"
     }
 
-    /// Whether there is a store to look into.
+    /// Whether the anonymous store is there.
     package var hasStore: Bool {
         Files.exists("\(path)/stores/\(Identity.anonymousKey)/store.sqlite")
     }
 
-    /// What an identity's store holds, without opening it for work.
+    /// The contents of an identity's store, read without an open ``Store``.
     package func contents(_ identity: String) throws(StartProblem) -> StoreContents {
         do {
             return try Store.verify(at: try storeFile(identity))
@@ -101,25 +102,26 @@ package struct DataFolder: Sendable, Hashable {
         }.map { Identity(key: $0) }
     }
 
-    /// Which tokens are whose, by fingerprint.
+    /// The file of ``KnownTokens``.
     var tokensFile: String { "\(path)/tokens" }
 
-    /// The names of the cookies that the backend has set.
+    /// The file of ``BackendCookies``.
     var cookiesFile: String { "\(path)/cookies" }
 
-    /// The sign-ins that are remembered, sealed.
+    /// The file of ``RememberedSignIns``.
     var signInsFile: String { "\(path)/sign-ins" }
 
-    /// What they are sealed with, where the service manager has no credential for it.
+    /// The file of the seal's secret, if the service manager has no credential for it.
     var signInsKeyFile: String { "\(path)/sign-ins.key" }
 
-    /// Removes the remembered sign-ins, and the key with which a copy of them could be read.
+    /// Removes the remembered sign-ins, and the secret with which a copy of them could be read.
     func forgetSignIns() {
         Files.remove(signInsFile)
         Files.remove(signInsKeyFile)
     }
 
-    /// The operator token, made at the first start.
+    /// The operator token; made and written if there is none.
+    /// - Parameter secret: makes the token.
     package func operatorToken(secret: () -> String) throws(StartProblem) -> String {
         do {
             if let token = try token() { return token }
@@ -131,7 +133,7 @@ package struct DataFolder: Sendable, Hashable {
         }
     }
 
-    /// The operator token as it is kept; nil when there is none.
+    /// The operator token of the folder; nil if there is none.
     package func token() throws(FileFailure) -> String? {
         guard let bytes = try Files.read(tokenFile) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
@@ -139,28 +141,28 @@ package struct DataFolder: Sendable, Hashable {
         return token.isEmpty ? nil : String(token)
     }
 
-    /// Where the token is.
+    /// The file of the operator token.
     package var tokenFile: String { "\(path)/operator.token" }
 
-    /// The address of the Understudy that runs on this folder, as its last start wrote it.
+    /// The address that the last start wrote; nil if there is none.
     package func address() throws(FileFailure) -> String? {
         guard let bytes = try Files.read("\(path)/address") else { return nil }
         return String(String(decoding: bytes, as: UTF8.self)[...].trimming { $0 == "\n" })
     }
 
-    /// Says where the commands find this process.
+    /// Writes the address of this process for the commands.
     package func writeAddress(_ address: String) throws(FileFailure) {
         try Files.write("\(path)/address", Array("\(address)\n".utf8))
     }
 
-    /// Takes the address back when stopping.
+    /// Removes the address.
     package func removeAddress() { Files.remove("\(path)/address") }
 }
 
-// The folder and all in it are for this user alone.
+// The folder and everything in it are accessible to this user alone.
 extension DataFolder {
-    /// Refuses what others may read, or what is another user's: a token or a row may have been read
-    /// or planted already, so that a person has to look.
+    /// Throws if the folder, or anything in it, belongs to another user or is accessible to one. Another
+    /// user may have read or planted a token or a row, so a person has to look at it.
     package func refuseForeign() throws(StartProblem) {
         try refuseForeign(path)
     }
@@ -183,7 +185,7 @@ extension DataFolder {
 }
 
 extension Substring {
-    /// The text without the characters at both ends that fulfil `condition`.
+    /// The text without the characters at both ends for which `condition` is true.
     package func trimming(_ condition: (Character) -> Bool) -> Substring {
         var rest = drop(while: condition)
         while let last = rest.last, condition(last) { rest.removeLast() }

@@ -1,20 +1,20 @@
 import Crypto
 
-/// A page on disk that leads a browser to a one-time link.
+/// A local HTML page that redirects a browser to a one-time link.
 ///
-/// The browser is started with the page's path, because every user of the machine can read the
-/// arguments of a process. The page is 0600 in the data folder, which is 0700. It goes when its link
-/// was used, is too old, or the process stops.
+/// The browser is started with the page's path instead of the link, because every user of the machine can
+/// read the arguments of a process. The page is 0600 in the data folder, which is 0700. It is removed when
+/// its link was used or has expired, and when the process stops.
 package struct SignInPage: Sendable, Hashable {
-    /// Where it is.
+    /// The path of the page.
     package let file: String
-    /// The link that it leads to.
+    /// The link.
     let url: String
 
     private static let prefix = "open-"
     private static let suffix = ".html"
 
-    /// The page of a link that signs in to the Understudy of a folder; nil when `url` holds no link.
+    /// The page in `folder` for a one-time link; nil if `url` is no such link.
     package init?(_ folder: DataFolder, url: String) {
         guard let value = url.split(separator: "#link=", maxSplits: 1).dropFirst().first else {
             return nil
@@ -23,12 +23,12 @@ package struct SignInPage: Sendable, Hashable {
         self.url = url
     }
 
-    /// Writes it for this user alone.
+    /// Writes the page for this user alone.
     package func write() throws(FileFailure) {
         try Files.write(file, Array(text.utf8))
     }
 
-    /// Its HTML, which goes to the link at once and tells the link to no other server.
+    /// The HTML: an immediate redirect to the link, without a `Referer` for other servers.
     var text: String {
         let url = Self.escaped(url)
         return """
@@ -41,7 +41,7 @@ package struct SignInPage: Sendable, Hashable {
             """
     }
 
-    /// Removes the page of a link, if there is one.
+    /// Removes the page of a link if it is there.
     static func remove(_ folder: DataFolder, link: String) {
         Files.remove(file(folder, link: link))
     }
@@ -54,12 +54,13 @@ package struct SignInPage: Sendable, Hashable {
         }
     }
 
-    /// The name has no part of the link in it, since the path stands in the list of processes.
+    /// The path of a link's page. It has a digest of the link, since every user can read the arguments of a
+    /// process.
     private static func file(_ folder: DataFolder, link: String) -> String {
         "\(folder.path)/\(prefix)\(SHA256.hex(link).prefix(16))\(suffix)"
     }
 
-    /// As the value of an attribute.
+    /// The text as the value of an HTML attribute.
     private static func escaped(_ text: String) -> String {
         text.map { character in
             switch character {

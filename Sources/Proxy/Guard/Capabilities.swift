@@ -4,20 +4,20 @@ import HTTPTypes
 import Synchronization
 import TablesProtocol
 
-/// The capability addresses that there are.
+/// The valid capability addresses.
 final class Capabilities: Sendable {
-    /// An address as the operator sees it.
+    /// A capability with its last use.
     struct Entry: Sendable, Hashable {
         let capability: Capability
-        /// When it was last used since the start; nil for not yet.
+        /// The last use since the start; nil if there was none.
         let lastUsedAt: Instant?
     }
 
-    /// What became of the wish for a new address.
+    /// The result of ``make(_:)``.
     enum Creation: Sendable, Hashable {
-        /// It is there; only here is its secret ever told.
+        /// The new capability, and its secret, which is kept nowhere.
         case made(Capability, secret: String)
-        /// There is one of that name.
+        /// Another capability has that name.
         case nameTaken
     }
 
@@ -34,9 +34,9 @@ final class Capabilities: Sendable {
 
     /// Makes the list.
     /// - Parameters:
-    ///   - kept: those of earlier runs.
+    ///   - kept: the capabilities of earlier runs.
     ///   - secret: makes unguessable text that needs no encoding in an address.
-    ///   - keep: keeps the list for the next run.
+    ///   - keep: writes the list for the next run.
     init(
         kept: [Capability] = [], now: @escaping @Sendable () -> Instant,
         secret: @escaping @Sendable () -> String,
@@ -49,14 +49,15 @@ final class Capabilities: Sendable {
         state = Mutex(State(byFingerprint: known))
     }
 
-    /// All of them by name.
+    /// All capabilities, sorted by name.
     var all: [Entry] {
         state.withLock { state in
             state.list.map { Entry(capability: $0, lastUsedAt: state.lastUsed[$0.fingerprint]) }
         }
     }
 
-    /// Makes an address; it holds once it is on disk.
+    /// Makes a capability and writes the list.
+    /// - Throws: why it cannot be written; then there is no new capability.
     func make(_ name: String) throws(FileFailure) -> Creation {
         let secret = secret()
         let made = Capability(name: name, fingerprint: SHA256.hex(secret), madeAt: now())
@@ -72,10 +73,10 @@ final class Capabilities: Sendable {
         }
     }
 
-    /// Revokes an address, from now on.
-    /// - Returns: whether there was one.
-    /// - Throws: the reason why it could not be taken off the disk, where the next start would find
-    ///   it again.
+    /// Revokes a capability and writes the list.
+    /// - Returns: false if there is none of that name.
+    /// - Throws: why the list cannot be written. Then the capability is revoked until the next start, which
+    ///   reads the old list.
     func revoke(_ name: String) throws(FileFailure) -> Bool {
         try state.withLock { (state) throws(FileFailure) -> Bool in
             guard let found = state.byFingerprint.values.first(where: { $0.name == name }) else {
@@ -87,8 +88,8 @@ final class Capabilities: Sendable {
         }
     }
 
-    /// The name that a secret stands for; nil when it was revoked or never was. The secret is looked
-    /// up by its digest, so the time it takes tells nothing of it.
+    /// The name of the capability with a secret; nil if there is none. The search compares digests, so its
+    /// time reveals nothing about the secret.
     func name(of secret: String) -> String? {
         let fingerprint = SHA256.hex(secret)
         let at = now()
@@ -100,17 +101,17 @@ final class Capabilities: Sendable {
     }
 }
 
-/// An address with a secret in it, `http://127.0.0.1:8080/c/SECRET`: a client that knows it may call
-/// `/tables` there. Its name says in history which client wrote; it is no identity.
+/// An address with a secret, `http://127.0.0.1:8080/c/SECRET`, at which one client may call `/tables`.
+/// History shows its name as the client that wrote. It is no identity.
 struct Capability: Sendable, Hashable {
-    /// What the operator calls the client.
+    /// The operator's name for the client.
     let name: String
-    /// SHA-256 of the secret in hexadecimal digits; the secret itself is kept nowhere.
+    /// SHA-256 of the secret in hexadecimal digits. The secret is kept nowhere.
     let fingerprint: String
     /// When the address was made.
     let madeAt: Instant
 
-    /// Whether a name can be given: letters, digits, `-`, `_` and `.`, a letter or digit first.
+    /// Whether a text can be a name: letters, digits, `-`, `_` and `.`, a letter or digit first.
     static func isName(_ text: String) -> Bool {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {
@@ -124,15 +125,15 @@ struct Capability: Sendable, Hashable {
             && text.utf8.count <= Limits.capabilityNameBytes
     }
 
-    /// Whether a path may hold a secret, as it is or percent-encoded, once or twice.
+    /// Whether a path may contain a secret, plain or percent-encoded once or twice.
     static func mayHoldSecret(_ path: Substring) -> Bool {
         let once = PercentCoding.decodeLeniently(path.utf8)
         return [Array(path.utf8), once, PercentCoding.decodeLeniently(once)].contains { bytes in
-            bytes.split { !isOfSecret($0) }.contains { $0.count >= Limits.capabilitySecretBytes }
+            bytes.split { !isSecretByte($0) }.contains { $0.count >= Limits.capabilitySecretBytes }
         }
     }
 
-    private static func isOfSecret(_ byte: UInt8) -> Bool {
+    private static func isSecretByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "."), UInt8(ascii: "~"): false
         default: PercentCoding.isUnreserved(byte)
@@ -140,24 +141,29 @@ struct Capability: Sendable, Hashable {
     }
 }
 
-/// A request with the secret of its capability address taken off its target, if there was one.
+/// A request whose capability address, if it has one, is separated from its target.
 struct AddressedRequest: Sendable {
-    /// The request as it would be at the plain address.
+    /// The request as it would be without a capability address.
     let request: Request
-    /// The secret; nil for the plain address.
+    /// The secret of the capability address; nil without one.
     let secret: String?
+    /// The path of the capability address, `/c/SECRET` as it was written; empty without one.
+    private(set) var base = ""
 
-    /// Takes `/c/SECRET` off the target, however its first segment is spelled: `/C/SECRET` and
-    /// `/%63/SECRET` hold the same secret, which goes to no backend. `/C/style.css` has none, and is the
-    /// backend's. What cannot be read has none either; ``TargetPath`` refuses it.
+    /// The first segment of a capability address.
+    static let pathPrefix = "c"
+
+    /// Removes `/c/SECRET` from the target, in any spelling of the first segment. `/C/SECRET` and
+    /// `/%63/SECRET` have the same secret, which must reach no backend. `/C/style.css` has no secret, and
+    /// is a path of the backend. A target that cannot be decoded has none; ``TargetPath`` refuses it.
     init(_ request: Request) {
         let target = request.head.path ?? "/"
-        guard let mark = Self.mark(of: target[...], path: request.path) else {
+        guard let start = Self.secretStart(in: target[...], path: request.path) else {
             self.request = request
             secret = nil
             return
         }
-        let behind = target.utf8[mark...]
+        let behind = target.utf8[start...]
         let isEnd: (UInt8) -> Bool = { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
         let raw = behind.prefix { !isEnd($0) }
         let rest = behind[raw.endIndex...]
@@ -169,29 +175,22 @@ struct AddressedRequest: Sendable {
         base = String(target[..<raw.endIndex])
     }
 
-    /// The path of the address, which stands before every path that is asked for there; empty for the
-    /// plain address.
-    private(set) var base = ""
-
-    /// The segment before the secret.
-    static let mark = "c"
-
     /// Where the secret begins in a raw target; nil for a target without one.
-    private static func mark(of target: Substring, path: Substring) -> Substring.Index? {
+    private static func secretStart(in target: Substring, path: Substring) -> Substring.Index? {
         let slash = UInt8(ascii: "/")
         guard path.utf8.first == slash else { return nil }
         let first = path.utf8.dropFirst().prefix { $0 != slash }
         guard let segment = try? TargetPath.firstSegment(Substring(first)),
-            TargetPath.root(of: segment) == mark,
+            TargetPath.root(of: segment) == pathPrefix,
             Capability.mayHoldSecret(path) || leadsToOwnPath(target)
         else { return nil }
         return first.endIndex < path.endIndex
             ? path.utf8.index(after: first.endIndex) : path.endIndex
     }
 
-    /// Whether a target whose first segment is ``mark`` is a capability address, though a wrong one: what
-    /// follows its second segment is one of Understudy's own paths. A `?` in the second segment belongs to
-    /// the guess.
+    /// Whether a target whose first segment is ``pathPrefix`` is an invalid capability address rather than
+    /// a path of the backend: its third segment begins one of Understudy's own paths. A `?` in the second
+    /// segment counts as part of the invalid secret.
     private static func leadsToOwnPath(_ target: Substring) -> Bool {
         let segments = target.utf8.split(
             separator: UInt8(ascii: "/"), maxSplits: 4, omittingEmptySubsequences: false)

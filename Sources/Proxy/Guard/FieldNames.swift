@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPTypes
 
 extension HTTPField.Name {
-    /// Makes a name that is known to be a token.
+    /// Makes a name from a literal that is a token.
     static func known(_ name: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(name) else {
             preconditionFailure("\(name) is a literal token")
@@ -10,7 +10,7 @@ extension HTTPField.Name {
         return name
     }
 
-    /// The fields by which some servers let a request have another method than it says.
+    /// The fields by which a request overrides its method at some servers.
     static let methodOverrides = [
         known("X-HTTP-Method-Override"), known("X-HTTP-Method"), known("X-Method-Override"),
     ]

@@ -2,8 +2,8 @@ import HTTPMessage
 import HTTPTypes
 
 extension Guard {
-    /// Refuses what a page of another origin asked for. Programs send neither Origin nor
-    /// Sec-Fetch-Site; browsers send at least one of them with everything but a typed address.
+    /// Refuses a request of a page of another origin. Programs send neither Origin nor Sec-Fetch-Site.
+    /// Browsers send at least one of them, except for an address that a person typed.
     func originRefusal(_ request: Request, _ space: Space, _ path: TargetPath) -> Refusal? {
         let origin = request.head.headerFields[.origin]
         let site = request.head.headerFields[.secFetchSite]
@@ -22,8 +22,8 @@ extension Guard {
         }
     }
 
-    /// Answers the question of a browser whether a page of a listed origin may send its request.
-    /// Unlisted ones were refused before.
+    /// The answer to a browser's preflight for a page of a listed origin; nil for any other request.
+    /// Preflights of other origins were refused before.
     func preflightAnswer(_ request: Request, _ space: Space) -> Response? {
         let fields = request.head.headerFields
         guard request.head.method == .options, fields[.accessControlRequestMethod] != nil,
@@ -34,7 +34,7 @@ extension Guard {
         answer[.vary] = "Origin"
         answer[.accessControlAllowMethods] = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
         answer[.accessControlAllowHeaders] = fields[.accessControlRequestHeaders]
-        answer[.accessControlMaxAge] = "300"
+        answer[.accessControlMaxAge] = String(Limits.preflightSeconds)
         return Response(status: .noContent, headerFields: answer)
     }
 
@@ -52,7 +52,7 @@ extension Guard {
         return fields
     }
 
-    /// Listed origins never reach the operator API.
+    /// Whether pages of an origin may call a space. No other origin may call the operator API.
     private func isListed(_ origin: String, for space: Space) -> Bool {
         switch space {
         case .tables, .other: rules.allowedOrigins.contains(origin)
@@ -60,8 +60,8 @@ extension Guard {
         }
     }
 
-    /// A link or a redirect that leads a person here: it changes nothing and shows nothing that
-    /// does not ask for a sign-in by itself.
+    /// Whether a request is a navigation by a link or redirect to a page. It changes nothing, and the page
+    /// has to sign in before it shows anything.
     private func isOpenNavigation(_ request: Request, _ path: TargetPath) -> Bool {
         let fields = request.head.headerFields
         guard request.head.method == .get, fields[.origin] == nil,
@@ -73,9 +73,9 @@ extension Guard {
         }
     }
 
-    /// A form that a provider's page posts, by which a person's login ends (`response_mode=form_post`).
-    /// Whatever the form says, it is the backend that judges it; its answer has an origin of its own, and
-    /// a link could say the same to the same address.
+    /// Whether a request is the form that ends a login at a provider (`response_mode=form_post`). It is
+    /// safe to pass on: the backend checks the form, its answer gets an origin of its own, and a link could
+    /// send the same values to the same address.
     private func isEndOfLogin(_ request: Request, _ path: TargetPath) -> Bool {
         let fields = request.head.headerFields
         guard request.head.method == .post, path.segments.count == 4, !path.segments[2].isEmpty,

@@ -2,17 +2,17 @@ import HTTPMessage
 import HTTPTypes
 
 extension Guard {
-    /// Where a connection was accepted.
+    /// The role of the port that a connection was accepted on.
     enum PortRole: Sendable, Hashable {
         /// The one port for clients and dashboard, or the Unix socket, which no browser opens.
         case shared
-        /// The clients' port, where the dashboard has its own.
+        /// The clients' port, if the dashboard has its own.
         case clients
         /// The dashboard's own port.
         case dashboard
     }
 
-    /// Where a connection was accepted.
+    /// The role of the port that a connection was accepted on.
     func portRole(_ connection: Connection) -> PortRole {
         guard let port = currentRules.dashboardPort,
             connection.localAddress != Connection.unixSocket
@@ -22,16 +22,16 @@ extension Guard {
         return connection.localPort == port ? .dashboard : .clients
     }
 
-    /// Keeps two ports apart, so that the backend's pages and the dashboard never share an origin; nil
-    /// where the request may go on.
-    /// 1. At the clients' port are no files of the dashboard and no sign-in: `/-/` leads to the other
-    ///    port. Health, metrics and the operator API with its token are at both.
-    /// 2. At the dashboard's port nothing is passed on to the backend.
+    /// Separates the two ports, so that the backend's pages and the dashboard never share an origin.
+    /// 1. The clients' port has no files of the dashboard and no sign-in: `/-/` redirects to the other port.
+    ///    Health, metrics and the operator API with its token are at both ports.
+    /// 2. At the dashboard's port nothing is passed through to the backend.
+    /// - Returns: nil for a request at the right port.
     func portDecision(_ request: Request, _ space: Space, _ path: TargetPath) -> GuardDecision? {
         switch (portRole(request.connection), space) {
         case (.clients, .operatorAPI(.page)):
             let isIndex = path.segments == ["-"] || path.segments == ["-", ""]
-            return isIndex ? .answer(toDashboard(request)) : .refuse(wrongPort(space), space)
+            return isIndex ? .answer(dashboardRedirect(request)) : .refuse(wrongPort(space), space)
         case (.clients, .operatorAPI(.signIn)): return .refuse(wrongPort(space), space)
         case (.dashboard, .other) where !path.segments.isEmpty:
             return .refuse(wrongPort(space), space)
@@ -39,12 +39,12 @@ extension Guard {
         }
     }
 
-    private func toDashboard(_ request: Request) -> Response {
+    private func dashboardRedirect(_ request: Request) -> Response {
         let called = request.head.authority ?? ""
         let name = called.utf8.lastIndex(of: UInt8(ascii: ":")).map { called[..<$0] } ?? called[...]
         return Response(
             status: .found,
-            headerFields: OperatorHeaders.closing([
+            headerFields: OperatorHeaders.added(to: [
                 .location: "http://\(name):\(currentRules.dashboardPort ?? 0)/-/",
                 .cacheControl: "no-store",
             ]))

@@ -2,13 +2,13 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-// Secrets of this program in a target that may go to the backend.
+// Secrets of this program in a target that may be sent to the backend.
 extension Guard {
-    /// Refuses a target that holds the operator's token, and one whose path holds the secret of the
-    /// address that it was asked at: a second time `/c/…`, or in any of its segments.
+    /// Refuses a target that contains the operator's token, and one whose path still contains the secret of
+    /// its capability address after the address was removed.
     /// - Parameters:
     ///   - asked: the request without its capability address.
-    ///   - path: the path of it.
+    ///   - path: the path of that request.
     func secretRefusal(
         _ asked: AddressedRequest, _ space: Space, _ path: TargetPath
     ) -> Refusal? {
@@ -20,10 +20,10 @@ extension Guard {
                     + "`Authorization: Bearer`.")
         }
         guard let secret = asked.secret else { return nil }
-        let spelled = SecretEncodings(secret)
+        let encodings = SecretEncodings(secret)
         guard
             AddressedRequest(asked.request).secret != nil
-                || path.readings.contains(where: { spelled.isIn($0) })
+                || path.readings.contains(where: { encodings.isIn($0) })
         else { return nil }
         return Refusal(
             .target,
@@ -31,13 +31,13 @@ extension Guard {
     }
 }
 
-/// A secret in the spellings in which it may stand in a request: as it is, and in base64, as
-/// `Authorization: Basic` has it behind a user's name of any length.
+/// The forms of a secret in a request: plain, and in base64 at any offset, as in `Authorization: Basic`
+/// after a user name of any length.
 struct SecretEncodings: Sendable, Hashable {
     private let spellings: [[UInt8]]
 
-    /// Spells a secret.
-    /// - Parameter secret: ASCII text; an empty one is found nowhere.
+    /// Encodes a secret.
+    /// - Parameter secret: ASCII text; an empty one is found in no text.
     init(_ secret: String) {
         let bytes = Array(secret.utf8)
         var spellings = [bytes]
@@ -47,26 +47,26 @@ struct SecretEncodings: Sendable, Hashable {
         self.spellings = spellings.filter { !$0.isEmpty }
     }
 
-    /// Whether `text` holds the secret, wherever in it.
+    /// Whether `text` contains the secret.
     func isIn(_ text: String) -> Bool {
         spellings.contains { spelling in
             text.utf8.count >= spelling.count && text.utf8.firstRange(of: spelling) != nil
         }
     }
 
-    /// The fields without those that hold the secret, wherever in them it stands.
+    /// The fields without those whose value contains the secret.
     func removed(from fields: HTTPFields) -> HTTPFields {
         guard fields.contains(where: { isIn($0.value) }) else { return fields }
         return HTTPFields(fields.filter { !isIn($0.value) })
     }
 
-    /// The digits of base64 (RFC 4648, section 4) that stand for `bytes` alone where `skipped` other
-    /// bytes come before them, whatever these and the following ones are. For ASCII letters, digits,
-    /// `-` and `_` the alphabet for addresses has the same digits.
+    /// The base64 digits (RFC 4648, section 4) that depend on `bytes` alone, if `skipped` other bytes come
+    /// before them and any bytes after them. For ASCII letters, digits, `-` and `_` base64url has the same
+    /// digits.
     private static func base64(_ bytes: [UInt8], behind skipped: Int) -> [UInt8] {
         let digits = Array(
             Base64.encoded([UInt8](repeating: 0, count: skipped) + bytes).utf8)
-        // A digit stands for six bits; those count that lie wholly in the bits of `bytes`.
+        // A digit encodes six bits. Those whose bits are all in `bytes` are taken.
         let (first, end) = (skipped * 8, (skipped + bytes.count) * 8)
         return Array(digits[(first + 5) / 6..<end / 6])
     }

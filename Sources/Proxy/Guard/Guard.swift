@@ -1,15 +1,15 @@
 import HTTPMessage
 import HTTPTypes
 
-/// Looks at the head of every request before anything touches the store or the backend.
+/// Checks the head of every request before the store or the backend is used.
 struct Guard: Sendable {
-    /// What requests are compared with; a reload replaces it.
+    /// The rules; a reload replaces them.
     let currentRules: CurrentRules
     let access: OperatorAccess
     let capabilities: Capabilities
 
     /// Makes a guard.
-    /// - Parameter dashboardPort: the port that the dashboard alone has; nil for none.
+    /// - Parameter dashboardPort: the dashboard's own port; nil when it shares the clients' port.
     init(
         rules: GuardRules, access: OperatorAccess, capabilities: Capabilities,
         dashboardPort: UInt16? = nil
@@ -21,18 +21,20 @@ struct Guard: Sendable {
 
     var rules: GuardRules { currentRules.snapshot }
 
-    /// Judges `request`, in this order:
-    /// 1. the connection came in on this machine's own address, or on the Unix socket;
-    /// 2. the method is known, and not overridden by a header; no service worker is asked for;
-    /// 3. Host names this server, with its port (not asked on the Unix socket, which no name leads to);
-    /// 4. the path tells tables, operator API and other apart, a capability address taken off first;
-    /// 5. an announced body fits;
-    /// 6. no page of another origin is behind it, and no secret of this program stands in its target;
-    /// 7. with two ports, it came in at the one that has what it asks for;
-    /// 8. a preflight of a listed origin is answered;
-    /// 9. a capability address is a known one, and `/tables` is asked at one where it must;
-    /// 10. the operator API is asked by a caller that is signed in;
-    /// 11. a body is JSON (not asked of what is passed through).
+    /// Checks `request`, in this order:
+    /// 1. the connection came in on a loopback address or on the Unix socket;
+    /// 2. the method is known, and the request is not for a service worker's script;
+    /// 3. Host names this server, with its port (not on the Unix socket, which has no host name);
+    /// 4. the path can be decoded, after the removal of a capability address; it decides the space;
+    /// 5. no header overrides the method (not for requests that are passed through);
+    /// 6. an announced body is within the limit;
+    /// 7. the request is not from a page of another origin, and its target contains no secret of this
+    ///    program;
+    /// 8. with two ports, it came in at the right one;
+    /// 9. a preflight of a listed origin is answered;
+    /// 10. a capability address is valid, and `/tables` is called at one if the rules require it;
+    /// 11. the caller of the operator API is signed in;
+    /// 12. a body is JSON (not for requests that are passed through).
     func check(_ request: Request) -> GuardDecision {
         if let refusal = addressRefusal(request) ?? methodRefusal(request)
             ?? workerRefusal(request) ?? hostRefusal(request)
@@ -90,8 +92,8 @@ struct Guard: Sendable {
         }
     }
 
-    /// Browsers mark the request for a service worker's script. A worker answers in the place of this
-    /// server for as long as the browser keeps it, and the dashboard has none.
+    /// Refuses the request for a service worker's script, which browsers mark. A worker would answer in the
+    /// place of this server for as long as the browser keeps it. The dashboard has none.
     private func workerRefusal(_ request: Request) -> Refusal? {
         guard request.head.headerFields.contains(.serviceWorker) else { return nil }
         return Refusal(
@@ -123,8 +125,8 @@ struct Guard: Sendable {
         return Refusal(.tooLarge, "A body here has at most \(bodyLimitBytes(space)) bytes.")
     }
 
-    /// Whether a caller may use `/tables`: every one where it is open, else one that has an address of
-    /// its own, comes by the Unix socket, or is signed in.
+    /// Whether a caller may use `/tables`: any caller if access is open. Otherwise only one with a capability
+    /// address, on the Unix socket, or signed in as the operator.
     func mayUseTables(_ asked: AddressedRequest) -> Bool {
         if let secret = asked.secret { return capabilities.name(of: secret) != nil }
         return rules.tablesAccess == .open
@@ -167,7 +169,7 @@ struct Guard: Sendable {
             return nil
         }
         let type = request.head.headerFields[.contentType] ?? ""
-        // An empty field says as little as a missing one.
+        // An empty field counts as a missing one.
         if !type.allSatisfy({ $0 == " " || $0 == "\t" }) {
             return MediaType(type).isJSON
                 ? nil : Refusal(.contentType, "A body here is application/json, not \(type).")
@@ -177,12 +179,12 @@ struct Guard: Sendable {
     }
 }
 
-/// What becomes of a request after the guard looked at its head.
+/// The result of ``Guard/check(_:)``.
 enum GuardDecision: Sendable {
-    /// It may be routed.
+    /// The request is routed.
     case pass(Space)
-    /// It is answered already (a preflight).
+    /// The guard answers the request, such as a preflight.
     case answer(Response)
-    /// It is turned away.
+    /// The request is refused; the space is nil if it is not known yet.
     case refuse(Refusal, Space?)
 }

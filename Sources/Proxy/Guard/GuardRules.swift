@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the guard compares requests with; all of it exact strings.
+/// The rules of the guard, compared as exact strings.
 package struct GuardRules: Sendable, Hashable {
     /// Further values of Host (`10.0.2.2:8080`) beside the loopback names with the local port.
     package var allowedHosts: Set<String>
@@ -28,8 +28,8 @@ package struct GuardRules: Sendable, Hashable {
             && Self.loopbackNames.contains { $0 == host[..<colon] }
     }
 
-    /// What the operator should think about.
-    /// - Parameter loginUsers: how many people can log in to this machine.
+    /// Warnings for the operator about these rules.
+    /// - Parameter loginUsers: the number of people who can log in to this machine.
     func warnings(loginUsers: Int) -> [String] {
         let null =
             allowedOrigins.contains("null")
@@ -42,31 +42,30 @@ package struct GuardRules: Sendable, Hashable {
     private static let loopbackNames = ["127.0.0.1", "localhost", "[::1]"]
 }
 
-/// The guard's rules as they hold now: a reload of the settings replaces them while requests are
-/// judged, each by the old ones or the new ones.
+/// The guard's rules now. A reload of the settings replaces them while requests are checked. Each request is
+/// checked by the old rules or by the new ones.
 final class CurrentRules: Sendable {
     private let rules: Mutex<GuardRules>
     private let listening = Mutex<ListeningAddresses?>(nil)
-    /// The port that the dashboard alone has; nil where it shares the clients'. It holds until the next
-    /// start.
+    /// The dashboard's own port; nil when it shares the clients' port. It changes only at a start.
     let dashboardPort: UInt16?
 
-    /// Holds the rules of the start.
+    /// Makes it with the rules of the start.
     init(_ rules: GuardRules, dashboardPort: UInt16? = nil) {
         self.rules = Mutex(rules)
         self.dashboardPort = dashboardPort
     }
 
-    /// What holds now.
+    /// The rules now.
     var snapshot: GuardRules { rules.withLock { $0 } }
 
-    /// Where this program is found; nil while it does not listen.
+    /// The addresses that this program listens on; nil while it does not listen.
     var addresses: ListeningAddresses? { listening.withLock { $0 } }
 
-    /// Records where this program is found.
-    func listens(at addresses: ListeningAddresses) { listening.withLock { $0 = addresses } }
+    /// Sets the addresses that this program listens on.
+    func setAddresses(_ addresses: ListeningAddresses) { listening.withLock { $0 = addresses } }
 
-    /// Lets others hold from the next request on.
+    /// Replaces the rules from the next request on.
     func replace(with new: GuardRules) { rules.withLock { $0 = new } }
 }
 
@@ -80,9 +79,8 @@ package enum TablesAccess: String, Sendable, Hashable, CaseIterable {
 }
 
 extension TablesAccess {
-    /// What to say at the start, when other people of this machine could read the rows; nil when
-    /// there is nothing to say.
-    /// - Parameter loginUsers: how many people can log in to this machine.
+    /// The warning when other people of this machine could read the rows; nil without a reason for one.
+    /// - Parameter loginUsers: the number of people who can log in to this machine.
     func warning(loginUsers: Int) -> String? {
         guard self == .open, loginUsers > 1 else { return nil }
         return "\(loginUsers) people can log in to this machine, and each can read and write "
@@ -91,20 +89,20 @@ extension TablesAccess {
     }
 }
 
-/// Where this program is found, as host and port.
+/// The addresses that this program listens on, each as host and port.
 struct ListeningAddresses: Sendable, Hashable {
-    /// Where clients find `/tables`.
+    /// The address of `/tables`.
     let clients: String
-    /// Where the dashboard is; the same unless `--dashboard-listen` says otherwise.
+    /// The address of the dashboard; the same without `--dashboard-listen`.
     let dashboard: String
 
-    /// The name that a caller used for this machine, with the clients' port.
+    /// The host that a caller used for this machine, with the clients' port.
     func clientsAuthority(_ called: String) -> String { Self.authority(called, clients) }
 
-    /// The name that a caller used for this machine, with the dashboard's port.
+    /// The host that a caller used for this machine, with the dashboard's port.
     func dashboardAuthority(_ called: String) -> String { Self.authority(called, dashboard) }
 
-    /// Replaces the port behind a name. A name without one, as of a Unix socket, is no address.
+    /// Replaces the port of `called`. For text without a port, such as that of a Unix socket, `address`.
     private static func authority(_ called: String, _ address: String) -> String {
         guard let name = split(called)?.name, let port = split(address)?.port else {
             return address

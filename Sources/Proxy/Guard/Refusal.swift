@@ -2,9 +2,9 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-/// Why the guard turned a request away.
+/// Why the guard refused a request.
 struct Refusal: Sendable, Hashable {
-    /// The step of the pipeline that refused; counted and shown by this word.
+    /// The check that failed. The raw value is counted and shown.
     enum Reason: String, Sendable, Hashable, CaseIterable {
         case address
         case method
@@ -34,11 +34,11 @@ struct Refusal: Sendable, Hashable {
         }
     }
 
-    /// The step that refused.
+    /// The check that failed.
     let reason: Reason
     /// One sentence for a person, with what to do.
     let sentence: String
-    /// What was refused (the Host or Origin), for the operator: scheme and host, never a credential.
+    /// The refused Host or Origin for the operator: scheme and host, never a credential.
     let detail: String?
 
     /// Makes a refusal.
@@ -46,16 +46,16 @@ struct Refusal: Sendable, Hashable {
         self.reason = reason
         self.sentence = sentence
         self.detail = detail.map {
-            String(Self.place($0).prefix(Limits.refusalDetailCharacters))
+            String(Self.schemeAndHost($0).prefix(Limits.refusalDetailCharacters))
         }
     }
 
     /// The status of the answer.
     var status: HTTPResponse.Status { reason.status }
 
-    /// The scheme and the host of an address, or the host alone. What follows may hold the secret of a
-    /// capability address, also where the address is written wrongly, and is nothing to show.
-    private static func place(_ address: String) -> Substring {
+    /// The scheme and the host of an address, or the host alone. The rest may contain the secret of a
+    /// capability address, also in an invalid address, so it is not shown.
+    private static func schemeAndHost(_ address: String) -> Substring {
         let mark = address.firstRange(of: "://")
         if let mark, !address[..<mark.lowerBound].utf8.allSatisfy(PercentCoding.isUnreserved) {
             return ""
@@ -66,8 +66,8 @@ struct Refusal: Sendable, Hashable {
         return address[..<host.endIndex]
     }
 
-    /// The same as an error of `/tables`; nil for what is refused before the space is known, and
-    /// for what only the operator API asks.
+    /// The refusal as an error of `/tables`; nil for checks before the space is known, and for checks of the
+    /// operator API.
     func tablesError(_ limitBytes: Int) -> TablesError? {
         switch reason {
         case .origin: .forbidden(sentence)

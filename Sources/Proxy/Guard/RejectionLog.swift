@@ -3,10 +3,9 @@ import HTTPTypes
 import Synchronization
 import TablesProtocol
 
-/// Counts what guard and server refused since the start, by reason, for the dashboard and the
-/// metrics.
+/// Counts the requests that the guard and the server have refused since the start, by reason.
 final class RejectionLog: Sendable {
-    /// What is known of one reason.
+    /// The refusals for one reason.
     struct Entry: Sendable, Hashable {
         let reason: RejectionReason
         var count: Int
@@ -23,10 +22,10 @@ final class RejectionLog: Sendable {
     }
 
     /// Counts a refusal of the guard.
-    func count(_ refusal: Refusal) { count(.guarded(refusal.reason), detail: refusal.detail) }
+    func count(_ refusal: Refusal) { count(.byGuard(refusal.reason), detail: refusal.detail) }
 
     /// Counts a refusal of the server.
-    func count(_ reason: RefusalReason) { count(.unread(reason), detail: nil) }
+    func count(_ reason: RefusalReason) { count(.byServer(reason), detail: nil) }
 
     private func count(_ reason: RejectionReason, detail: String?) {
         let at = now()
@@ -37,71 +36,71 @@ final class RejectionLog: Sendable {
         }
     }
 
-    /// Every reason that occurred.
+    /// The reasons that have occurred.
     var all: [Entry] {
         entries.withLock { entries in RejectionReason.all.compactMap { entries[$0] } }
     }
 
-    /// All refusals together.
+    /// The number of all refusals.
     var total: Int { all.reduce(0) { $0 + $1.count } }
 }
 
-/// Why a request was refused, by the guard or the server; counted and shown by its word.
+/// Why a request was refused, by the guard or by the server.
 enum RejectionReason: Sendable, Hashable {
-    /// A step of the guard.
-    case guarded(Refusal.Reason)
-    /// The server, before the guard saw the request or while its body came.
-    case unread(RefusalReason)
+    /// A check of the guard.
+    case byGuard(Refusal.Reason)
+    /// The server, before the guard's checks or while the body was read.
+    case byServer(RefusalReason)
 
-    /// All of them: first what no guard ever sees, then the guard's in the order of its steps.
+    /// All reasons: those of the server, then those of the guard in the order of its checks.
     static let all: [RejectionReason] =
-        RefusalReason.allCases.map { .unread($0) } + Refusal.Reason.allCases.map { .guarded($0) }
+        RefusalReason.allCases.map { .byServer($0) } + Refusal.Reason.allCases.map { .byGuard($0) }
 
     /// A stable word for programs, such as `cross-origin`.
     var word: String {
         switch self {
-        case .guarded(let reason): reason.rawValue
-        case .unread(.bodyTooLarge): "too-large-body"
-        case .unread(.target): "malformed-target"
-        case .unread(.method): "malformed-method"
-        case .unread(let reason): Self.hyphenated(reason.rawValue)
+        case .byGuard(let reason): reason.rawValue
+        case .byServer(.bodyTooLarge): "too-large-body"
+        case .byServer(.target): "malformed-target"
+        case .byServer(.method): "malformed-method"
+        case .byServer(let reason): Self.hyphenated(reason.rawValue)
         }
     }
 
-    /// The status of the answer. What libmicrohttpd answers by itself has one of several, mostly this.
+    /// The status of the answer. An answer of libmicrohttpd itself may have another one.
     var status: Int {
         switch self {
-        case .guarded(let reason): reason.status.code
-        case .unread(let reason): reason.status.code
+        case .byGuard(let reason): reason.status.code
+        case .byServer(let reason): reason.status.code
         }
     }
 
-    /// What happened, for the operator, without the detail.
+    /// One sentence for the operator, without the detail.
     var sentence: String {
         switch self {
-        case .guarded(.address):
+        case .byGuard(.address):
             "A client reached this server at an address that is not this machine's own."
-        case .guarded(.method): "A client used a method that is not known here."
-        case .guarded(.methodOverride): "A client wanted to override its method by a header."
-        case .guarded(.serviceWorker):
+        case .byGuard(.method): "A client used a method that is not known here."
+        case .byGuard(.methodOverride): "A client wanted to override its method by a header."
+        case .byGuard(.serviceWorker):
             "A page at this address, one of the backend's, wanted a service worker of its own."
-        case .guarded(.host):
+        case .byGuard(.host):
             "A client called this server by another name. A web page may have led that name here. "
                 + "If it is yours, start with --allow-host."
-        case .guarded(.target): "A client asked for a path that could be read in two ways."
-        case .guarded(.tooLarge): "A client announced a body that is too large."
-        case .guarded(.origin):
+        case .byGuard(.target): "A client asked for a path that could be read in two ways."
+        case .byGuard(.tooLarge): "A client announced a body that is too large."
+        case .byGuard(.origin):
             "A page of another origin tried to reach Understudy. If it is yours, start with "
                 + "--allow-origin."
-        case .guarded(.port):
+        case .byGuard(.port):
             "Something was asked for at the other port: the dashboard has its own, --dashboard-listen."
-        case .guarded(.capability):
+        case .byGuard(.capability):
             "A client came without an address of its own, or with one that was revoked. Make one "
                 + "with `understudy access add NAME`."
-        case .guarded(.signIn): "A client asked the operator API without being signed in."
-        case .guarded(.contentType): "A client sent a body that does not say it is JSON."
-        case .unread(.unreadable): "A client sent bytes that are not an HTTP request."
-        case .unread(let reason): "A request was not read. \(reason.sentence)"
+        case .byGuard(.signIn): "A client asked the operator API without being signed in."
+        case .byGuard(.contentType): "A client sent a body that does not say it is JSON."
+        case .byServer(.unreadable): "A client sent bytes that are not an HTTP request."
+        case .byServer(let reason): "A request was not read. \(reason.sentence)"
         }
     }
 

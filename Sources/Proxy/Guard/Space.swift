@@ -1,10 +1,10 @@
-/// Which part of the URL space a request is for; each has its own rules and its own handlers.
+/// A part of the URL space, with rules and a handler of its own.
 enum Space: Sendable, Hashable {
     /// `/tables/…`: the protocol of the clients.
     case tables
-    /// `/-/…`: Understudy's own.
+    /// `/-/…`: the operator API and the dashboard.
     case operatorAPI(OperatorArea)
-    /// Everything else: passed on to the backend.
+    /// Every other path: passed through to the backend.
     case other
 
     /// The parts of `/-/`.
@@ -15,15 +15,14 @@ enum Space: Sendable, Hashable {
         case page
         /// `POST /-/api/v1/session`: exchanges a one-time link, so it cannot need a sign-in.
         case signIn
-        /// The operator API proper.
+        /// The rest of the operator API: a sign-in is required.
         case api
     }
 
-    /// Classifies by the first decoded segments, as the routes do, so that an encoded spelling of a
-    /// path (`/%2D/api/…`) is judged by the rules of what it reaches.
+    /// Classifies a path by its decoded segments, as the routes do. So an encoded spelling of a path
+    /// (`/%2D/api/…`) is checked by the rules of its route.
     ///
-    /// `tables` and `-` count however they are spelled (``TargetPath/root``): such a path is never
-    /// passed on.
+    /// A path whose ``TargetPath/root`` is `tables` or `-` is never passed through.
     init(_ path: TargetPath, method: String) {
         switch path.root {
         case "tables": self = .tables

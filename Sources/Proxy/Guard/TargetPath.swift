@@ -1,31 +1,30 @@
 import HTTPMessage
 import HTTPTypes
 
-/// The path of a request target, split at its slashes first and then decoded once, so that `%2F`
-/// inside a segment never becomes a separator. Every question about a path is asked of this value.
+/// The path of a request target. It is split at its slashes and then decoded once, so that `%2F` in a segment
+/// never becomes a separator. All decisions on a path use this value.
 struct TargetPath: Sendable, Hashable {
-    /// The decoded segments; `/` has none, a trailing slash adds an empty last one.
+    /// The decoded segments. `/` has none; a trailing slash adds an empty one.
     let segments: [String]
 
-    /// Why a path is refused, as one sentence.
+    /// Why a path is refused.
     struct Malformed: Error, Hashable {
         let sentence: String
     }
 
     /// Splits and decodes the path of `request`.
-    /// - Throws: ``Malformed`` for its path, and for a `#` anywhere in its target.
+    /// - Throws: ``Malformed`` for the path, and for a `#` in the target.
     init(_ request: Request) throws(Malformed) {
-        try Self.checkMark((request.head.path ?? "").utf8)
+        try Self.refuseHash((request.head.path ?? "").utf8)
         try self.init(request.path)
     }
 
     /// Splits and decodes `path`, which starts with a slash.
     ///
-    /// 1. The first segment decides whose path it is, and can be read in one way alone.
-    /// 2. So can every segment of a path that is Understudy's own (``own``).
-    /// 3. Behind any other first segment a path is the backend's matter: it may have backslashes, control
-    ///    characters, empty segments and bytes that are no UTF-8. What could lead elsewhere in another
-    ///    reading is refused there too (``checkReadings(_:)``).
+    /// 1. The first segment decides the space, so it must have one meaning for all servers.
+    /// 2. The same holds for every segment of Understudy's own paths (``own``).
+    /// 3. Other paths are for the backend. They may have backslashes, control characters, empty segments
+    ///    and bytes that are not UTF-8. Dot segments are refused in them too (``checkReadings(_:)``).
     /// - Throws: ``Malformed`` for a path that two servers could read in two ways.
     init(_ path: Substring) throws(Malformed) {
         let slash = UInt8(ascii: "/")
@@ -42,16 +41,18 @@ struct TargetPath: Sendable, Hashable {
         var segments = [first]
         for segment in raw.dropFirst() {
             segments.append(
-                try isOwn ? Self.decode(Substring(segment)) : Self.passed(Substring(segment)))
+                try isOwn
+                    ? Self.decode(Substring(segment)) : Self.decodePassedThrough(Substring(segment))
+            )
         }
         if isOwn, segments.dropLast().contains(where: Self.isEmpty) { throw Self.emptySegment }
         self.segments = segments
     }
 
-    /// The first segments of Understudy's own paths, and of those that it passes on with care.
-    static let own: Set = ["tables", "-", AddressedRequest.mark, ".auth", "login"]
+    /// The first segments of Understudy's own paths, and of the backend's login paths.
+    static let own: Set = ["tables", "-", AddressedRequest.pathPrefix, ".auth", "login"]
 
-    /// The segments, and what a server sees in them that decodes once more.
+    /// The segments, decoded once and decoded twice.
     var readings: [String] {
         segments
             + segments.map { segment in
@@ -59,13 +60,14 @@ struct TargetPath: Sendable, Hashable {
             }
     }
 
-    /// What the first segment names, however it is spelled: the ASCII letters, digits, `-`, `.`, `_`
-    /// and `~` that it begins with, in lower case, without the spaces before them and the dots behind
-    /// them. Servers differ in what they ignore of the rest, so `/Tables/x`, `/tables;a/x`,
-    /// `/tables%2Fx`, `/tables:80/x` and `/tables./x` all belong to `tables`. Empty for `/`.
+    /// The normalised name of the first segment: the ASCII letters, digits, `-`, `.`, `_` and `~` at its
+    /// beginning, in lower case, without leading spaces and trailing dots. Servers differ in what they
+    /// ignore of the rest. So `/Tables/x`, `/tables;a/x`, `/tables%2Fx`, `/tables:80/x` and `/tables./x`
+    /// all have the root `tables`. Empty for `/`.
     var root: String { Self.root(of: segments.first ?? "") }
 
-    /// The same of one decoded segment; empty for one with characters beyond ASCII, which is refused.
+    /// The normalised name of a decoded segment; empty for one with characters beyond ASCII, which is
+    /// refused.
     static func root(of segment: String) -> String {
         guard segment.utf8.allSatisfy({ $0 < 0x80 }) else { return "" }
         let piece = pieces(segment).first { !$0.unicodeScalars.allSatisfy(isIgnored) } ?? ""
@@ -76,10 +78,10 @@ struct TargetPath: Sendable, Hashable {
         return String(Substring(name)).lowercased()
     }
 
-    /// Decodes the first segment of a path, by which the space of the request is decided.
-    /// - Throws: ``Malformed`` for what no segment may be, for one that is empty, that is still encoded
-    ///   after one decoding, or that has characters beyond ASCII: some servers take a wide letter for
-    ///   a plain one, or leave out a character without a width.
+    /// Decodes the first segment of a path, which decides the space of the request.
+    /// - Throws: ``Malformed`` for a segment that ``decode(_:)`` refuses, that is empty, that is still
+    ///   encoded after one decoding, or that has characters beyond ASCII. Some servers take a wide letter
+    ///   for a plain one, or ignore a character without a width.
     static func firstSegment(_ raw: Substring) throws(Malformed) -> String {
         let text = try decode(raw)
         if isEmpty(text) { throw emptySegment }
@@ -93,7 +95,7 @@ struct TargetPath: Sendable, Hashable {
     }
 
     private static func decode(_ raw: Substring) throws(Malformed) -> String {
-        try checkMark(raw.utf8)
+        try refuseHash(raw.utf8)
         guard let text = PercentCoding.decode(raw) else {
             throw Malformed(sentence: "The path holds a percent sequence that is not UTF-8 text.")
         }
@@ -104,9 +106,9 @@ struct TargetPath: Sendable, Hashable {
         return text
     }
 
-    /// Decodes a segment that only the backend reads; bytes that are no UTF-8 are replaced.
-    private static func passed(_ raw: Substring) throws(Malformed) -> String {
-        try checkMark(raw.utf8)
+    /// Decodes a segment of a path that is passed through; bytes that are not UTF-8 are replaced.
+    private static func decodePassedThrough(_ raw: Substring) throws(Malformed) -> String {
+        try refuseHash(raw.utf8)
         guard PercentCoding.isWellFormed(raw) else {
             throw Malformed(sentence: "The path holds a percent sign without two digits.")
         }
@@ -116,23 +118,22 @@ struct TargetPath: Sendable, Hashable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Refuses a decoded segment in which a server that decodes twice, or one behind it that decodes
-    /// again, sees a dot segment, or a character in a form that only lenient readers of UTF-8 take.
+    /// Refuses a decoded segment that has a dot segment or an invalid UTF-8 form in it, as it is or decoded
+    /// once more. Some servers decode twice.
     private static func checkReadings(_ bytes: [UInt8]) throws(Malformed) {
         for reading in [bytes, PercentCoding.decodeLeniently(bytes)] {
-            if holdsFalseForm(reading) {
+            if hasInvalidForm(reading) {
                 throw Malformed(
                     sentence: "The path holds a character in a form that UTF-8 has not.")
             }
-            if holdsDots(reading) { throw Malformed(sentence: "The path holds a dot segment.") }
+            if hasDotSegment(reading) { throw Malformed(sentence: "The path holds a dot segment.") }
         }
     }
 
-    /// Whether bytes hold a character in more bytes than UTF-8 has for it, such as `C0 AE` for a dot, or
-    /// half a surrogate pair.
-    private static func holdsFalseForm(_ bytes: [UInt8]) -> Bool {
-        bytes.indices.dropLast().contains { place in
-            switch (bytes[place], bytes[place + 1]) {
+    /// Whether bytes contain an overlong form of UTF-8, such as `C0 AE` for a dot, or half a surrogate pair.
+    private static func hasInvalidForm(_ bytes: [UInt8]) -> Bool {
+        bytes.indices.dropLast().contains { index in
+            switch (bytes[index], bytes[index + 1]) {
             case (0xC0...0xC1, 0x80...0xBF), (0xE0, 0x80...0x9F), (0xED, 0xA0...0xBF),
                 (0xF0, 0x80...0x8F):
                 true
@@ -141,8 +142,8 @@ struct TargetPath: Sendable, Hashable {
         }
     }
 
-    /// A raw `#` ends the target for some servers and not for others.
-    private static func checkMark(_ target: some Sequence<UInt8>) throws(Malformed) {
+    /// Refuses a raw `#`, which ends the target for some servers and not for others.
+    private static func refuseHash(_ target: some Sequence<UInt8>) throws(Malformed) {
         if target.contains(UInt8(ascii: "#")) {
             throw Malformed(sentence: "The request target holds a #: write %23 for it.")
         }
@@ -151,15 +152,15 @@ struct TargetPath: Sendable, Hashable {
     private static let emptySegment = Malformed(
         sentence: "The path holds an empty segment: write one slash, not two.")
 
-    /// Whether a decoded segment is empty to some server: without what follows its semicolons, it has
-    /// nothing but blanks and slashes.
+    /// Whether some server reads a decoded segment as empty: apart from what follows semicolons, it has only
+    /// ignored characters and slashes.
     private static func isEmpty(_ segment: String) -> Bool {
         pieces(segment).allSatisfy { $0.unicodeScalars.allSatisfy(isIgnored) }
     }
 
-    /// Whether a piece of a decoded segment is one dot or two. What some server leaves out does not count,
-    /// nor do control characters and bytes that are no UTF-8.
-    private static func holdsDots(_ bytes: [UInt8]) -> Bool {
+    /// Whether a piece of a decoded segment is one dot or two, apart from ignored characters, control
+    /// characters and bytes that are not UTF-8.
+    private static func hasDotSegment(_ bytes: [UInt8]) -> Bool {
         guard bytes.contains(UInt8(ascii: ".")) else { return false }
         return pieces(String(decoding: bytes, as: UTF8.self)).contains { piece in
             let shown = piece.unicodeScalars.filter { scalar in
@@ -180,7 +181,7 @@ struct TargetPath: Sendable, Hashable {
             .map { piece in Substring(piece.prefix { $0 != UInt8(ascii: ";") }) }
     }
 
-    /// Whether some server leaves a character out: blanks, and those that have no width.
+    /// Whether some server ignores a character: a blank, or one without a width.
     private static func isIgnored(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isWhitespace || scalar.properties.isDefaultIgnorableCodePoint
     }

@@ -1,17 +1,17 @@
 import Crypto
 import TablesProtocol
 
-/// A user whom the backend knows, whose rows and operations a store holds.
+/// A user of the backend. Each identity has a store.
 package struct Identity: Sendable, Hashable {
-    /// Its key: what `?identity=` says, and the name of its store's folder. Equal exactly for equal
-    /// issuers and subjects, and safe as a name.
+    /// The key: the value of `?identity=` and the name of the store's folder. It is equal exactly for equal
+    /// issuers and subjects, and a valid file name.
     package let key: String
 
     /// The key of requests without a credential.
     package static let anonymousKey = "anonymous"
 
-    /// Who owns a token that the backend took: the issuer with the first there is of the claims
-    /// `sub` and `uid`, the login's user id, and the token's fingerprint.
+    /// The owner of a token that the backend has accepted. It is named by the issuer, with the claim `sub`,
+    /// else the claim `uid`, else the login's user id, else the token's fingerprint.
     init(_ token: Token, userID: String? = nil) {
         let claims = token.claims
         let issuer = claims?["iss"]?.string ?? ""
@@ -25,10 +25,10 @@ package struct Identity: Sendable, Hashable {
         self.init(issuer: issuer, kind: "token", subject: token.fingerprint)
     }
 
-    /// A key as it was kept.
+    /// The identity with a stored key.
     init(key: String) { self.key = key }
 
-    /// Whether a text can be a key, and so the name of a folder: small letters, digits and dashes.
+    /// Whether a text can be a key, and so the name of a folder: lower case letters, digits and dashes.
     package static func isKey(_ text: String) -> Bool {
         (1...Limits.identityKeyBytes).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -41,7 +41,7 @@ package struct Identity: Sendable, Hashable {
             }
     }
 
-    /// A readable beginning, then what tells it from all others.
+    /// Makes the key: a readable name, a dash, and the beginning of a hash of all three values.
     private init(issuer: String, kind: String, subject: String) {
         let words = subject.lowercased().unicodeScalars.map { scalar -> Character in
             switch scalar {
@@ -51,13 +51,16 @@ package struct Identity: Sendable, Hashable {
         }
         let readable = String(words).split(separator: "-").joined(separator: "-")
         let whole = SHA256.hex("\(issuer.utf8.count):\(issuer)\(kind):\(subject)")
-        let beginning = kind == "token" || readable.isEmpty ? "user" : String(readable.prefix(40))
-        key = "\(beginning)-\(whole.prefix(24))"
+        let beginning =
+            kind == "token" || readable.isEmpty
+            ? "user"
+            : String(readable.prefix(Limits.identityNameBytes))
+        key = "\(beginning)-\(whole.prefix(Limits.identityHashDigits))"
     }
 }
 
 extension SHA256 {
-    /// The digest of a text in lower case hexadecimal digits: what may be kept of a secret.
+    /// The digest of a text in lower case hexadecimal digits. A file may hold it in the place of a secret.
     static func hex(_ text: String) -> String { hash(data: Array(text.utf8)).hexadecimal }
 }
 

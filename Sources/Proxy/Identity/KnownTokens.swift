@@ -2,21 +2,21 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// Which token is whose, by fingerprint: kept on disk, so that after a restart a token names its
-/// identity while the backend is away. A token is taken in only when the backend has confirmed it, and
-/// removed when the backend refuses it. One that was signed out stays, marked.
+/// The owners of tokens by fingerprint. They are on disk, so that after a restart a token names its
+/// identity while the backend cannot be reached. A token is added when the backend has confirmed it, and
+/// removed when the backend refuses it. A token whose user has signed out stays, and is marked.
 final class KnownTokens: Sendable {
     private struct Kept {
-        /// Fingerprints, the latest last.
+        /// The fingerprints, the latest last.
         var order: [String] = []
         var tokens: [String: KnownToken] = [:]
     }
     private let kept: SharedFile<Kept>
-    /// Fingerprints and claims `exp` by the token itself: hashing is not for every request.
+    /// Fingerprints and claims `exp` by token, so that a token is not hashed for every request.
     private let recent = Mutex<[String: (fingerprint: String, expiresAt: Instant?)]>([:])
     private let now: @Sendable () -> Instant
 
-    /// Reads what is kept. A token that another backend took has no owner with this one.
+    /// Reads the file. A file of another backend counts as empty.
     init(file: String, backend: BackendAddress, now: @escaping @Sendable () -> Instant) {
         self.now = now
         var kept = Kept()
@@ -24,12 +24,12 @@ final class KnownTokens: Sendable {
             json["backend"]?.string == backend.description
         {
             for entry in json["tokens"]?.array ?? [] {
-                guard let print = entry["sha256"]?.string, let key = entry["identity"]?.string
+                guard let fingerprint = entry["sha256"]?.string, let key = entry["identity"]?.string
                 else { continue }
-                // A version that kept no time kept what it took for good.
+                // An earlier version wrote no time; its tokens count as confirmed now.
                 let at = entry["confirmedAt"]?.string.flatMap { Instant(iso: $0) } ?? now()
-                kept.order.append(print)
-                kept.tokens[print] = KnownToken(
+                kept.order.append(fingerprint)
+                kept.tokens[fingerprint] = KnownToken(
                     identity: Identity(key: key), confirmedAt: at,
                     isSignedOut: entry["signedOut"]?.bool ?? false)
             }
@@ -45,27 +45,27 @@ final class KnownTokens: Sendable {
         }
     }
 
-    /// The identity that a token belongs to; nil when the backend has not taken the token.
+    /// The identity that a token belongs to; nil if the backend has not accepted the token.
     func owner(of token: Token) -> Identity? { find(token)?.known.identity }
 
-    /// What is known of a token, and its claim `exp`; nil when the backend has not taken the token. Never
+    /// The entry of a token, and its claim `exp`; nil if the backend has not accepted the token. Never
     /// waits for the file.
     func find(_ token: Token) -> (known: KnownToken, expiresAt: Instant?)? {
         let held = recent.withLock { $0[token.text] }
-        let print = held ?? (fingerprint: token.fingerprint, expiresAt: token.expiresAt)
-        guard let known = kept.read({ $0.tokens[print.fingerprint] }) else { return nil }
+        let digest = held ?? (fingerprint: token.fingerprint, expiresAt: token.expiresAt)
+        guard let known = kept.read({ $0.tokens[digest.fingerprint] }) else { return nil }
         if held == nil {
             recent.withLock { recent in
                 if recent.count >= Limits.recentTokens { recent = [:] }
-                recent[token.text] = print
+                recent[token.text] = digest
             }
         }
-        return (known, print.expiresAt)
+        return (known, digest.expiresAt)
     }
 
-    /// Learns that the backend takes a token now, and whose it is. It is on disk after ``save()``.
-    /// - Parameter byLogin: the token came with a login's answer. Only that makes one good again whose user
-    ///   has signed out: a question may have been under way meanwhile.
+    /// Records that the backend accepts a token now, and its owner. It is on disk after ``save()``.
+    /// - Parameter byLogin: whether the token came with a login's answer. Only a login makes a token valid
+    ///   again whose user has signed out: a verification may have been running when the user signed out.
     func learn(_ token: Token, of identity: Identity, byLogin: Bool = false) {
         let (fingerprint, at) = (token.fingerprint, now())
         kept.change { kept in
@@ -86,12 +86,11 @@ final class KnownTokens: Sendable {
         }
     }
 
-    /// Ends a token that the backend refuses, or that is expired: it belongs to no identity any more. It
-    /// has ended on disk after ``save()``.
+    /// Removes a token that the backend refuses, or that has expired. It is removed on disk after ``save()``.
     func end(_ token: Token) {
         let fingerprint = token.fingerprint
         kept.change { kept in
-            // That its user signed out says more.
+            // The mark of a sign-out stays.
             guard let known = kept.tokens[fingerprint], !known.isSignedOut else { return false }
             kept.tokens[fingerprint] = nil
             kept.order.removeAll { $0 == fingerprint }
@@ -99,9 +98,8 @@ final class KnownTokens: Sendable {
         }
     }
 
-    /// Ends all tokens of an identity, since its user signs out. The backend may go on taking them;
-    /// here they are refused until they come out of a new sign-in. They have ended on disk after
-    /// ``save()``.
+    /// Marks all tokens of an identity as signed out. The backend may still accept them, but this program
+    /// refuses them until a new login returns them. They are marked on disk after ``save()``.
     func signOut(_ identity: Identity) {
         kept.change { kept in
             for (fingerprint, known) in kept.tokens where known.identity == identity {
@@ -111,9 +109,9 @@ final class KnownTokens: Sendable {
         }
     }
 
-    /// Returns when all that was learned and ended before is on disk; blocks. Callers that come while the
-    /// file is written share the next write.
-    /// - Throws: the reason when it cannot be kept; it holds all the same until the process ends.
+    /// Blocks until all earlier changes are on disk. Callers that come while the file is written share the
+    /// next write.
+    /// - Throws: why the file cannot be written. The changes hold in memory until the process ends.
     func save() throws(FileFailure) { try kept.save() }
 
     private static func text(_ kept: Kept, _ backend: String) -> String {
@@ -129,27 +127,27 @@ final class KnownTokens: Sendable {
     }
 }
 
-/// Whether a token that the backend has taken before is still good here.
+/// Whether a token that the backend has accepted before is still valid.
 ///
-/// The backend decides where it can be asked; `exp` and the time since it last took the token decide
-/// where it cannot (DESIGN section 6, Identity).
+/// If the backend can be reached, it decides. Otherwise `exp` and the time since the last confirmation decide
+/// (DESIGN section 6, Identity).
 enum TokenStanding: Sendable, Hashable {
-    /// It is good.
-    /// - isDue: the backend is to be asked again, beside the answer.
+    /// It is valid.
+    /// - isDue: whether the backend is asked again, in the background.
     case good(isDue: Bool)
-    /// The backend cannot confirm it now; it is taken until then, and the answer says so.
+    /// It is accepted until then, though the backend cannot confirm it now. The answer reports that.
     case unconfirmed(until: Instant)
     /// The backend has to be asked before the request is answered.
     case doubtful
-    /// It is no longer good: the answer is 401.
+    /// It is not valid: the answer is 401.
     case ended
 
-    /// Judges a token.
+    /// Decides the standing of a token.
     /// - Parameters:
-    ///   - known: what is known of it.
+    ///   - known: its entry.
     ///   - expiresAt: its claim `exp`; nil without one.
-    ///   - backend: whether the backend can be reached, as far as is known.
-    ///   - graceSeconds: how long a token is taken that the backend does not confirm.
+    ///   - backend: whether the backend can be reached.
+    ///   - graceSeconds: seconds for which a token is accepted that the backend does not confirm.
     static func of(
         _ known: KnownToken, expiresAt: Instant?, backend: BackendStatusCache.Reach,
         at now: Instant,
@@ -168,19 +166,19 @@ enum TokenStanding: Sendable, Hashable {
         }
     }
 
-    /// Whether the time of a claim `exp` is over, also where the two clocks differ a little.
+    /// Whether a claim `exp` is over by more than ``Limits/tokenClockSkewSeconds``.
     static func isExpired(_ expiresAt: Instant?, at now: Instant) -> Bool {
         guard let expiresAt else { return false }
         return now > expiresAt.adding(seconds: Limits.tokenClockSkewSeconds)
     }
 }
 
-/// What is known of a token that the backend has taken.
+/// The entry of a token that the backend has accepted.
 struct KnownToken: Sendable, Hashable {
-    /// Whose it is.
+    /// The owner.
     var identity: Identity
-    /// When the backend last took it.
+    /// When the backend last accepted it.
     var confirmedAt: Instant
-    /// Its user has signed out since: only a new sign-in brings it back.
+    /// Whether its user has signed out since. Then only a new login makes it valid.
     var isSignedOut = false
 }

@@ -3,12 +3,12 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-/// What an answer of the backend's login says: a token, and perhaps whose.
+/// The token, and if given the user's id, in an answer of the backend's login.
 struct LoginAnswer: Sendable, Hashable {
     let token: Token
     let userID: String?
 
-    /// Whether the answer to a request may be a login's: `POST` of `/login/{provider}` or
+    /// Whether the answer to a request may be that of a login: `POST` of `/login/{provider}` or
     /// `/.auth/login/{provider}`, `GET` of `/.auth/refresh` or `/.auth/login/{provider}/token`, and a
     /// browser's login at `/login/{provider}`, `/.auth/login/{provider}` and their `callback`, whose
     /// redirects end at `…/login/done#token=…`.
@@ -28,7 +28,7 @@ struct LoginAnswer: Sendable, Hashable {
         }
     }
 
-    /// Whether a segment may be a provider's name. `done` is where a login ends.
+    /// Whether a segment may be a provider's name. `done` is the end of a login.
     private static func isProvider(_ segment: String) -> Bool {
         let isPlain = segment.utf8.allSatisfy { byte in
             switch byte {
@@ -41,14 +41,13 @@ struct LoginAnswer: Sendable, Hashable {
         return isPlain && !segment.isEmpty && segment != "done"
     }
 
-    /// Whether the answer to a request says that its user has signed out: `/.auth/logout`, where the
-    /// backend does not refuse it.
+    /// Whether a user has signed out: the request was for `/.auth/logout`, and the backend did not refuse it.
     static func isSignOut(_ request: Request, _ response: Response) -> Bool {
         (200..<400).contains(response.head.status.code)
             && segments(of: request) == [".auth", "logout"]
     }
 
-    /// The raw segments of the path in lower case, empty ones included: `//login/x` is no login.
+    /// The raw segments of the path in lower case. Empty ones count, so `//login/x` is no login.
     private static func segments(of request: Request) -> [String] {
         var segments = request.path.utf8.dropFirst()
             .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -57,8 +56,8 @@ struct LoginAnswer: Sendable, Hashable {
         return segments
     }
 
-    /// Reads a token out of a login's answer; nil when there is none.
-    /// - Parameter backend: whose answer it is: a redirect to another place proves nothing.
+    /// Reads the answer of a login; nil if it has no token.
+    /// - Parameter backend: the backend that answered. A redirect to another server has no token.
     init?(_ response: Response, of backend: BackendAddress) {
         let json: JSONValue?
         switch response.head.status.code {
@@ -72,8 +71,8 @@ struct LoginAnswer: Sendable, Hashable {
         userID = json?["user"]?["userId"]?.string
     }
 
-    /// The JSON behind `#token=` of a browser login's last redirect, which leads to `login/done` of the
-    /// backend itself. A redirect that repeats its request may have such a text anywhere else.
+    /// The JSON after `#token=` in the last redirect of a browser's login, which goes to `login/done` of the
+    /// backend. Any other redirect may repeat such a text from its request.
     private static func fragment(_ location: String, of backend: BackendAddress) -> JSONValue? {
         let parts = location.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].hasPrefix("token="),
@@ -84,7 +83,7 @@ struct LoginAnswer: Sendable, Hashable {
         return try? JSONValue(parsing: Array(text.utf8))
     }
 
-    /// The path of an address without query and fragment; nil for that of another server.
+    /// The path of an address without query and fragment; nil for an address of another server.
     private static func path(of address: Substring, at backend: BackendAddress) -> String? {
         guard let mark = address.firstRange(of: "://") else {
             return address.hasPrefix("//") ? nil : String(address)

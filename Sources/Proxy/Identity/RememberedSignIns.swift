@@ -2,31 +2,32 @@ import HTTPTypes
 import Logging
 import TablesProtocol
 
-/// The tokens that the engines send, sealed on disk, so that after a restart the identities' queues go
-/// on without a sign-in (`--remember-sign-in`).
+/// The engines' tokens, sealed on disk. With them the users' queues are sent after a restart without a new
+/// sign-in (`--remember-sign-in`).
 final class RememberedSignIns: Sendable {
     private let fields: SharedFile<[String: HTTPField]>
     private let log: Logger
 
-    /// What opening gives.
+    /// The result of ``open(_:secret:backend:identities:log:random:)``.
     struct Opening: Sendable {
-        /// Nil when nothing can be remembered: then tokens are in memory only.
+        /// Nil if sign-ins cannot be remembered; then tokens are in memory only.
         var signIns: RememberedSignIns?
-        /// What a person should know.
+        /// A warning for the operator.
         var warning: String?
     }
 
-    /// Opens what is kept.
+    /// Opens the file.
     ///
-    /// 1. Without the right key nothing is remembered and nothing is changed, so that a start with
-    ///    the right one finds all. The identities' queues wait for a sign-in meanwhile.
-    /// 2. What is damaged is lost: remembering begins anew with the next sign-in.
-    /// 3. Tokens of another backend are forgotten, since they must never reach this one; so are
-    ///    those of identities that have no store any more.
+    /// 1. Without the right key nothing is remembered, and the file is not changed. So a start with the
+    ///    right key reads it. The users' queues wait for a sign-in meanwhile.
+    /// 2. The tokens of a damaged file are lost. The next sign-in is remembered again.
+    /// 3. Tokens of another backend are removed, since they must never be sent to this one. So are those of
+    ///    identities without a store.
     /// - Parameters:
-    ///   - file: what is sealed, 0600.
-    ///   - backend: the only one that the tokens may go to.
-    ///   - identities: the keys of those that have a store.
+    ///   - file: the sealed file, 0600.
+    ///   - backend: the backend that the tokens may be sent to.
+    ///   - identities: the keys of the identities that have a store.
+    ///   - random: makes a new secret.
     static func open(
         _ file: String, secret: SealSecret, backend: String, identities: Set<String>,
         log: Logger, random: () -> String
@@ -75,11 +76,11 @@ final class RememberedSignIns: Sendable {
         }
     }
 
-    /// What an identity's engine sent last; nil when it is not remembered. Never waits for the file.
+    /// The remembered header field of an identity; nil if there is none. Never waits for the file.
     func field(of identity: String) -> HTTPField? { fields.read { $0[identity] } }
 
-    /// Remembers what an identity's engine sends, or forgets it. It is on disk after ``save()``.
-    func keep(_ field: HTTPField?, of identity: String) {
+    /// Sets or removes the header field of an identity. The change is on disk after ``save()``.
+    func set(_ field: HTTPField?, of identity: String) {
         fields.change { fields in
             guard fields[identity] != field else { return false }
             fields[identity] = field
@@ -87,8 +88,8 @@ final class RememberedSignIns: Sendable {
         }
     }
 
-    /// Returns when all that was kept and forgotten before is on disk; blocks. Where that fails, the log
-    /// says so, and it holds until the process ends.
+    /// Blocks until all earlier changes are on disk. A failure is logged, and the changes hold in memory
+    /// until the process ends.
     func save() {
         do throws(FileFailure) {
             try fields.save()
@@ -116,7 +117,7 @@ final class RememberedSignIns: Sendable {
         }
     }
 
-    /// What was sealed, as far as it is for this backend.
+    /// The fields in the opened text; none if they are for another backend.
     private static func fields(_ text: [UInt8], _ backend: String) -> [String: HTTPField] {
         guard let kept = try? JSONValue(parsing: text), kept["backend"]?.string == backend
         else { return [:] }

@@ -1,17 +1,17 @@
 import Crypto
 
-/// Bytes that only the holder of a secret can read or make: ChaCha20-Poly1305 (RFC 8439) under a key
-/// that HKDF-SHA256 (RFC 5869) derives from the secret.
+/// Authenticated encryption with a secret: ChaCha20-Poly1305 (RFC 8439) under a key that HKDF-SHA256 (RFC
+/// 5869) derives from the secret.
 ///
-/// A sealed text is one line, `understudy seal 1 ` and the mark of the key in 16 digits, then nonce
-/// (12 bytes, random for each text), the encrypted bytes and the tag (16 bytes). The line is
-/// authenticated with the rest. The mark tells another key from damage; it gives nothing of the key
-/// away.
+/// A sealed text begins with one line: `understudy seal 1 ` and the mark of the key in 16 digits. Then come
+/// the nonce (12 bytes, random for each text), the encrypted bytes and the tag (16 bytes). The line is
+/// authenticated with the rest. The mark shows whether a text was sealed with another key. It reveals
+/// nothing about the key.
 struct Seal: Sendable {
     private let key: SymmetricKey
     private let line: [UInt8]
 
-    /// A seal with the key of a secret, which must be random.
+    /// A seal with the key of a secret. The secret must be random.
     init(secret: [UInt8]) {
         let secret = SymmetricKey(data: secret)
         func derived(_ purpose: String) -> SymmetricKey {
@@ -25,12 +25,12 @@ struct Seal: Sendable {
         line = Array("understudy seal 1 \(mark)\n".utf8)
     }
 
-    /// What comes out of a sealed text.
+    /// The result of ``open(_:)``.
     enum Opened: Sendable, Hashable {
         case plain([UInt8])
         /// It was sealed with the key of another secret.
         case otherKey
-        /// It is not as it was written, or no sealed text at all.
+        /// It was changed, or is no sealed text.
         case damaged
     }
 
@@ -40,8 +40,8 @@ struct Seal: Sendable {
             return line
                 + Array(try ChaChaPoly.seal(plain, using: key, authenticating: line).combined)
         } catch {
-            // It throws for a key that has not 32 bytes, which the derivation gives, and for
-            // texts beyond 2^38 bytes.
+            // It throws for a key that is not 32 bytes long, and for texts of more than 2^38 bytes. The
+            // derived key has 32 bytes.
             preconditionFailure("A seal of \(plain.count) bytes failed: \(error)")
         }
     }
@@ -59,25 +59,25 @@ struct Seal: Sendable {
     }
 }
 
-/// The secret that sign-ins are sealed with: a credential of the service manager, or else a file of
-/// the data folder, made at its first use.
+/// The secret that seals sign-ins: a credential of the service manager, or else a file in the data folder,
+/// which is made at its first use.
 package struct SealSecret: Sendable {
-    /// Where the service manager puts the credential; nil without one.
+    /// The file of the service manager's credential; nil without a service manager.
     let credential: String?
     /// The file of the data folder.
     let file: String
 
-    /// Finds the secret.
-    /// 1. A credential that is there counts, and nothing else. Only its owner may write it, and no other
-    ///    user may read it; its group may, since systemd lets a service's user read it by an access
-    ///    list, which shows as the group's right.
-    /// 2. Otherwise the file counts, for its owner alone.
-    /// 3. Where there is none, one is made, unless something is sealed already: then the right
-    ///    secret is elsewhere, and a new one would only hide that.
+    /// Reads or makes the secret.
+    /// 1. If the credential is there, it is the secret. Only its owner may write it, and only owner and
+    ///    group may read it: systemd lets a service's user read it by an access list, which shows as the
+    ///    group's right.
+    /// 2. Otherwise the file is the secret. Only its owner may read and write it.
+    /// 3. If there is no file, one is made, unless a sealed text exists. That text has another secret, and
+    ///    a new one could not open it.
     /// - Parameters:
-    ///   - isSealed: whether something is sealed already.
-    ///   - make: a new random secret.
-    /// - Throws: the sentence that says why there is none.
+    ///   - isSealed: whether a sealed text exists.
+    ///   - make: makes a new random secret.
+    /// - Throws: ``SealProblem`` with the reason.
     func find(isSealed: Bool, make: () -> String) throws(SealProblem) -> [UInt8] {
         if let credential, Files.exists(credential) {
             return try read(credential, mayNot: 0o027, mend: "chmod 400")
@@ -111,7 +111,7 @@ package struct SealSecret: Sendable {
         } catch {
             throw SealProblem("\(error)")
         }
-        // A key that was written with an editor or echo ends with a line's end.
+        // A file that was written with an editor or echo ends with a line break.
         while bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         guard bytes.count >= Limits.sealSecretBytes else {
             throw SealProblem(

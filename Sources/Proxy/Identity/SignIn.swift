@@ -3,24 +3,23 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// The token that an identity's engine sends. In memory only: after a restart there is no token, unless
-/// sign-ins are remembered.
+/// The tokens of an identity for its engine. They are in memory only, unless sign-ins are remembered.
 ///
-/// An identity has a token for each of its devices. The engine sends the latest that is neither expired,
-/// nor refused, nor signed out (``EngineTokens``).
+/// An identity has a token for each of its devices. The engine sends the latest one that is neither
+/// expired, nor refused, nor signed out (``EngineTokens``).
 final class SignIn: Sendable {
     private let identity: String
     private let state: Mutex<EngineTokens>
     private let remembered: RememberedSignIns?
-    /// Where files are written, one after another.
+    /// Writes the files, one after another.
     private let executor: BlockingExecutor
     private let known: KnownTokens?
     private let now: @Sendable () -> Instant
 
-    /// Begins with what is remembered of the identity, if anything is.
+    /// Makes it with the identity's remembered token, if there is one.
     /// - Parameters:
-    ///   - executor: where files are written.
-    ///   - known: where a token ends that the backend refuses, and what is known of those signed out.
+    ///   - executor: writes the files.
+    ///   - known: the tokens that the backend has accepted; refused ones are removed from it.
     init(
         _ identity: String, _ remembered: RememberedSignIns?, executor: BlockingExecutor,
         known: KnownTokens? = nil, now: @escaping @Sendable () -> Instant
@@ -37,7 +36,7 @@ final class SignIn: Sendable {
         state = Mutex(tokens)
     }
 
-    /// What the engine sends with its requests.
+    /// The credential of the engine's requests.
     var credential: Credential {
         let at = now()
         return state.withLock { tokens in
@@ -49,10 +48,10 @@ final class SignIn: Sendable {
         known?.find(token)?.known.isSignedOut == true
     }
 
-    /// Takes a token. A token of the same text in another field is another one.
-    /// - Parameter isVerified: the backend has just taken it, so that it is the latest. One that merely
-    ///   came with a request stands behind those that are here.
-    /// - Returns: whether the engine has something new to try.
+    /// Adds a token. The same text in another header field is another token.
+    /// - Parameter isVerified: whether the backend has just accepted it, so that it becomes the latest.
+    ///   Otherwise it came with a request, and is added as the oldest.
+    /// - Returns: whether the engine has a new token to try.
     func take(_ token: Token, isVerified: Bool) -> Bool {
         let at = now()
         return state.withLock { tokens in
@@ -64,8 +63,8 @@ final class SignIn: Sendable {
         }
     }
 
-    /// Records that the backend refuses a token, which ends: a request with it is asked about anew. The
-    /// engine goes on with the next; where there is none, with this one until another comes, since the
+    /// Records that the backend refuses a token, and removes it from the known ones. The engine continues
+    /// with the next token. If there is none, it continues with this one until another is added, since the
     /// backend may have been wrong.
     func refuse(_ token: Token) {
         let at = now()
@@ -76,12 +75,12 @@ final class SignIn: Sendable {
         }
         guard isHere, let known else { return }
         known.end(token)
-        // Where it cannot be kept it holds until the process ends, as ``KnownTokens/save()`` says.
+        // If it cannot be written, it holds until the process ends (``KnownTokens/save()``).
         executor.run { try? known.save() }
     }
 
-    /// Forgets all tokens, since the user has signed out.
-    func drop() {
+    /// Removes all tokens, because the user has signed out.
+    func removeTokens() {
         let at = now()
         state.withLock { tokens in
             tokens = EngineTokens()
@@ -89,16 +88,16 @@ final class SignIn: Sendable {
         }
     }
 
-    /// Brings what is remembered in line with what is here, under the lock: the last change is what holds.
+    /// Updates the remembered token. Called under the lock, so that the last change is the one that is
+    /// written.
     private func remember(_ tokens: EngineTokens, _ at: Instant) {
         guard let remembered else { return }
-        remembered.keep(tokens.good(at: at, isSignedOut: isSignedOut)?.field, of: identity)
+        remembered.set(tokens.good(at: at, isSignedOut: isSignedOut)?.field, of: identity)
         executor.run { remembered.save() }
     }
 }
 
-/// The tokens of one identity that an engine may send, and which of them it sends. A value: the choice
-/// follows from the tokens and the time.
+/// The tokens of one identity, and the choice of the one that its engine sends. A pure value.
 struct EngineTokens: Sendable, Hashable {
     private struct Held: Sendable, Hashable {
         let token: Token
@@ -112,18 +111,18 @@ struct EngineTokens: Sendable, Hashable {
         func isExpired(at now: Instant) -> Bool { TokenStanding.isExpired(expiresAt, at: now) }
     }
 
-    /// What the backend has taken and not refused since, the latest last.
+    /// The tokens that the backend has not refused, the latest last.
     private var held: [Held] = []
-    /// What it refused last.
+    /// The token that it refused last.
     private var refused: Held?
 
-    /// The latest token that is neither expired, nor refused, nor signed out; nil when none is left.
+    /// The latest token that is neither expired, nor refused, nor signed out; nil if there is none.
     func good(at now: Instant, isSignedOut: (Token) -> Bool) -> Token? {
         held.last { !$0.isExpired(at: now) && !isSignedOut($0.token) }?.token
     }
 
-    /// The token to send: the latest good one, else the one that was refused last, in case the backend
-    /// was wrong, as long as it is not expired; nil for none.
+    /// The token to send: the latest good one. If there is none, the one that was refused last and is neither
+    /// expired nor signed out, since the backend may have been wrong.
     func token(at now: Instant, isSignedOut: (Token) -> Bool) -> Token? {
         if let good = good(at: now, isSignedOut: isSignedOut) { return good }
         guard let refused, !refused.isExpired(at: now), !isSignedOut(refused.token) else {
@@ -132,10 +131,9 @@ struct EngineTokens: Sendable, Hashable {
         return refused.token
     }
 
-    /// Takes a token in: as the latest where the backend has just taken it, else behind those that are
-    /// here.
-    /// - Returns: false where nothing is changed by it: it is here already, or it was refused and the
-    ///   backend has not taken it since.
+    /// Adds a token: as the latest if the backend has just accepted it, otherwise as the oldest.
+    /// - Returns: false if nothing changes: the token is there already, or was refused and not accepted
+    ///   since.
     mutating func take(_ token: Token, isVerified: Bool, at now: Instant) -> Bool {
         if held.last?.token == token { return false }
         guard isVerified || !held.contains(where: { $0.token == token }) && refused?.token != token
@@ -152,10 +150,10 @@ struct EngineTokens: Sendable, Hashable {
     }
 
     /// Records that the backend refuses a token.
-    /// - Returns: false where it is not here, or was refused already.
+    /// - Returns: false if it is not there, or was refused before.
     mutating func refuse(_ token: Token) -> Bool {
-        guard let place = held.firstIndex(where: { $0.token == token }) else { return false }
-        refused = held.remove(at: place)
+        guard let index = held.firstIndex(where: { $0.token == token }) else { return false }
+        refused = held.remove(at: index)
         return true
     }
 }

@@ -3,16 +3,16 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-/// A client's token, in memory only: what reaches disk, log or page is its fingerprint at most.
+/// A client's token. It is in memory only; disk, log and pages get at most its fingerprint.
 struct Token: Sendable, Hashable {
-    /// The header field as the client sends it; so it goes to the backend.
+    /// The header field as the client sends it, and as the backend gets it.
     let field: HTTPField
     /// The token alone, without `Bearer`.
     let text: String
 
-    /// The token of a request: `X-ZUMO-AUTH`, or for the third generation `Authorization: Bearer`.
-    /// Other generations never mean a backend's token by `Authorization`, which may hold something
-    /// that the backend must not see.
+    /// The token of a request: `X-ZUMO-AUTH`, or for the third generation `Authorization: Bearer`. In other
+    /// generations `Authorization` is no token of the backend, and may have a secret that the backend must
+    /// not get.
     init?(_ fields: HTTPFields, generation: Generation) {
         if let text = fields[.zumoAuth], !text.isEmpty {
             self.text = text
@@ -26,7 +26,7 @@ struct Token: Sendable, Hashable {
         field = HTTPField(name: .authorization, value: value)
     }
 
-    /// A token out of a login's answer.
+    /// The token of a login's answer.
     init(login text: String) {
         self.text = text
         field = HTTPField(name: .zumoAuth, value: text)
@@ -38,11 +38,11 @@ struct Token: Sendable, Hashable {
         self.field = field
     }
 
-    /// What may be kept on disk: SHA-256 of the token, in hexadecimal digits.
+    /// SHA-256 of the token in hexadecimal digits, which may be written to disk.
     var fingerprint: String { SHA256.hex(text) }
 
-    /// The claims, if the token is a JWT (RFC 7519). Its signature is not checked here: the caller must
-    /// know that the backend took the token.
+    /// The claims if the token is a JWT (RFC 7519). Its signature is not checked: the caller must know that
+    /// the backend has accepted the token.
     var claims: JSONValue? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = Base64.decoded(parts[1]),
@@ -51,14 +51,14 @@ struct Token: Sendable, Hashable {
         return claims
     }
 
-    /// The claim `exp` (RFC 7519, section 4.1.4); nil without one that can be read.
+    /// The claim `exp` (RFC 7519, section 4.1.4); nil without a valid one.
     var expiresAt: Instant? {
         guard let seconds = claims?["exp"].flatMap(Self.wholeSeconds) else { return nil }
         let (milliseconds, isBig) = Int64(seconds).multipliedReportingOverflow(by: 1000)
         return isBig ? nil : Instant(milliseconds: milliseconds)
     }
 
-    /// The seconds of a time, whose fraction is left out (RFC 7519, section 2); nil for no number.
+    /// The whole seconds of a time, without its fraction (RFC 7519, section 2); nil if it is no number.
     private static func wholeSeconds(_ value: JSONValue) -> Int64? {
         guard case .number(let number) = value else { return nil }
         let text = number.description
@@ -73,8 +73,8 @@ extension HTTPField.Name {
 
 /// The credential of an `Authorization: Bearer` field (RFC 6750).
 enum BearerCredential {
-    /// The token in a field's value, read by bytes: the scheme in any case, then any spaces and tabs,
-    /// then one word; nil for every other value, such as that of two fields.
+    /// The token in a field's value: the scheme in any case, then spaces and tabs, then one word. Nil for
+    /// every other value, such as that of two joined fields.
     static func token(_ value: String) -> String? {
         let words = value.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard words.count == 2, Substring(words[0]).lowercased() == "bearer" else { return nil }

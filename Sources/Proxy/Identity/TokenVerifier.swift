@@ -4,26 +4,29 @@ import SyncCore
 import TablesProtocol
 
 /// Asks the backend whether a token belongs to a user: a list of the table that the client wants must be
-/// refused without it and given with it. Both requests only read.
+/// refused without the token and given with it. Both requests only read.
 struct TokenVerifier: Sendable {
     let backend: BackendAddress
     let transport: any HTTPTransport
     let applicationKey: ApplicationKey
 
-    /// What the backend says to a token.
+    /// The result for a token.
     enum Verdict: Sendable {
         /// It belongs to a user.
         case good
-        /// 401 with it.
+        /// The backend answers 401 to it.
         case refused
-        /// The table is open to all, or says something else altogether: that proves nothing.
+        /// The table needs no token, or the answer is another one; neither proves anything.
         case unproven
-        /// The backend is away.
+        /// The backend cannot be reached.
         case unreachable
     }
 
-    /// Asks, in the backend's generation; as long as it is not known, in the client's own, and where
-    /// that is refused in the others.
+    /// Asks the backend in its generation. If that is not known, in the client's, and if that is refused
+    /// with 400 in the others.
+    /// - Parameters:
+    ///   - client: the client's generation.
+    ///   - backend: the backend's generation; nil if it is not known.
     func verdict(
         _ token: Token, _ table: TableName, client: Generation, backend: Generation?
     ) async -> Verdict {

@@ -4,8 +4,8 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// Tells open pages what happened, as server-sent events. Every event is in the store already; a page
-/// that was not connected reads from there what it missed.
+/// Sends the stores' events to connected pages, as server-sent events. The store keeps the events; a page
+/// that was not connected gets the missed ones from there.
 final class EventFeed: Sendable {
     private struct State {
         var streams: [Int: Listener] = [:]
@@ -15,18 +15,18 @@ final class EventFeed: Sendable {
     private struct Listener {
         let identity: String
         let stream: ByteStream
-        /// Whether the listener is still authorized; asked before each thing that is sent.
+        /// Whether the listener is still authorized; read before anything is sent.
         let isAuthorized: @Sendable () -> Bool
-        /// Events that were committed while those before them are still read from the store.
+        /// Events that were committed while the missed ones are read from the store; nil afterwards.
         var held: [Event]?
         var lastID: Int64
     }
 
     private let state = Mutex(State())
 
-    /// Opens a stream for the events of an identity; nil when there are too many. It ends when
-    /// `isAuthorized` says no.
-    /// What is committed from now on is held until ``release(_:missed:)``.
+    /// Opens a stream for the events of an identity. It ends when `isAuthorized` returns false. Events that
+    /// are committed from now on are held until ``startSending(_:missed:)``.
+    /// - Returns: the stream with its id; nil when ``Limits/eventStreams`` are open, or the feed is closed.
     func open(
         identity: String, isAuthorized: @escaping @Sendable () -> Bool = { true }
     ) -> (id: Int, stream: ByteStream)? {
@@ -43,8 +43,8 @@ final class EventFeed: Sendable {
         return (id, stream)
     }
 
-    /// Sends what a listener missed, then what was held meanwhile, then everything as it comes.
-    func release(_ id: Int, missed: EventBatch?) {
+    /// Sends the missed events, then the held ones. Later events are sent when they are published.
+    func startSending(_ id: Int, missed: EventBatch?) {
         state.withLock { state in
             guard var listener = state.streams[id] else { return }
             var events: [Event] = []
@@ -62,9 +62,9 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Sends committed events on.
+    /// Sends committed events to the listeners of their identity.
     func publish(_ events: [Event]) {
-        endForbidden()
+        closeUnauthorized()
         state.withLock { state in
             for id in state.streams.keys {
                 guard var listener = state.streams[id] else { continue }
@@ -79,9 +79,9 @@ final class EventFeed: Sendable {
         }
     }
 
-    /// Sends a comment line to every page, so that nothing between takes the connection for dead.
-    func beat() {
-        endForbidden()
+    /// Sends a comment line to every listener, so that no proxy on the way closes an idle connection.
+    func sendHeartbeat() {
+        closeUnauthorized()
         let streams = state.withLock { $0.streams }
         for (id, listener) in streams where !listener.stream.write(Array(": \n\n".utf8)) {
             close(id)
@@ -89,16 +89,16 @@ final class EventFeed: Sendable {
     }
 
     /// Ends the streams of callers that are not authorized any more.
-    func endForbidden() {
-        let forbidden = state.withLock { state in
-            let forbidden = state.streams.filter { !$0.value.isAuthorized() }
-            for id in forbidden.keys { state.streams[id] = nil }
-            return forbidden
+    func closeUnauthorized() {
+        let unauthorized = state.withLock { state in
+            let unauthorized = state.streams.filter { !$0.value.isAuthorized() }
+            for id in unauthorized.keys { state.streams[id] = nil }
+            return unauthorized
         }
-        for listener in forbidden.values { listener.stream.finish() }
+        for listener in unauthorized.values { listener.stream.finish() }
     }
 
-    /// Ends all streams; none is opened any more.
+    /// Ends all streams and refuses new ones.
     func closeAll() {
         let streams = state.withLock { state in
             state.isClosed = true
@@ -113,7 +113,7 @@ final class EventFeed: Sendable {
         listener?.stream.finish()
     }
 
-    /// Events have ids that only grow, so what was sent before is told apart by its id.
+    /// Sends the events after the last one that was sent. The ids of events only grow.
     private static func send(_ events: [Event], to listener: inout Listener) {
         var bytes: [UInt8] = []
         for event in events where event.id > listener.lastID {
@@ -122,7 +122,7 @@ final class EventFeed: Sendable {
             bytes += JSONValue.event(event).text.utf8
             bytes += "\n\n".utf8
         }
-        // A reader that is too far behind is cut off; it comes back with its last id.
+        // A full stream is ended; its page connects again with the last id.
         if !bytes.isEmpty, !listener.stream.write(bytes) { listener.stream.finish() }
     }
 
@@ -141,7 +141,7 @@ extension OperatorAPI {
         let given = call.request.head.headerFields[.lastEventID] ?? call.query["lastEventId"]
         let after: Int64?
         if let given, !given.isEmpty {
-            // An id that is none of ours is as good as one that is too old.
+            // A text that is no id counts as an id that is too old.
             after = Int64(given) ?? 0
         } else {
             after = nil
@@ -153,14 +153,14 @@ extension OperatorAPI {
         guard let (id, stream) = opened else {
             throw .unavailable("Too many event streams are open.")
         }
-        stream.write(Array("retry: 1000\n\n".utf8))
+        stream.write(Array("retry: \(Limits.eventRetryMilliseconds)\n\n".utf8))
         work.start {
             var missed: EventBatch?
-            // What comes later is led here by the store whenever it is open.
+            // The store publishes later events to the feed whenever it is open.
             if let after, let tenant = try? await tenants.open(identity) {
                 missed = try? await tenant.store.events(after: after, limit: StoreLimits.events)
             }
-            feed.release(id, missed: missed)
+            feed.startSending(id, missed: missed)
         }
         let fields: HTTPFields = [
             .contentType: "text/event-stream", .cacheControl: "no-store",

@@ -1,7 +1,7 @@
 package import SyncCore
 package import TablesProtocol
 
-// Short spellings for the JSON of the operator API. Fields without a value are null, never absent.
+// Constructors for the JSON of the operator API. A field without a value is null, never absent.
 extension JSONValue {
     /// An object from its members.
     package static func members(_ members: (String, JSONValue)...) -> JSONValue {
@@ -28,15 +28,15 @@ extension JSONValue {
         value.map { .string($0.text) } ?? .null
     }
 
-    /// A row or value as it is kept, or null.
+    /// A stored row or value, or null.
     package static func row(_ value: JSONText?) -> JSONValue { value?.value ?? .null }
 
-    /// A list with its cursor.
+    /// A page of a list, with the cursor of the next one and the number of all elements.
     package static func page(_ items: [JSONValue], next: String?, total: Int) -> JSONValue {
         .members(("items", .array(items)), ("next", .text(next)), ("total", .number(total)))
     }
 
-    /// A page of the store.
+    /// A page of a list of the store.
     package static func page<Element>(
         _ page: Page<Element>, _ element: (Element) -> JSONValue
     ) -> JSONValue {

@@ -1,7 +1,7 @@
 import SyncCore
 import TablesProtocol
 
-// The queue as openapi.json describes it.
+// JSON of the queue, in the schemas of openapi.json.
 extension JSONValue {
     /// One operation.
     static func operation(_ operation: OperationSummary) -> JSONValue {
@@ -22,7 +22,7 @@ extension JSONValue {
             ("title", .text(operation.title)))
     }
 
-    /// Operations in one state for one reason.
+    /// A group of operations with one state and one reason.
     static func group(_ group: OperationGroup) -> JSONValue {
         .members(
             ("state", .string(group.state.rawValue)), ("reason", .string(group.reason)),
@@ -85,14 +85,14 @@ extension JSONValue {
             ("undoable", .bool(entry.undoable)), ("undoneBy", .number(entry.undoneBy)))
     }
 
-    /// What a bulk action did.
+    /// The outcome of a bulk action.
     static func bulk(_ outcome: BulkOutcome, dryRun: Bool) -> JSONValue {
         .members(
             ("matched", .number(outcome.matched)), ("changed", .number(outcome.done)),
             ("refused", .number(outcome.refused)), ("dryRun", .bool(dryRun)))
     }
 
-    /// What a bulk action did to one part of what matches.
+    /// The outcome of one part of a bulk action.
     static func bulk(_ part: BulkPart) -> JSONValue {
         .members(
             ("matched", .number(part.done.count + part.refused)),

@@ -1,7 +1,7 @@
 import SyncCore
 import TablesProtocol
 
-// The state of things as openapi.json describes it.
+// JSON of the status, in the schemas of openapi.json.
 extension JSONValue {
     /// The backend.
     static func backend(_ backend: BackendStatus) -> JSONValue {
@@ -11,7 +11,7 @@ extension JSONValue {
             ("nextTry", .time(backend.nextTry)))
     }
 
-    /// Where clients and the dashboard find this program; null while it does not listen.
+    /// The addresses that this program listens on; null while it does not listen.
     static func addresses(_ addresses: ListeningAddresses?) -> JSONValue {
         guard let addresses else { return .null }
         return .members(
@@ -19,7 +19,7 @@ extension JSONValue {
             ("dashboard", .string("http://\(addresses.dashboard)/-/")))
     }
 
-    /// Online or offline by choice.
+    /// Online or offline mode.
     static func mode(_ mode: EngineStatus.Mode) -> JSONValue {
         switch mode {
         case .online: .members(("mode", .string("online")), ("until", .null))
@@ -76,7 +76,7 @@ extension JSONValue {
         )
     }
 
-    /// One index of a table, there or asked for.
+    /// One index of a table, built or suggested.
     private static func index(_ index: IndexStatus) -> JSONValue {
         .members(
             ("id", .number(Int(index.id))), ("columns", .array(index.columns.map { .string($0) })),
@@ -119,7 +119,7 @@ extension JSONValue {
             ("error", .text(pull.error)))
     }
 
-    /// One minute.
+    /// The sample of one minute.
     static func sample(_ sample: Sample) -> JSONValue {
         .members(
             ("at", .time(sample.at)), ("depth", .number(sample.depth)),
@@ -127,7 +127,7 @@ extension JSONValue {
             ("latencyMs", .number(sample.latencyMilliseconds)))
     }
 
-    /// One reason of refusals.
+    /// The refusals for one reason.
     static func rejection(_ entry: RejectionLog.Entry) -> JSONValue {
         .members(
             ("reason", .string(entry.reason.word)), ("status", .number(entry.reason.status)),
@@ -135,7 +135,7 @@ extension JSONValue {
             ("lastDetail", .text(entry.lastDetail)), ("sentence", .string(entry.reason.sentence)))
     }
 
-    /// What the operator set.
+    /// The sync settings.
     static func settings(_ settings: SyncSettings) -> JSONValue {
         .members(
             ("triggers", .array(settings.triggers.map(\.rawValue).sorted().map { .string($0) })),
@@ -147,7 +147,7 @@ extension JSONValue {
             ("tables", .array(settings.tables.map { .string($0.text) })))
     }
 
-    /// One event's data.
+    /// The data of one event.
     static func event(_ event: Event) -> JSONValue {
         .members(
             ("id", .number(event.id)), ("identity", .string(event.identity)),

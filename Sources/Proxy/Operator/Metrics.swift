@@ -1,22 +1,22 @@
 import SyncCore
 import TablesProtocol
 
-/// The numbers of this process in the text format of Prometheus. Labels are tables, states, outcomes
-/// and bounds, and whether an identity is `anonymous` or one of the `users`, which are counted together:
-/// the text needs no sign-in, so it names no user.
+/// The metrics of this process in the text format of Prometheus. The labels are tables, states, outcomes
+/// and bounds, and `identity` with the values `anonymous` and `users`. All users are counted together: the
+/// text needs no sign-in, so it must name none.
 struct Metrics: Sendable {
     let statuses: [EngineStatus]
-    /// What the closed stores hold together, which are all users'.
+    /// The totals of the closed stores, which belong to users.
     let closed: ClosedTotal
-    /// When the oldest open operation of each identity was accepted; none without open operations.
+    /// The time at which the oldest open operation of each identity was accepted; no entry without one.
     let oldest: [String: Instant]
-    /// How long requests to the backend took, those of all identities together.
+    /// The durations of requests to the backend, of all identities together.
     let requestTimes: RequestTimes
     let rejections: [RejectionLog.Entry]
     let startedAt: Instant
     let now: Instant
 
-    /// The whole text. What has no sample is not in it.
+    /// The whole text, without metrics that have no sample.
     var text: String {
         let lines = Metric.allCases.flatMap { metric -> [String] in
             let samples = samples(metric)
@@ -32,7 +32,7 @@ struct Metrics: Sendable {
     }
 
     private struct Sample {
-        /// What a histogram adds to its name.
+        /// The suffix of the metric's name, for histograms.
         var suffix = ""
         var labels: String
         var value: String
@@ -93,8 +93,8 @@ struct Metrics: Sendable {
         }
     }
 
-    /// One sample for `anonymous` and one for all users, whose values are combined.
-    /// - Parameter closed: the value of the closed stores.
+    /// One sample for `anonymous`, and one with the combined values of all users.
+    /// - Parameter closed: the value of the closed stores; nil for none.
     private func each(
         _ combine: (Int64, Int64) -> Int64, closed: Int64? = nil,
         _ value: (EngineStatus) -> Int64?
@@ -108,7 +108,7 @@ struct Metrics: Sendable {
         }
     }
 
-    /// The same for each value of a label, in the order in which the values come.
+    /// The same for each value of a label, in the order of their first occurrence.
     private func each(
         _ label: String, _ combine: (Int64, Int64) -> Int64 = (+),
         closed: [(String, Int64)] = [], _ values: (EngineStatus) -> [(String, Int64)]
@@ -190,7 +190,7 @@ struct Metrics: Sendable {
     }
 }
 
-/// Every metric of this program: its name, by the conventions of Prometheus, and what it is.
+/// The metrics of this program. The raw value is the name, by the conventions of Prometheus.
 enum Metric: String, CaseIterable {
     case buildInfo = "understudy_build_info"
     case startTime = "understudy_start_time_seconds"
@@ -208,7 +208,7 @@ enum Metric: String, CaseIterable {
     case rowsSetAside = "understudy_table_rows_set_aside"
     case rejectedRequests = "understudy_rejected_requests_total"
 
-    /// Its type in the text format.
+    /// The type in the text format.
     var type: String {
         switch self {
         case .operations, .syncStalls, .rejectedRequests: "counter"
@@ -219,7 +219,7 @@ enum Metric: String, CaseIterable {
         }
     }
 
-    /// What it says, in one sentence.
+    /// The help text, one sentence.
     var help: String {
         switch self {
         case .buildInfo: "The version of this program."

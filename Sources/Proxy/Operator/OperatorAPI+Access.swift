@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-// Access: the addresses of clients and the sessions of browsers.
+// Capability addresses and sessions.
 extension OperatorAPI {
     func accessList() -> Response {
         let all = capabilities.all
@@ -61,7 +61,7 @@ extension OperatorAPI {
         guard access.revoke(call.parameter("id")) else {
             throw .notFound("There is no such session; it may have ended.")
         }
-        feed.endForbidden()
+        feed.closeUnauthorized()
         return Response(status: .noContent)
     }
 }
@@ -115,14 +115,14 @@ extension OperatorAPI {
         response.head.headerFields[.setCookie] =
             "\(OperatorAccess.cookieName(call.request))=\(session.cookie); Path=/; HttpOnly; "
             + "SameSite=Strict; Max-Age=\(Limits.sessionSeconds)"
-        // A page that the browser kept before it was sandboxed would run as one of the dashboard's.
+        // A page of the backend that the browser kept without a sandbox would run in the dashboard's origin.
         response.head.headerFields[.clearSiteData] = "\"cache\""
         return response
     }
 
     func signOut(_ call: OperatorCall) -> Response {
         if case .session(let session) = access.caller(call.request) { access.signOut(session) }
-        feed.endForbidden()
+        feed.closeUnauthorized()
         var response = Response(status: .noContent)
         response.head.headerFields[.setCookie] =
             "\(OperatorAccess.cookieName(call.request))=; Path=/; HttpOnly; SameSite=Strict; "
@@ -143,8 +143,8 @@ extension OperatorAPI {
                 ("expiresAt", .time(link.expiresAt))), status: .created)
     }
 
-    /// The address that signs a browser in. The value is behind `#`, so it is sent to no server and
-    /// stands in no log; the page takes it out of the address at once.
+    /// The one-time link with `value`. The value is after `#`, so it is sent to no server and is in no log.
+    /// The page removes it from the browser's address at once.
     static func link(_ value: String, host: String) -> String { "http://\(host)/-/#link=\(value)" }
 
     static func signInRequired(_ detail: String) -> Problem {

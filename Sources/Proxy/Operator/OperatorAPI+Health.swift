@@ -7,36 +7,36 @@ import TablesProtocol
 extension OperatorAPI {
     func livez() -> Response { Self.health([("process", nil)]) }
 
-    /// Ready means that a durable write can be taken; being offline is ready. With `verbose` it also
-    /// tells what does not decide.
+    /// Whether durable writes can be accepted; offline counts as ready. With `verbose` it also reports
+    /// checks that do not decide.
     func readyz(_ call: OperatorCall) async -> Response {
         let finding = await readiness.finding()
         let failure = finding.reason.map {
             "\(finding.failed) of \(finding.stores) cannot be written: \($0)"
         }
-        let told = call.query["verbose"] == nil ? [] : await detail()
-        return Self.health([("stores", failure)], told: told)
+        let details = call.query["verbose"] == nil ? [] : await details()
+        return Self.health([("stores", failure)], details: details)
     }
 
-    /// What does not decide: the backend as requests without a token find it, how many engines go round,
-    /// and how many users' stores could not be opened, which hold up no other user. No user is named,
-    /// since no sign-in is asked for.
-    private func detail() async -> [(String, String)] {
+    /// The checks that do not decide: the anonymous engine's state of the backend, how many engines run,
+    /// and how many users' stores could not be opened, which affects no other user. The answer needs no
+    /// sign-in, so it names no user.
+    private func details() async -> [(String, String)] {
         let all = tenants.all
-        var going = 0
+        var running = 0
         for tenant in all {
-            if await tenant.engine.isGoingRound { going += 1 }
+            if await tenant.engine.isGoingRound { running += 1 }
         }
         let backend = try? await tenants.anonymous.engine.status().backend
         let failed = tenants.closedStores.failed
         return [
             ("backend", backend.map { "\($0.state.rawValue): \($0.reason)" } ?? "not known"),
-            ("sync", "\(going) of \(all.count) go round"),
+            ("sync", "\(running) of \(all.count) go round"),
         ] + (failed == 0 ? [] : [("closed stores", "\(failed) could not be opened")])
     }
 
     private static func health(
-        _ checks: [(name: String, failure: String?)], told: [(name: String, text: String)] = []
+        _ checks: [(name: String, failure: String?)], details: [(name: String, text: String)] = []
     ) -> Response {
         let isOK = checks.allSatisfy { $0.failure == nil }
         let list =
@@ -45,9 +45,10 @@ extension OperatorAPI {
                     ("name", .string(check.name)), ("ok", .bool(check.failure == nil)),
                     ("detail", .string(check.failure ?? "ok")))
             }
-            + told.map { one in
+            + details.map { detail in
                 JSONValue.members(
-                    ("name", .string(one.name)), ("ok", .bool(true)), ("detail", .string(one.text)))
+                    ("name", .string(detail.name)), ("ok", .bool(true)),
+                    ("detail", .string(detail.text)))
             }
         return .json(
             .members(("status", .string(isOK ? "ok" : "failing")), ("checks", .array(list))),
@@ -84,7 +85,8 @@ extension OperatorAPI {
             body: PackageResources.openapi_json)
     }
 
-    /// A file of the dashboard. At `[::1]` the browser is led to the name of the same place.
+    /// A file of the dashboard. A browser at `[::1]` is redirected to `localhost`: a content security
+    /// policy cannot name an IPv6 address.
     func dashboardFile(_ name: String, _ call: OperatorCall) throws(Problem) -> Response {
         let authority = call.request.head.authority ?? ""
         if authority.hasPrefix("[") {
@@ -103,13 +105,16 @@ extension OperatorAPI {
     }
 }
 
-/// Proves that the stores can take a durable write, at most once in ``Limits/readinessMilliseconds``:
-/// a proof is a write, and any program of the machine may ask for one.
+/// Tests that the stores can be written, at most once in ``Limits/readinessMilliseconds``: the test is a
+/// write, and any program of the machine may cause it.
 actor Readiness {
-    /// How many of so many stores failed, and why the first of them did.
+    /// The result of a test.
     struct Finding: Sendable, Hashable {
+        /// The number of stores that were written.
         var stores = 0
+        /// The number of stores that failed.
         var failed = 0
+        /// Why the first of them failed.
         var reason: String?
     }
 
@@ -117,7 +122,9 @@ actor Readiness {
     private let prove: @Sendable () async -> Finding
     private var last: (at: Instant, finding: Task<Finding, Never>)?
 
-    /// - Parameter prove: writes to each store.
+    /// - Parameters:
+    ///   - now: the clock.
+    ///   - prove: writes to each store.
     init(
         now: @escaping @Sendable () -> Instant, prove: @escaping @Sendable () async -> Finding
     ) {
@@ -125,8 +132,8 @@ actor Readiness {
         self.prove = prove
     }
 
-    /// What the last proof found, or a new one where that is too old. All that ask while a proof runs
-    /// get its finding.
+    /// The result of the last test, or of a new one if that is too old. Callers that come during a test get
+    /// its result.
     func finding() async -> Finding {
         let at = now()
         if let last,
@@ -135,8 +142,8 @@ actor Readiness {
         {
             return await last.finding.value
         }
-        // Unstructured, so that a caller who goes away does not end the proof for the others. The caller
-        // below awaits it, and it ends with `prove`, which writes once to each store.
+        // Unstructured, so that a cancelled caller does not end the test for the others. This caller awaits
+        // it, and it ends when `prove` returns.
         let proof = Task { [prove] in await prove() }
         last = (at, proof)
         return await proof.value

@@ -2,7 +2,7 @@ import HTTPMessage
 import SyncCore
 import TablesProtocol
 
-// What another store's export holds: its changes, made here as new operations, and its history.
+// Import of another store's export: its changes become new operations, and its history is added.
 extension OperatorAPI {
     func importChanges(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
@@ -24,7 +24,8 @@ extension OperatorAPI {
         return .json(report.json)
     }
 
-    /// Makes a change, unless it was made: an update that says what is here says nothing.
+    /// Submits a change, except for an update whose values are in the store already.
+    /// - Returns: nil for such an update.
     private static func submit(
         _ write: LocalWrite, to store: Store
     ) async throws(Problem) -> WriteOutcome? {
@@ -58,7 +59,7 @@ extension OperatorAPI {
         let id = try id(change["itemId"])
         switch change["kind"]?.string {
         case "insert":
-            // A provisional id of an integer table means nothing anywhere else.
+            // A provisional id of an integer table is valid only in its store.
             let kept = (id?.number ?? 0) < 0 ? nil : id
             return .insert(
                 ItemBody(id: kept, columns: try columns(change["columns"], name: "columns")))
@@ -88,19 +89,20 @@ extension OperatorAPI {
     }
 }
 
-// The history of an export, in the form in which the operator API shows it.
+// Import of history entries in the operator API's own schema.
 extension OperatorAPI {
-    /// Takes entries over, the latest first; what cannot be read is refused by itself.
+    /// Imports entries, the latest first. An entry that cannot be read is reported, and the others are
+    /// imported.
     func importHistory(
         _ list: [JSONValue], into store: Store, _ report: inout ImportReport
     ) async throws(Problem) {
         if list.isEmpty { return }
         var entries: [ImportedEntry] = []
-        var places: [Int] = []
+        var indexes: [Int] = []
         for (index, value) in list.enumerated() {
             do throws(Problem) {
                 entries.append(try Self.entry(value))
-                places.append(index)
+                indexes.append(index)
             } catch {
                 report.refuse(.history, index, error.detail)
             }
@@ -109,7 +111,7 @@ extension OperatorAPI {
         let outcomes = try await mappingErrors { () throws(StoreError) in
             try await store.importHistory(read)
         }
-        for (outcome, index) in zip(outcomes, places) { report.note(outcome, index) }
+        for (outcome, index) in zip(outcomes, indexes) { report.note(outcome, index) }
     }
 
     private static func entry(_ value: JSONValue) throws(Problem) -> ImportedEntry {
@@ -159,9 +161,9 @@ extension OperatorAPI {
     }
 }
 
-/// What became of what an import brought.
+/// The result of an import request.
 struct ImportReport {
-    /// The list of the request in which something was.
+    /// A list of the request.
     enum List: String { case changes, history }
 
     private var written = 0
@@ -172,7 +174,7 @@ struct ImportReport {
     private var problems: [JSONValue] = []
 
     /// Counts a change.
-    /// - Parameter outcome: nil when it was made before.
+    /// - Parameter outcome: nil if its values were in the store already.
     mutating func note(_ outcome: WriteOutcome?, _ index: Int) {
         switch outcome {
         case nil: present += 1
@@ -201,7 +203,7 @@ struct ImportReport {
         }
     }
 
-    /// Counts what cannot be taken over, with the reason.
+    /// Records an element that cannot be imported, with the reason.
     mutating func refuse(_ list: List, _ index: Int, _ detail: String) {
         problems.append(
             .members(
@@ -211,7 +213,7 @@ struct ImportReport {
 
     private static let notAllowed = "Its table is not one of those that are allowed."
 
-    /// As the operator API answers it.
+    /// The body of the answer.
     var json: JSONValue {
         .members(
             ("written", .number(written)), ("present", .number(present)),

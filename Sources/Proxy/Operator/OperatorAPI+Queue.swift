@@ -101,7 +101,7 @@ extension OperatorAPI {
             text: given["q"]?.string, reason: given["reason"]?.string)
     }
 
-    /// One choice for all conflicts that match. A text composed by hand fits only one.
+    /// Resolves all conflicts that match by one choice. `edited` is for a single conflict only.
     func resolveAll(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let body = try call.body()
@@ -152,7 +152,7 @@ extension OperatorAPI {
         return try actionResponse(outcome, noun: "open conflict")
     }
 
-    /// The choice that a body makes; nil for one that needs an item of its own, and for none.
+    /// The choice in a body; nil for `edited`, and for an invalid one.
     private static func plainChoice(_ body: JSONValue) -> Resolution? {
         switch body["choice"]?.string {
         case "mine": .mine
@@ -163,7 +163,7 @@ extension OperatorAPI {
         }
     }
 
-    /// The states that a query names; nil for the open ones.
+    /// The states that a query names; nil without any, which means the open ones.
     private static func states(_ text: String?) throws(Problem) -> Set<OperationState>? {
         guard let text, !text.isEmpty else { return nil }
         if text == "all" { return Set(OperationState.allCases) }
@@ -178,7 +178,7 @@ extension OperatorAPI {
         return states
     }
 
-    /// The user columns of an object; system columns in it say nothing.
+    /// The user columns of an object; its system columns are ignored.
     static func columns(_ value: JSONValue?, name: String) throws(Problem) -> Columns {
         guard case .object(let members) = value else {
             throw .invalid("\(name) must be an object with the columns.")

@@ -2,7 +2,7 @@ import HTTPMessage
 import SyncCore
 import TablesProtocol
 
-// How things stand, and what the operator sets.
+// Status, mode, settings, samples and history.
 extension OperatorAPI {
     func status(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
@@ -29,7 +29,7 @@ extension OperatorAPI {
                 ("identities", .array(tenants.identities.map { .string($0) }))))
     }
 
-    /// The tables that clients of any identity have read and no sync has copied yet.
+    /// The tables that clients of any identity have read, and that no sync has pulled.
     private var wantedTables: [TableName] {
         var wanted: [TableName] = []
         for table in tenants.all.flatMap(\.store.wantedTables) where !wanted.contains(table) {
@@ -92,7 +92,8 @@ extension OperatorAPI {
 
     func samples(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        let seconds = try call.number("sinceSeconds", in: 1...Limits.sampleSecondsMax) ?? 3600
+        let seconds =
+            try call.number("sinceSeconds", in: 1...Limits.sampleSecondsMax) ?? Limits.sampleSeconds
         let since = now().adding(seconds: -Int64(seconds))
         let samples = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.samples(since: since)
@@ -137,11 +138,11 @@ extension OperatorAPI {
     }
 }
 
-/// A change of settings as it came: what is not named stays.
+/// A change of settings from a request; a setting that is not named stays.
 struct SettingsPatch {
     private let body: JSONValue
 
-    /// Takes the body of the request.
+    /// - Parameter body: the body of the request.
     init(_ body: JSONValue) {
         self.body = body
     }
@@ -182,7 +183,7 @@ struct SettingsPatch {
             let all = Trigger.allCases.map(\.rawValue).joined(separator: ", ")
             throw .invalid("triggers must be a list of some of \(all).")
         }
-        // A person who asks for a sync gets one, whatever else is switched off.
+        // A manual sync is always allowed.
         return Set(words.compactMap { $0 }).union([.manual])
     }
 

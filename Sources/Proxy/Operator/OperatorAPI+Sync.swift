@@ -85,7 +85,7 @@ extension OperatorAPI {
         return try await run(call)
     }
 
-    /// Waits for the end of a run, or answers 202 with how far it is.
+    /// Answers 200 with the run when it has ended, or 202 with its progress after `wait`.
     private func outcome(
         of id: String, _ tenant: Tenant, _ wait: Duration
     ) async throws(Problem) -> Response {
@@ -108,7 +108,7 @@ extension OperatorAPI {
         return table
     }
 
-    /// What a pull asks for; what it may not ask for is refused with the option's name.
+    /// The query of a pull; throws for an option that a pull cannot have.
     private static func query(_ text: String?) throws(Problem) -> PullQuery {
         do throws(ODataError) {
             return try text.map { text throws(ODataError) in try PullQuery(parsing: text) }

@@ -16,7 +16,7 @@ extension OperatorAPI {
             ))
     }
 
-    /// Changes a table's policies, in every store unless one identity is named.
+    /// Changes a table's policies: in the store of `?identity=`, or without it in all stores.
     func changeTable(_ call: OperatorCall) async throws(Problem) -> Response {
         let named = try identity(call)
         let isForAll = call.query["identity"] == nil
@@ -50,7 +50,7 @@ extension OperatorAPI {
         return .json(.page(rows, next: next, total: page.count ?? rows.count))
     }
 
-    /// Rows of the backend that are not here, since they cannot be taken.
+    /// The rows of the backend that are set aside, since they cannot be stored.
     func setAsideRows(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)
@@ -100,7 +100,7 @@ extension OperatorAPI {
         _ call: OperatorCall, _ tenant: Tenant, _ table: TableName, _ query: TableQuery
     ) async throws(Problem) -> ItemPage {
         var outcome = await list(call, tenant, table, query)
-        // As for a client: the first look at a table brings its rows here.
+        // As for a client, the first read of a table pulls it.
         switch outcome {
         case .unknownTable, .partial:
             if tenant.backendStatus.mayPullForRead {
@@ -138,8 +138,8 @@ extension OperatorAPI {
         }
     }
 
-    /// The open operations of these rows, by item. Of several for one item the last one counts,
-    /// which holds the newest change.
+    /// The open operations of these rows by item. Of several for one item it is the last one, which has the
+    /// newest change.
     private func openOperations(
         _ tenant: Tenant, _ table: TableName, _ items: [Item]
     ) async throws(Problem) -> [String: OperationSummary] {
@@ -185,9 +185,9 @@ extension OperatorAPI {
     }
 }
 
-// Indexes that lists of a table asked for.
+// Indexes of tables.
 extension OperatorAPI {
-    /// Begins to make the index `id`, or the one that `query` needs.
+    /// Begins to build the index `id`, or the one that `query` needs.
     func buildIndex(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)
@@ -217,7 +217,7 @@ extension OperatorAPI {
         }
     }
 
-    /// Drops an index, or forgets one that was only asked for.
+    /// Drops an index, or removes a suggested one.
     func dropIndex(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)

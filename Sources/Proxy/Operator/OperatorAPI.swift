@@ -3,33 +3,33 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-/// Answers everything under `/-/`. Each handler is a method in the file of its concern; which path
-/// leads to it stands in ``OperatorRoute/all``.
+/// Answers requests under `/-/`. Each handler is a method in an `OperatorAPI+….swift`.
+/// ``OperatorRoute/all`` has their paths.
 struct OperatorAPI: Sendable {
     let tenants: TenantRegistry
     let access: OperatorAccess
     let capabilities: Capabilities
     let rejections: RejectionLog
-    /// What the guard goes by now.
+    /// The rules of the guard, and the addresses that this program listens on.
     let rules: CurrentRules
-    /// How many people can log in to this machine.
+    /// The number of people who can log in to this machine.
     let loginUsers: Int
-    /// What was amiss at the start and stays so until the next one.
+    /// Warnings that hold from the start of the process to its end.
     let startWarnings: [String]
     let feed: EventFeed
     let readiness: Readiness
     let work: BackgroundWork
-    /// The lists of the operator, which never wait for those of clients.
+    /// The lane of the operator's lists, which clients' lists do not use.
     let longReads: LongReads
     let startedAt: Instant
     let now: @Sendable () -> Instant
 
-    /// What the settings should make the operator think about.
+    /// Warnings for the operator about the settings and the stores.
     var warnings: [String] {
         startWarnings + tenants.warnings + rules.snapshot.warnings(loginUsers: loginUsers)
     }
 
-    /// Answers a request that the guard let through.
+    /// Answers a request that the guard has passed.
     func handle(_ request: Request, _ path: TargetPath) -> Answer {
         let method: HTTPRequest.Method = request.head.method == .head ? .get : request.head.method
         var allowed: [String] = []
@@ -65,7 +65,7 @@ struct OperatorAPI: Sendable {
         }
     }
 
-    /// Answers in a task. Where the server stops, a change does not begin.
+    /// Answers in a task. A change does not begin if the server stops.
     private func later(
         _ action:
             @escaping @Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response,
@@ -75,7 +75,7 @@ struct OperatorAPI: Sendable {
             var call = call
             call.isLeft = { reply.isLeft }
             work.start { [call] in
-                guard !isChange || reply.beginsChange() else { return }
+                guard !isChange || reply.tryBeginChange() else { return }
                 do throws(Problem) {
                     reply(try await action(self, call))
                 } catch {
@@ -85,13 +85,13 @@ struct OperatorAPI: Sendable {
         }
     }
 
-    /// The tenant of the identity that `?identity=` names; `anonymous` unless given.
-    /// Its store is opened for it, and stays open while the tenant is used.
+    /// The tenant of the identity that `?identity=` names, by default `anonymous`. Its store is opened, and
+    /// stays open while the tenant is used.
     func tenant(_ call: OperatorCall) async throws(Problem) -> Tenant {
         try await tenant(try identity(call))
     }
 
-    /// The tenant of an identity that there is.
+    /// The tenant of an identity.
     func tenant(_ identity: String) async throws(Problem) -> Tenant {
         do {
             return try await tenants.open(identity)
@@ -100,14 +100,14 @@ struct OperatorAPI: Sendable {
         }
     }
 
-    /// The identity that `?identity=` names; `anonymous` unless given.
+    /// The identity that `?identity=` names, by default `anonymous`; throws 404 if it has no store.
     func identity(_ call: OperatorCall) throws(Problem) -> String {
         let key = call.query["identity"] ?? Identity.anonymousKey
         guard tenants.knows(key) else { throw .notFound("There is no identity \"\(key)\".") }
         return key
     }
 
-    /// Runs a call of a store; its sentence becomes a 503.
+    /// Calls a store; an error of the store becomes a 503 with its sentence.
     func mappingErrors<Value>(
         _ body: () async throws(StoreError) -> Value
     ) async throws(Problem) -> Value {
@@ -118,7 +118,8 @@ struct OperatorAPI: Sendable {
         }
     }
 
-    /// What an action on an operation answers.
+    /// The answer to an action on an operation.
+    /// - Parameter noun: what the action was for, for the sentence of a 404.
     func actionResponse(_ outcome: ActionOutcome, noun: String) throws(Problem) -> Response {
         switch outcome {
         case .done(let operation):

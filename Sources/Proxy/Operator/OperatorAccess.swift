@@ -4,12 +4,12 @@ import HTTPTypes
 import Synchronization
 import TablesProtocol
 
-/// Which callers may use the operator API: one that has the token of the data folder, or a browser that
+/// The callers that may use the operator API: those with the token of the data folder, and browsers that have
 /// exchanged a one-time link for a session.
 ///
-/// A session has two halves. The cookie alone is not enough, because browsers send cookies to every
-/// port of a host, so another server on this machine could collect it; the session value lives in
-/// the page's own storage, which belongs to the port.
+/// A session has two values. The cookie alone is not enough: browsers send cookies to every port of a host,
+/// so another server on this machine could read it. The other value is in the page's storage, which belongs
+/// to the port.
 final class OperatorAccess: Sendable {
     /// The caller of a request.
     enum Caller: Sendable, Hashable {
@@ -23,15 +23,15 @@ final class OperatorAccess: Sendable {
         let cookie: String
         /// The value of the header `Understudy-Session`.
         let value: String
-        /// When it ends.
+        /// The end of the session.
         let expiresAt: Instant
-        /// What the browser called itself when it signed in.
+        /// The browser's `User-Agent` at the sign-in.
         var browser = ""
 
-        /// What the session is called where it is listed; it gives neither half away.
+        /// The id of the session in lists. It reveals neither value.
         var id: String { String(SHA256.hex(cookie).prefix(12)) }
 
-        /// When the browser signed in.
+        /// The time of the sign-in.
         var startedAt: Instant { expiresAt.adding(seconds: -Limits.sessionSeconds) }
     }
 
@@ -44,8 +44,8 @@ final class OperatorAccess: Sendable {
         var links: [Link] = []
         var sessions: [Session]
 
-        /// Does what changes the links.
-        /// - Returns: what it returned, and the values of the links that are no longer good.
+        /// Changes the links.
+        /// - Returns: the result of `change`, and the values of the links that it has removed.
         mutating func changingLinks<Value>(
             _ change: (inout State) -> Value
         ) -> (Value, gone: [String]) {
@@ -62,20 +62,19 @@ final class OperatorAccess: Sendable {
     private let now: @Sendable () -> Instant
     private let secret: @Sendable () -> String
     private let persist: @Sendable ([Session]) -> Void
-    private let linkGone: @Sendable (String) -> Void
+    private let onLinkExpired: @Sendable (String) -> Void
 
-    /// Makes an access list.
     /// - Parameters:
     ///   - token: the bearer token; never empty.
-    ///   - sessions: those kept from an earlier run.
+    ///   - sessions: the sessions of an earlier run.
     ///   - secret: makes unguessable text.
-    ///   - persist: keeps the sessions for the next run.
-    ///   - linkGone: is told the value of each link that is no longer good.
+    ///   - persist: writes the sessions for the next run.
+    ///   - onLinkExpired: called with the value of each link that is not valid any more.
     init(
         token: String, sessions: [Session] = [], now: @escaping @Sendable () -> Instant,
         secret: @escaping @Sendable () -> String,
         persist: @escaping @Sendable ([Session]) -> Void = { _ in },
-        linkGone: @escaping @Sendable (String) -> Void = { _ in }
+        onLinkExpired: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         precondition(!token.isEmpty, "an empty token would fit every request")
         self.token = token
@@ -83,14 +82,14 @@ final class OperatorAccess: Sendable {
         self.now = now
         self.secret = secret
         self.persist = persist
-        self.linkGone = linkGone
+        self.onLinkExpired = onLinkExpired
         state = Mutex(State(sessions: sessions))
     }
 
-    /// The caller that a request comes from; nil when it may not use the operator API.
+    /// The caller of a request; nil if it may not use the operator API.
     func caller(_ request: Request) -> Caller? {
         let fields = request.head.headerFields
-        // A browser that was asked for a name and password sends them everywhere: they say nothing here.
+        // A browser sends a name and password that another server asked for; those are ignored.
         if let given = fields[.authorization].flatMap({ BearerCredential.token($0) }) {
             return Self.isSame(given, token) ? .token : nil
         }
@@ -113,12 +112,11 @@ final class OperatorAccess: Sendable {
         }
     }
 
-    /// The fields without those that hold the operator's token, wherever in them it stands, as it is or
-    /// in base64: two fields of one name, a second space, a password and a field of the backend's all
-    /// would carry it past this program.
+    /// The fields without those whose value contains the operator's token, plain or in base64. Not only
+    /// `Authorization` is checked, so that no other field passes the token to the backend.
     func withoutToken(_ fields: HTTPFields) -> HTTPFields { tokenEncodings.removed(from: fields) }
 
-    /// Whether a raw target holds the operator's token, as it is or percent-encoded, once or twice.
+    /// Whether a raw target contains the operator's token, plain or percent-encoded once or twice.
     func isTokenIn(_ target: String) -> Bool {
         if tokenEncodings.isIn(target) { return true }
         let once = PercentCoding.decodeLeniently(target.utf8)
@@ -127,7 +125,8 @@ final class OperatorAccess: Sendable {
         }
     }
 
-    /// Makes a one-time link's value.
+    /// Makes a one-time link.
+    /// - Returns: its secret value, and the end of its validity.
     func makeLink() -> (value: String, expiresAt: Instant) {
         let now = now()
         let link = Link(value: secret(), expiresAt: now.adding(seconds: Limits.linkSeconds))
@@ -137,12 +136,12 @@ final class OperatorAccess: Sendable {
                 state.links = state.links.suffix(Limits.links - 1) + [link]
             }
         }
-        for value in gone { linkGone(value) }
+        for value in gone { onLinkExpired(value) }
         return (link.value, link.expiresAt)
     }
 
-    /// Exchanges a link for a session; nil when the link was used, is too old or never was.
-    /// - Parameter browser: what the browser calls itself.
+    /// Exchanges a link for a session; nil if the link is not valid.
+    /// - Parameter browser: the browser's `User-Agent`.
     func signIn(link: String, browser: String = "") -> Session? {
         let now = now()
         let session = Session(
@@ -160,7 +159,7 @@ final class OperatorAccess: Sendable {
                 return state.sessions
             }
         }
-        for value in gone { linkGone(value) }
+        for value in gone { onLinkExpired(value) }
         guard let sessions else { return nil }
         persist(sessions)
         return session
@@ -175,7 +174,7 @@ final class OperatorAccess: Sendable {
         persist(sessions)
     }
 
-    /// The sessions that hold, the latest first.
+    /// The valid sessions, the latest first.
     var sessions: [Session] {
         let now = now()
         return state.withLock { state in
@@ -183,32 +182,32 @@ final class OperatorAccess: Sendable {
         }
     }
 
-    /// Ends the session of an id; false when there is none.
+    /// Ends the session with an id; false if there is none.
     func revoke(_ id: String) -> Bool {
         guard let session = sessions.first(where: { $0.id == id }) else { return false }
         signOut(session)
         return true
     }
 
-    /// The cookie's name: it carries the port, since cookies do not know ports.
+    /// The name of the cookie. It has the port in it, since browsers send cookies to all ports of a host.
     static func cookieName(_ request: Request) -> String {
         "\(cookiePrefix)\(request.connection.localPort)"
     }
 
-    /// Whether a name is one that this program gives its cookies, at whatever port.
+    /// Whether a name is that of a cookie of this program, at any port.
     static func isOwnCookie(_ name: String) -> Bool { name.lowercased().hasPrefix(cookiePrefix) }
 
     private static let cookiePrefix = "understudy_"
 
-    /// The values of all cookies of a name. Another port of this machine may have set one of the same
-    /// name, and the browser sends both.
+    /// The values of all cookies with a name. A server at another port may have set one with the same name;
+    /// the browser sends both.
     private static func cookies(named name: String, in fields: HTTPFields) -> [String] {
         BackendCookies.pairs(of: fields).filter { BackendCookies.name(of: $0) == name }.map {
             pair in String(Substring(pair.utf8.drop { $0 != UInt8(ascii: "=") }.dropFirst()))
         }
     }
 
-    /// Compares without stopping at the first difference, so that time tells nothing.
+    /// Compares in constant time for texts of equal length.
     static func isSame(_ left: String, _ right: String) -> Bool {
         let left = Array(left.utf8)
         let right = Array(right.utf8)

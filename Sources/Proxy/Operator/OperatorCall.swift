@@ -5,9 +5,9 @@ import TablesProtocol
 /// One request to `/-/`, with its path parameters and query read.
 struct OperatorCall: Sendable {
     let request: Request
-    /// What stood for `{name}` in the route's pattern.
+    /// The values of the `{name}` segments of the route's pattern.
     let parameters: [String: String]
-    /// The query's first value for each name.
+    /// The first value of each name in the query.
     let query: [String: String]
     /// Whether the caller waits no longer; see ``Reply/isLeft``.
     var isLeft: @Sendable () -> Bool = { false }
@@ -28,10 +28,10 @@ struct OperatorCall: Sendable {
         self.query = query
     }
 
-    /// A path parameter; the route's pattern guarantees it.
+    /// A path parameter; the route's pattern must have it.
     func parameter(_ name: String) -> String { parameters[name] ?? "" }
 
-    /// A whole number of the query within bounds.
+    /// A whole number in the query; nil if it is not there. Throws if it is not in `range`.
     func number(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text = query[name] else { return nil }
         guard let value = Int(text), range.contains(value) else {
@@ -41,7 +41,7 @@ struct OperatorCall: Sendable {
         return value
     }
 
-    /// How many elements a page shall have.
+    /// The number of elements of a page.
     func limit() throws(Problem) -> Int {
         try number("limit", in: 1...Limits.pageElementsMax) ?? Limits.pageElements
     }
@@ -74,7 +74,7 @@ struct OperatorCall: Sendable {
 extension Problem: Error {}
 
 extension Response {
-    /// A JSON answer of the operator API, never to be kept by a cache.
+    /// A JSON answer of the operator API, which caches may not keep.
     static func json(_ value: JSONValue, status: HTTPResponse.Status = .ok) -> Response {
         Response(
             status: status,
@@ -85,7 +85,7 @@ extension Response {
     }
 }
 
-/// An error of the operator API, as RFC 9457 has it, with a stable `code`.
+/// An error of the operator API: an RFC 9457 problem with a stable `code`.
 struct Problem: Sendable {
     let status: HTTPResponse.Status
     /// A stable word for programs.
@@ -99,7 +99,7 @@ struct Problem: Sendable {
 
     /// The problem as a response.
     var response: Response {
-        var fields = OperatorHeaders.closing(fields)
+        var fields = OperatorHeaders.added(to: fields)
         fields[.contentType] = "application/problem+json"
         fields[.cacheControl] = "no-store"
         let body: JSONValue = .object(
@@ -123,14 +123,17 @@ struct Problem: Sendable {
         Problem(status: .notFound, code: "not-found", detail: detail)
     }
 
-    /// 503, to come again in a moment.
+    /// 503 with `Retry-After`.
     static func unavailable(_ detail: String) -> Problem {
         Problem(
             status: .serviceUnavailable, code: "unavailable", detail: detail,
             fields: [.retryAfter: String(Limits.retryAfterSeconds)])
     }
 
-    /// 503 for a change that holds for all identities, and that some of their stores could not take.
+    /// 503 for a change for all identities that some stores could not get.
+    /// - Parameters:
+    ///   - count: the number of those stores.
+    ///   - all: the number of all stores.
     static func storesLeft(_ count: Int, of all: Int) -> Problem {
         let (it, takes) = count == 1 ? ("it", "It takes") : ("they", "They take")
         return Problem(
@@ -140,7 +143,7 @@ struct Problem: Sendable {
                 + "to do.")
     }
 
-    /// 405 with the methods that there are.
+    /// 405 with the allowed methods.
     static func methodNotAllowed(_ allowed: [String]) -> Problem {
         Problem(
             status: .methodNotAllowed, code: "method-not-allowed",
@@ -150,7 +153,7 @@ struct Problem: Sendable {
 }
 
 extension Refusal {
-    /// The refusal as a problem. Outside `/tables`, or before it is known what was asked for.
+    /// The refusal as a problem, for requests outside of `/tables` and for those without a known space.
     var problem: Response {
         var problem = Problem(status: status, code: reason.rawValue, detail: sentence)
         if reason == .method {
@@ -163,25 +166,25 @@ extension Refusal {
     }
 }
 
-/// What every answer under `/-/` says to a browser that shows it or is made to load it.
+/// The security header fields of every answer under `/-/`.
 enum OperatorHeaders {
-    /// 1. Its type is what it says.
-    /// 2. Only pages of this origin may have it.
-    /// 3. As a page it loads nothing, runs nothing, and stands in no frame. The dashboard's files have
-    ///    a policy of their own.
+    /// 1. Browsers do not guess the media type.
+    /// 2. Pages of other origins cannot load the answer.
+    /// 3. As a page it loads nothing, runs nothing, and is in no frame. The dashboard's files have a policy
+    ///    of their own.
     static let fields: HTTPFields = [
         .xContentTypeOptions: "nosniff", .resourcePolicy: "same-origin",
         .contentSecurityPolicy: policy,
     ]
 
-    /// The fields of an answer, with these.
-    static func closing(_ fields: HTTPFields) -> HTTPFields {
+    /// The fields of an answer with these added.
+    static func added(to fields: HTTPFields) -> HTTPFields {
         var closed = fields
         for field in Self.fields { closed[field.name] = field.value }
         return closed
     }
 
-    /// The policy of an answer that is no page of the dashboard.
+    /// The content security policy of an answer that is no file of the dashboard.
     static let policy =
         "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }

@@ -2,12 +2,12 @@ import HTTPMessage
 import HTTPTypes
 import SyncCore
 
-// Everything under `/-/` on one screen. A literal segment stands before a `{parameter}` that would
-// fit as well. openapi.json describes the same list; a test compares the two.
+// The table of all routes under `/-/`. A literal segment comes before a `{parameter}` that matches it too.
+// openapi.json has the same routes; a test compares the two.
 extension OperatorRoute {
     private static let api = "/-/api/v1"
 
-    /// All routes, tried in this order.
+    /// All routes; the first match answers.
     static let all: [OperatorRoute] = [
         .now(.get, "/-/") { api, call throws(Problem) in
             try api.dashboardFile("index.html", call)
@@ -135,15 +135,15 @@ struct OperatorRoute: Sendable {
     enum Action: Sendable {
         /// At once, on the server's thread.
         case now(@Sendable (OperatorAPI, OperatorCall) throws(Problem) -> Response)
-        /// In a task, while the connection is suspended. A server that stops does not wait for it.
+        /// In a task, while the connection is suspended. A stop of the server does not wait for it.
         case later(@Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response)
-        /// The same for what changes something here: a server that stops waits for its true answer, and
-        /// one that has stopped does not begin it.
+        /// The same for a change in a store: a stop of the server waits for the answer. After the stop it
+        /// does not begin.
         case change(@Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response)
     }
 
     let method: HTTPRequest.Method
-    /// The path as openapi.json writes it, with `{name}` for one segment.
+    /// The path as in openapi.json, with `{name}` for one segment.
     let pattern: String
     let action: Action
 
@@ -163,7 +163,7 @@ struct OperatorRoute: Sendable {
         OperatorRoute(method: method, pattern: pattern, action: .later(action))
     }
 
-    /// A route that changes something, and answers later.
+    /// A route that changes a store, and answers later.
     static func change(
         _ method: HTTPRequest.Method, _ pattern: String,
         _ action: @escaping @Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response
@@ -171,7 +171,7 @@ struct OperatorRoute: Sendable {
         OperatorRoute(method: method, pattern: pattern, action: .change(action))
     }
 
-    /// The path parameters if `segments` fit the pattern.
+    /// The path parameters if `segments` match the pattern; nil otherwise.
     func match(_ segments: [String]) -> [String: String]? {
         let parts = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == segments.count else { return nil }

@@ -1,22 +1,22 @@
 import SyncCore
 import TablesProtocol
 
-/// What the operator says of one table; what is not said stays as it is.
+/// A change of one table's policies; nil leaves a policy as it is.
 struct TablePolicies: Sendable, Hashable {
     var read: ReadPolicy?
     var write: WritePolicy?
     var conflict: ConflictPolicy?
     var unconditional: ConflictPolicy?
     var isPublic: Bool?
-    /// The backend assigns the table's ids, which are integers.
+    /// Whether the backend assigns the table's ids, which are integers.
     var hasIntegerIDs = false
     var parents: [ParentLink]?
     var preservesHistory: Bool?
 
-    /// Says nothing.
+    /// A change of nothing.
     init() {}
 
-    /// All that a table says, but whether it is public: that is for the anonymous store to say.
+    /// All policies of a table but `isPublic`, which only the anonymous store has.
     init(of table: TableStatus) {
         read = table.readPolicy
         write = table.writePolicy
@@ -26,7 +26,7 @@ struct TablePolicies: Sendable, Hashable {
         preservesHistory = table.preservesHistory
     }
 
-    /// What a table has of which nothing was said.
+    /// The policies of a new table.
     static let standard: TablePolicies = {
         var policies = TablePolicies()
         policies.read = .local
@@ -38,7 +38,7 @@ struct TablePolicies: Sendable, Hashable {
         return policies
     }()
 
-    /// Makes them the table's.
+    /// Sets the policies of a table.
     func apply(to table: inout TableStatus) {
         table.readPolicy = read ?? table.readPolicy
         table.writePolicy = write ?? table.writePolicy
@@ -50,7 +50,7 @@ struct TablePolicies: Sendable, Hashable {
         table.preservesHistory = preservesHistory ?? table.preservesHistory
     }
 
-    /// Reads words joined by `+`, such as `revalidate+write-through`; nil for an unknown word.
+    /// Reads words joined by `+`, such as `revalidate+write-through`; nil if one is unknown.
     init?(words text: some StringProtocol) {
         for word in text.split(separator: "+", omittingEmptySubsequences: false) {
             if let read = ReadPolicy(rawValue: String(word)) { self.read = read }
@@ -126,14 +126,14 @@ struct TablePolicies: Sendable, Hashable {
             + ConflictPolicy.allCases.map(\.rawValue))
 }
 
-/// The policies of one table, as `--policy` says them.
+/// The policies of one table, as given by `--policy`.
 package struct PolicySetting: Sendable, Hashable {
     let table: TableName
     let policies: TablePolicies
 }
 
 extension PolicySetting {
-    /// Reads `todoitem=revalidate+write-through`; nil when it cannot be understood.
+    /// Reads text such as `todoitem=revalidate+write-through`; nil if it is invalid.
     package init?(_ text: String) {
         let parts = text.split(separator: "=", maxSplits: 1)
         guard parts.count == 2, let table = TableName(parts[0]),

@@ -2,18 +2,18 @@ import Glibc
 import SyncCore
 import Synchronization
 
-/// Small files of the data folder: read whole, replaced whole, for their owner alone.
+/// Operations on the files of the data folder. New files and folders are for their owner alone.
 ///
-/// `unsafe`: where a path goes to a C function, Swift lends it as a C string for the call alone, and
-/// none of these functions keeps it.
+/// `unsafe`: a path is lent to a C function as a C string for the call alone, and none of these functions
+/// keeps it.
 package enum Files {
-    /// What is known of a file.
+    /// The owner and the permissions of a file.
     package struct Status: Sendable, Hashable {
         package let owner: UInt32
         package let permissions: UInt32
     }
 
-    /// Makes a folder and those above it, 0700 where they are new.
+    /// Makes a folder and its parents if they are not there, with 0700.
     package static func makeFolder(_ path: String) throws(FileFailure) {
         if isFolder(path) { return }
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
@@ -25,13 +25,14 @@ package enum Files {
         try syncParent(of: path)
     }
 
-    /// Makes a folder, 0700, that was not there: neither a folder nor a link of another user.
+    /// Makes a new folder with 0700. Throws if anything is at `path`, also a link.
     package static func makeNewFolder(_ path: String) throws(FileFailure) {
         guard unsafe mkdir(path, 0o700) == 0 else { throw FileFailure("create the folder \(path)") }
         try syncParent(of: path)
     }
 
-    /// Waits until the name of what is at `path` is on disk, which its own sync does not see to.
+    /// Syncs the parent folder of `path`, so that the entry's name is on disk. A sync of the file does not
+    /// do that.
     private static func syncParent(of path: String) throws(FileFailure) {
         let slash = path.lastIndex(of: "/")
         let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -46,7 +47,7 @@ package enum Files {
         mode(path).map { $0 & S_IFMT == S_IFDIR } ?? false
     }
 
-    /// Whether `path`, or what it links to, is a regular file: no folder, pipe, socket or device.
+    /// Whether `path`, or the target of a link there, is a regular file: no folder, pipe, socket or device.
     package static func isRegular(_ path: String) -> Bool {
         var status = stat()
         // stat fills the struct that it is given, which lives until the call returns.
@@ -56,7 +57,7 @@ package enum Files {
     /// Whether anything is at `path`.
     package static func exists(_ path: String) -> Bool { mode(path) != nil }
 
-    /// Owner and permissions of what is at `path`.
+    /// Owner and permissions of the file at `path`; nil if there is none.
     package static func status(_ path: String) -> Status? {
         var status = stat()
         // stat fills the struct that it is given, which lives until the call returns.
@@ -64,7 +65,7 @@ package enum Files {
         return Status(owner: status.st_uid, permissions: status.st_mode & 0o777)
     }
 
-    /// Owner and permissions of what a descriptor leads to.
+    /// Owner and permissions of an open file; nil if the descriptor is invalid.
     package static func status(_ descriptor: CInt) -> Status? {
         var status = stat()
         // fstat fills the struct that it is given, which lives until the call returns.
@@ -72,7 +73,7 @@ package enum Files {
         return Status(owner: status.st_uid, permissions: status.st_mode & 0o777)
     }
 
-    /// The bytes of a file; nil when there is none.
+    /// The bytes of a file; nil if there is none.
     package static func read(_ path: String) throws(FileFailure) -> [UInt8]? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -81,7 +82,7 @@ package enum Files {
         }
         defer { close(descriptor) }
         var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 4096)
+        var chunk = [UInt8](repeating: 0, count: Limits.smallFilePieceBytes)
         while true {
             // read writes at most as many bytes as the array has.
             let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
@@ -91,9 +92,9 @@ package enum Files {
         }
     }
 
-    /// Reads a file to its end and keeps nothing, to see whether the disk gives it; one that is not there
-    /// is well.
-    package static func readThrough(_ path: String) throws(FileFailure) {
+    /// Reads a file to its end and discards the bytes. Throws if the disk cannot read it, and not if there
+    /// is none.
+    package static func checkReadable(_ path: String) throws(FileFailure) {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return }
@@ -109,8 +110,8 @@ package enum Files {
         }
     }
 
-    /// Replaces a file: a new one beside it (0600) is written, synced and renamed over it. A link that
-    /// stands there is removed, never followed.
+    /// Replaces a file: a new file in the same folder (0600) is written, synced and renamed over it. A link
+    /// at either path is replaced, never followed.
     package static func write(_ path: String, _ bytes: [UInt8]) throws(FileFailure) {
         let beside = "\(path).new"
         remove(beside)
@@ -126,8 +127,7 @@ package enum Files {
         try syncParent(of: path)
     }
 
-    /// Gives a file or folder another name on the same disk. A folder takes the place of nothing, or
-    /// of an empty folder.
+    /// Renames a file or folder on the same disk. A folder can replace an empty folder only.
     package static func rename(_ path: String, to other: String) throws(FileFailure) {
         guard unsafe Glibc.rename(path, other) == 0 else {
             throw FileFailure("rename \(path) to \(other)")
@@ -135,7 +135,7 @@ package enum Files {
         try syncParent(of: other)
     }
 
-    /// What the system says of a store's file; nil when there is none.
+    /// The inode, size and time of change of a store's file; nil if there is none.
     static func storeFile(_ path: String) -> StoreFile? {
         var status = stat()
         // lstat fills the struct that it is given, which lives until the call returns.
@@ -146,14 +146,14 @@ package enum Files {
             changedAt: seconds &* 1_000_000_000 &+ nanoseconds)
     }
 
-    /// The size of a file in bytes; nil when there is none.
+    /// The size of a file in bytes; nil if there is none.
     package static func size(_ path: String) -> Int64? {
         var status = stat()
         // stat fills the struct that it is given, which lives until the call returns.
         return unsafe stat(path, &status) == 0 ? Int64(status.st_size) : nil
     }
 
-    /// The bytes that this user may still write to the disk of `path`; nil when it is not known.
+    /// The free bytes for this user on the disk of `path`; nil if they are not known.
     package static func freeBytes(_ path: String) -> UInt64? {
         var status = statvfs()
         // statvfs fills the struct that it is given, which lives until the call returns.
@@ -164,7 +164,7 @@ package enum Files {
     /// Removes a file if it is there.
     package static func remove(_ path: String) { _ = unsafe unlink(path) }
 
-    /// Removes a folder and all in it.
+    /// Removes a folder and its contents.
     package static func removeFolder(_ path: String) throws(FileFailure) {
         for name in names(in: path) {
             let inner = "\(path)/\(name)"
@@ -200,20 +200,20 @@ package enum Files {
     }
 }
 
-/// A call to the operating system about a file that failed.
+/// A failed system call on a file.
 package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was being done, for example `create the folder /data`.
+    /// The action as a verb phrase, for example `create the folder /data`.
     package let action: String
     /// The `errno` of the call.
     package let code: CInt
 
-    /// Takes `errno` as it stands.
+    /// Makes a failure; by default with the current `errno`.
     package init(_ action: String, code: CInt = errno) {
         self.action = action
         self.code = code
     }
 
-    /// The system's words for the code.
+    /// The system's text for the code.
     package var reason: String {
         // The C string belongs to the C library and is copied at once.
         unsafe String(cString: strerror(code))
@@ -223,12 +223,12 @@ package struct FileFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String { "Cannot \(action): \(reason)." }
 }
 
-/// A value in memory, and the file that holds it. Changes that come while the file is written share the
-/// next write, and no reader of the value ever waits for the disk.
+/// A value in memory with its file on disk. Changes during a write share the next write. Readers of the
+/// value never wait for the disk.
 final class SharedFile<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
-        /// How many changes there were.
+        /// The number of changes.
         var edition = 0
     }
     private let state: Mutex<State>
@@ -236,9 +236,9 @@ final class SharedFile<Value: Sendable>: Sendable {
     private let written = Mutex(0)
     private let write: @Sendable (Value) -> FileFailure?
 
-    /// Begins with what is on disk.
-    /// - Parameter write: puts a value on disk, and returns when it is there; gives the reason where it
-    ///   cannot.
+    /// - Parameters:
+    ///   - value: the value that is on disk.
+    ///   - write: blocks until a value is on disk; returns the failure, or nil.
     init(_ value: Value, write: @escaping @Sendable (Value) -> FileFailure?) {
         state = Mutex(State(value: value))
         self.write = write
@@ -249,17 +249,16 @@ final class SharedFile<Value: Sendable>: Sendable {
         state.withLock { body($0.value) }
     }
 
-    /// Changes the value in memory. What has to outlast the process calls ``save()`` afterwards.
-    /// - Parameter body: returns false where it changed nothing.
+    /// Changes the value in memory. ``save()`` writes it.
+    /// - Parameter body: returns false if it has changed nothing.
     func change(_ body: (inout Value) -> Bool) {
         state.withLock { state in
             if body(&state.value) { state.edition += 1 }
         }
     }
 
-    /// Returns when every change that was made before is on disk; blocks. A write that another caller
-    /// began after the change serves this one too.
-    /// - Throws: the reason when it cannot be written; the next call tries again.
+    /// Blocks until all earlier changes are on disk. A write that another caller began after them is enough.
+    /// - Throws: the failure of the write; the next call tries again.
     func save() throws(FileFailure) {
         let failure = written.withLock { written -> FileFailure? in
             let (value, edition) = state.withLock { ($0.value, $0.edition) }

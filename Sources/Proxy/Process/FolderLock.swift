@@ -1,18 +1,18 @@
 import Glibc
 
-/// The right to be the only process on a data folder, for as long as this process lives.
+/// An exclusive lock on a data folder, until ``release()`` or the end of the process.
 package struct FolderLock: Sendable {
-    /// What happened when the lock was asked for.
+    /// The result of ``take(_:)``.
     package enum Outcome: Sendable {
         case held(FolderLock)
-        /// Another process has it.
+        /// Another process has the lock.
         case taken
     }
 
     /// The open file; the kernel releases the lock when it closes, also after a crash.
     private let descriptor: CInt
 
-    /// Takes the lock in `file`, without waiting.
+    /// Takes the lock of `file` without waiting.
     package static func take(_ file: String) throws(FileFailure) -> Outcome {
         // open keeps nothing of the path, which is lent for the call.
         let descriptor = unsafe open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -15,13 +15,13 @@ package struct StartProblem: Error, Sendable, Hashable, CustomStringConvertible 
     package var description: String { sentence }
 }
 
-/// What a command's exit code says. Thrown by a command that has said everything else already.
+/// The exit code of a command. A command that has printed its output throws it.
 package enum ExitStatus: Int32, Error, Sendable, Hashable, CaseIterable {
-    /// Done.
+    /// Success.
     case ok = 0
-    /// It went wrong.
+    /// Failure.
     case error = 1
-    /// Wrong use, or the start is not possible like this (port, folder, lock).
+    /// Wrong use, or a start that is not possible (port, folder, lock).
     case usage = 2
     /// The backend cannot be reached.
     case offline = 3

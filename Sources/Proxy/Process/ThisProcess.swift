@@ -2,9 +2,9 @@ import Glibc
 import SyncCore
 package import TablesProtocol
 
-/// What the operating system says about this process.
+/// Values of the operating system for this process.
 package enum ThisProcess {
-    /// The user's number.
+    /// The user id.
     package static var user: UInt32 { getuid() }
 
     /// The wall clock in milliseconds.
@@ -26,7 +26,7 @@ package enum ThisProcess {
 package struct SystemClock: StoreClock, EngineClock {
     private static let start = ContinuousClock.now
 
-    /// Makes a clock; all tell the same time.
+    /// Makes a clock; all have the same time.
     package init() {}
 
     /// The wall clock.
@@ -41,15 +41,15 @@ package struct SystemClock: StoreClock, EngineClock {
     }
 }
 
-/// The people who can log in to this machine, by its list of users.
+/// The people who can log in to this machine.
 package enum LoginUsers {
-    /// How many there are; 0 where the list cannot be read.
+    /// Their number by `/etc/passwd`; 0 if it cannot be read.
     package static var count: Int {
         let bytes = (try? Files.read("/etc/passwd")) ?? nil
         return count(String(decoding: bytes ?? [], as: UTF8.self))
     }
 
-    /// Counts the lines of people: a user number from 1000 up (65534 is nobody) and a shell.
+    /// Counts the lines of people: a user id from 1000 to 65533 (65534 is the user `nobody`), and a shell.
     static func count(_ passwd: String) -> Int {
         passwd.split(separator: "\n").count { line in
             let fields = line.split(separator: ":", omittingEmptySubsequences: false)

@@ -4,18 +4,18 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// The names of the cookies that the backend has set through this proxy. Browsers send every cookie of
-/// 127.0.0.1 to every port there; only those with these names go to the backend.
+/// The names of the cookies that the backend has set through this proxy. Browsers send the cookies of
+/// 127.0.0.1 to every port there. Only cookies with these names are sent to the backend.
 ///
-/// The names, not the values, are kept on disk, so that a browser's session with the backend outlives a
-/// restart. Another backend begins without any.
+/// The names are on disk, without the values, so that a browser's session with the backend survives a
+/// restart of this program. Another backend starts without names.
 final class BackendCookies: Sendable {
     private let names: Mutex<[String]>
     private let file: String
     private let backend: String
     private let blockingExecutor: BlockingExecutor
 
-    /// Reads what is kept; what another backend has set does not count.
+    /// Reads the file. A file of another backend counts as empty.
     init(file: String, backend: BackendAddress, blockingExecutor: BlockingExecutor) {
         self.file = file
         self.backend = backend.description
@@ -29,24 +29,23 @@ final class BackendCookies: Sendable {
         self.names = Mutex(names)
     }
 
-    /// The fields of a client's request with those cookies alone that the backend has set; without the
-    /// field where none is left.
+    /// The fields of a client's request, with only those cookies that the backend has set.
     func outgoing(_ fields: HTTPFields) -> HTTPFields {
         guard fields.contains(.cookie) else { return fields }
         let known = names.withLock { $0 }
         let own = Self.pairs(of: fields).filter { pair in known.contains(Self.name(of: pair)) }
         var fields = fields
         fields[.cookie] = nil
-        // Assigned, it would become one field for each cookie, which HTTP/1.1 does not allow.
+        // Assignment would make one field for each cookie, which HTTP/1.1 does not allow.
         if !own.isEmpty {
             fields.append(HTTPField(name: .cookie, value: own.joined(separator: "; ")))
         }
         return fields
     }
 
-    /// The fields of the backend's answer without cookies that are named like this program's own, or could
-    /// be read so: without a name, or with quotes in it. The names of the others are remembered, at most
-    /// ``Limits/backendCookies``.
+    /// The fields of the backend's answer, without cookies that have a name of this program's own cookies,
+    /// also apart from quotes, and without cookies that have no name. The names of the others are
+    /// remembered, at most ``Limits/backendCookies``.
     func incoming(_ fields: HTTPFields) -> HTTPFields {
         let set = fields[fields: .setCookie]
         guard !set.isEmpty else { return fields }
@@ -61,15 +60,15 @@ final class BackendCookies: Sendable {
     }
 
     private func learn(_ set: [String]) {
-        let isNews = names.withLock { names in
+        let isChanged = names.withLock { names in
             let new = set.filter {
                 !$0.isEmpty && $0.utf8.count <= Limits.backendCookieNameBytes && !names.contains($0)
             }
             names = Array((names + new).suffix(Limits.backendCookies))
             return !new.isEmpty
         }
-        guard isNews else { return }
-        // What cannot be written is known until the process ends.
+        guard isChanged else { return }
+        // If the file cannot be written, the names hold until the process ends.
         blockingExecutor.run { [self] in try? Files.write(file, Array(text.utf8)) }
     }
 

@@ -1,23 +1,22 @@
 import Dispatch
 import Synchronization
 
-/// Where asynchronous work runs that a request starts: tasks of one group, which end with the
-/// process. The server's threads only hand work over.
+/// Runs the asynchronous work that requests start, as tasks of one group. The server's threads only add work.
 struct BackgroundWork: Sendable {
     private let stream: AsyncStream<@Sendable () async -> Void>
     private let continuation: AsyncStream<@Sendable () async -> Void>.Continuation
 
-    /// Makes a queue; ``run()`` sets it going.
+    /// Makes a queue without work; ``run()`` runs it.
     init() {
         (stream, continuation) = AsyncStream.makeStream()
     }
 
-    /// Hands work over. Never waits.
+    /// Adds work. Never waits.
     func start(_ work: @escaping @Sendable () async -> Void) {
         continuation.yield(work)
     }
 
-    /// Runs what is handed over, all at once, until cancelled; then what runs is cancelled too.
+    /// Runs the added work concurrently until cancelled; then the running work is cancelled too.
     func run() async {
         await withDiscardingTaskGroup { group in
             for await work in stream {
@@ -28,10 +27,10 @@ struct BackgroundWork: Sendable {
     }
 }
 
-/// One thread at a time for store reads that may not hold up a server thread: what had to wait
-/// for the backend first. Lists that take long have threads of their own (``LongReads``).
+/// A serial queue for blocking work that may not delay a server thread, such as store reads after a wait
+/// for the backend. Long lists have threads of their own (``LongReads``).
 struct BlockingExecutor: Sendable {
-    /// The reader that belongs to this executor, counted after those of the server's threads.
+    /// The number of this executor's reader, after those of the server's threads.
     let worker: Int
     private let queue = DispatchQueue(label: "understudy.blocking")
 
@@ -40,24 +39,25 @@ struct BlockingExecutor: Sendable {
         self.worker = worker
     }
 
-    /// Runs `body` after what was handed over before.
+    /// Runs `body` after all earlier ones.
     func run(_ body: @escaping @Sendable () -> Void) {
         queue.async(execute: body)
     }
 }
 
-/// Says once that it is the first time.
-final class Once: Sendable {
-    private let wasAsked = Mutex(false)
+/// A flag that one of several callers can claim.
+final class OnceFlag: Sendable {
+    private let claimed = Mutex(false)
 
-    /// True for the first caller.
-    var isFirst: Bool {
-        wasAsked.withLock { wasAsked in
-            defer { wasAsked = true }
-            return !wasAsked
+    /// Claims the flag.
+    /// - Returns: true for the first caller alone.
+    func claim() -> Bool {
+        claimed.withLock { claimed in
+            defer { claimed = true }
+            return !claimed
         }
     }
 
-    /// Whether there was a first caller.
-    var isSpent: Bool { wasAsked.withLock { $0 } }
+    /// Whether a caller has claimed the flag.
+    var isClaimed: Bool { claimed.withLock { $0 } }
 }

@@ -3,14 +3,14 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// The generations' marks on a request that is passed on, whatever its path.
+/// The header fields and query pairs by which generations differ, for requests that are passed through.
 enum Dialect {
-    /// Makes the head of a client's request one that servers of another generation take.
+    /// Changes the head of a client's request so that a server of another generation accepts it.
     ///
-    /// 1. The version mark: the first generation refuses any, the second wants its own; the third
-    ///    takes what it gets.
-    /// 2. The application key, which the first generation asks for.
-    /// 3. The token in the field where the generation looks for it, beside the client's own.
+    /// 1. The API version: the first generation refuses any, the second requires its own, the third accepts
+    ///    any.
+    /// 2. The application key, which the first generation requires.
+    /// 3. The token, in the field that the server's generation reads, in addition to the client's field.
     static func translate(
         _ head: inout HTTPRequest, from client: Generation, to backend: Generation, key: String?
     ) {
@@ -33,7 +33,7 @@ enum Dialect {
         }
     }
 
-    /// What a request that is made here, in a client's stead, is marked with.
+    /// Adds the fields that identify a generation to a request of this program.
     static func mark(_ fields: inout HTTPFields, as generation: Generation, key: String?) {
         switch generation {
         case .mobileServices: fields[.zumoApplication] = key
@@ -52,23 +52,23 @@ enum Dialect {
     }
 }
 
-/// The key that a first generation backend asks for: as configured, else as a client sends it. In
-/// memory only.
+/// The application key for a first generation backend: the configured one, otherwise the one that a client
+/// sends. It is in memory only.
 final class ApplicationKey: Sendable {
     private let configured: String?
     private let learned = Mutex<String?>(nil)
 
-    /// - Parameter configured: the operator's key, which no client's replaces.
+    /// - Parameter configured: the operator's key, which clients' keys do not replace; nil for none.
     init(configured: String?) {
         self.configured = configured
     }
 
-    /// The key; nil as long as none is known.
+    /// The key; nil while none is known.
     var text: String? { configured ?? learned.withLock { $0 } }
 
-    /// Takes the key of a client's request.
-    /// - Parameter isRefused: the backend refuses what is known; else a known key stays.
-    /// - Returns: whether it is one that was not known.
+    /// Sets the key from the fields of a client's request.
+    /// - Parameter isRefused: whether the backend refuses the known key; otherwise a known key stays.
+    /// - Returns: whether the key has changed.
     func learn(_ fields: HTTPFields, isRefused: Bool) -> Bool {
         guard configured == nil, let key = fields[.zumoApplication], !key.isEmpty else {
             return false

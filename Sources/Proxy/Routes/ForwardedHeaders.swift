@@ -3,24 +3,23 @@ import HTTPTypes
 import SyncCore
 import Synchronization
 
-/// The header fields of clients that are sent on to the backend, with a write for as long as it waits
-/// and with a read that the backend answers. A reload of the settings replaces the list.
+/// The names of the clients' header fields that are forwarded to the backend: with an operation, and with a
+/// read that the backend answers. A reload of the settings replaces them.
 final class ForwardedHeaders: Sendable {
     private let names: Mutex<[ForwardableName]>
 
-    /// Sends on fields with these names.
+    /// Forwards fields with these names.
     init(_ names: [ForwardableName] = []) { self.names = Mutex(names) }
 
-    /// Sends on fields with these names from the next request on.
+    /// Forwards fields with these names from the next request on.
     func replace(with names: [ForwardableName]) { self.names.withLock { $0 = names } }
 
-    /// The fields of a request that are sent on, in the order of the list, each value of each.
+    /// The fields of a request that are forwarded, in the order of the names, with all values of each.
     func pick(from fields: HTTPFields) -> HTTPFields {
         Self.pick(names.withLock { $0 }, from: fields)
     }
 
-    /// The first field that is to be sent on and has more than ``Limits/forwardedHeaderBytes``; nil for
-    /// none.
+    /// The first forwarded field with more than ``Limits/forwardedHeaderBytes``; nil if there is none.
     func tooLong(in fields: HTTPFields) -> HTTPField? {
         pick(from: fields).first { $0.value.utf8.count > Limits.forwardedHeaderBytes }
     }
@@ -34,18 +33,17 @@ final class ForwardedHeaders: Sendable {
     }
 }
 
-/// What the head of an answer of the backend may say to a browser. The page that asked has this
-/// program's address, so without more the backend's pages would run in the dashboard's origin.
+/// The header fields of the backend's answers for browsers. The backend's pages have this program's
+/// address, so without changes they would run in the dashboard's origin.
 enum PassedAnswer {
-    /// The fields of the backend's answer as they go to the client.
+    /// The fields of the backend's answer as the client gets them.
     ///
-    /// 1. What would reach beyond the answer is taken off: `Service-Worker-Allowed` and
-    ///    `Clear-Site-Data`. They act on the whole origin.
-    /// 2. A sandbox is added, which gives a page an origin of its own that equals no other. A policy of
-    ///    the backend stays beside it; a browser obeys both.
-    /// 3. No page is kept by the browser: it would come back without the sandbox that holds by then.
-    /// - Parameter isSandboxed: false where the dashboard has another origin, and the backend's pages
-    ///   may have this one.
+    /// 1. `Service-Worker-Allowed` and `Clear-Site-Data` are removed, since they affect the whole origin.
+    /// 2. A sandbox policy is added, which gives a page a unique origin. A policy of the backend stays; a
+    ///    browser applies both.
+    /// 3. Browsers may not keep a page: a kept page would lack a sandbox that was switched on later.
+    /// - Parameter isSandboxed: false if the dashboard has another origin, so that the backend's pages may
+    ///   have this one.
     static func fields(_ fields: HTTPFields, isSandboxed: Bool) -> HTTPFields {
         var fields = fields
         fields[.serviceWorkerAllowed] = nil
@@ -59,8 +57,8 @@ enum PassedAnswer {
         return fields
     }
 
-    /// A page may have forms, windows and scripts, but no storage, no cookies and no requests in the
-    /// dashboard's name.
+    /// The policy for pages of the backend: forms, windows and scripts, but no storage, no cookies and no
+    /// requests with the dashboard's origin.
     static let sandbox = "sandbox allow-forms allow-popups allow-scripts"
 }
 

@@ -1,22 +1,22 @@
 import HTTPMessage
 
-/// The path of a request as it may stand in the log: it says what was asked for, and neither a
-/// secret nor anything of a row.
+/// The path of a request for the log, without secrets and without values of rows.
 package struct LoggedPath: Sendable, Hashable {
-    /// The path, of visible ASCII characters; `*` stands for what is left out.
+    /// The path in visible ASCII characters; `*` replaces what is left out.
     package let text: String
 
     /// Makes it from a raw target.
     ///
-    /// 1. The query is left out: it holds values of rows, and in passed on requests codes and tokens.
-    /// 2. The secret of a capability address is left out, however the address is spelled and
-    ///    wherever else in the path it stands.
-    /// 3. A path of `/-/` stays as it is. Its segments name tables, operations and runs.
-    /// 4. Of `/tables` the table's name stays; an id is part of its row. Of `/api` and the other
-    ///    places that backends have, the name behind them stays, of any other path the first segment:
-    ///    what follows may be a code or a token that only the backend knows.
-    /// 5. Bytes that are no visible ASCII characters are percent-encoded, so that none acts on a
-    ///    terminal; what is too long is cut.
+    /// 1. The query is left out: it has values of rows, and in requests that are passed through codes and
+    ///    tokens.
+    /// 2. The secret of a capability address is left out, in any spelling of the address, and wherever else
+    ///    it is in the path.
+    /// 3. A path below `/-/` stays as it is. Its segments name tables, operations and runs.
+    /// 4. Below `/tables` the table's name stays; an id is part of a row. Below `/api` and the other known
+    ///    paths of backends the next segment stays. Of any other path the first segment stays: the rest may
+    ///    be a code or a token of the backend.
+    /// 5. Bytes that are not visible ASCII characters are percent-encoded, so that none controls a
+    ///    terminal. A long path is cut.
     package init(target: String) {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let raw = path.split(separator: UInt8(ascii: "/"))
@@ -24,15 +24,15 @@ package struct LoggedPath: Sendable, Hashable {
         let root = Self.root(raw.first ?? Substring().utf8)
         var shown = ""
         var secret: String?
-        if root == AddressedRequest.mark {
-            shown = "/\(AddressedRequest.mark)"
+        if root == AddressedRequest.pathPrefix {
+            shown = "/\(AddressedRequest.pathPrefix)"
             if segments.count > 1 {
                 shown += "/*"
                 secret = segments[1]
             }
             segments.removeFirst(min(2, segments.count))
         }
-        let kept = Self.kept(segments, isBehindSecret: root == AddressedRequest.mark)
+        let kept = Self.kept(segments, followsSecret: root == AddressedRequest.pathPrefix)
         for segment in kept {
             let isSecret = secret.map { segment.utf8.firstRange(of: $0.utf8) != nil } ?? false
             shown += isSecret ? "/*" : "/\(segment)"
@@ -41,20 +41,20 @@ package struct LoggedPath: Sendable, Hashable {
         text = shown.isEmpty ? "/" : String(shown.prefix(Limits.loggedPathCharacters))
     }
 
-    /// The segments that say what is asked for.
+    /// The segments that are logged.
     private static func kept(
-        _ segments: [String], isBehindSecret: Bool
+        _ segments: [String], followsSecret: Bool
     ) -> ArraySlice<String> {
         switch segments.first?.lowercased() {
         case "-": segments[...]
         case "tables", "api", ".auth", "login", "push": segments.prefix(2)
         case nil: []
-        // Of an address that was put together wrongly this may be the secret.
-        default: isBehindSecret ? [] : segments.prefix(1)
+        // In an invalid capability address this segment may be the secret.
+        default: followsSecret ? [] : segments.prefix(1)
         }
     }
 
-    /// What the first segment names, by the rule of ``TargetPath``.
+    /// The ``TargetPath/root`` of the first segment.
     private static func root(_ segment: Substring.UTF8View) -> String? {
         PercentCoding.decode(Substring(segment)).map { TargetPath.root(of: $0) }
     }
@@ -73,13 +73,13 @@ package struct LoggedPath: Sendable, Hashable {
     }
 }
 
-/// What a client says of the trace that its request belongs to: the header field `traceparent` (W3C
-/// Trace Context, section 3.2), `00-TRACE-PARENT-FLAGS` in lower case hexadecimal digits.
+/// The header field `traceparent` (W3C Trace Context, section 3.2), `00-TRACE-PARENT-FLAGS` in lower case
+/// hexadecimal digits.
 package struct TraceParent: Sendable, Hashable {
     /// The id of the whole trace, 32 digits.
     package let traceID: String
 
-    /// Reads a field; nil when it is none, or one of zeros, which says nothing.
+    /// Reads a field; nil if it is invalid, or if one of its ids has only zeros.
     package init?(_ field: String) {
         let parts = field.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count >= 4, Self.isHex(parts[0], digits: 2), parts[0] != "ff",

@@ -1,13 +1,13 @@
 import TablesProtocol
 
-/// An address of signing in. Mobile Services has `/login/{provider}`; App Service, where Mobile Apps
-/// and Datasync servers run, `/.auth/login/{provider}` and more beside it.
+/// An address for logins. Mobile Services has `/login/{provider}`. App Service, where Mobile Apps and
+/// Datasync servers run, has `/.auth/login/{provider}` and other paths below `/.auth`.
 struct LoginAddress: Sendable, Hashable {
-    /// Which servers spell it so.
+    /// The servers that have the address.
     enum Form: Sendable, Hashable {
         case mobileServices, appService
 
-        /// What servers of the generation have.
+        /// The form of a generation's servers.
         init(of generation: Generation) {
             switch generation {
             case .mobileServices: self = .mobileServices
@@ -15,7 +15,7 @@ struct LoginAddress: Sendable, Hashable {
             }
         }
 
-        /// The other one.
+        /// The other form.
         var other: Form {
             switch self {
             case .mobileServices: .appService
@@ -23,7 +23,7 @@ struct LoginAddress: Sendable, Hashable {
             }
         }
 
-        /// Where a browser's login ends; clients wait for this address.
+        /// The path at which a browser's login ends. Clients wait for it.
         var donePath: String {
             switch self {
             case .mobileServices: "/login/done"
@@ -33,12 +33,12 @@ struct LoginAddress: Sendable, Hashable {
     }
 
     let form: Form
-    /// The raw segments behind `/login` or `/.auth`.
+    /// The raw segments after `/login` or `/.auth`.
     private let segments: [Substring]
     /// The raw query pairs.
     private let pairs: [Substring]
 
-    /// Reads a request target; nil for one that has nothing to do with signing in.
+    /// Reads a request target; nil if it is no address for logins.
     init?(target: String) {
         let halves = target.split(
             separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -54,8 +54,9 @@ struct LoginAddress: Sendable, Hashable {
     }
 
     /// The target in a form.
-    /// - Parameter isBrowser: a browser's login begins with it, no client's own with a token.
-    /// - Throws: ``TablesError`` with the reason where the form has nothing like it.
+    /// - Parameter isBrowser: whether the request begins a browser's login, not a client's login with a
+    ///   token.
+    /// - Throws: ``TablesError`` with the reason if the form has no such address.
     func target(in form: Form, isBrowser: Bool) throws(TablesError) -> String {
         switch (self.form, form) {
         case (.mobileServices, .appService): return appService(isBrowser: isBrowser)
@@ -65,16 +66,18 @@ struct LoginAddress: Sendable, Hashable {
         }
     }
 
-    /// 1. Without a provider Mobile Services means a Microsoft account.
-    /// 2. Its name for Azure Active Directory is another.
-    /// 3. A browser gets its token at the end only with `session_mode=token`.
+    /// The App Service form of a Mobile Services address.
+    ///
+    /// 1. Without a provider Mobile Services uses a Microsoft account.
+    /// 2. The two have different names for Azure Active Directory.
+    /// 3. A browser's login ends with a token only if it begins with `session_mode=token`.
     private func appService(isBrowser: Bool) -> String {
         var segments = segments
         if segments.isEmpty { segments = ["microsoftaccount"] }
         if segments[0].lowercased() == "windowsazureactivedirectory" { segments[0] = "aad" }
         let isStart = isBrowser && segments.count == 1 && segments[0] != "done"
-        let says = pairs.contains { $0.hasPrefix("session_mode=") }
-        let mode: [Substring] = isStart && !says ? ["session_mode=token"] : []
+        let hasMode = pairs.contains { $0.hasPrefix("session_mode=") }
+        let mode: [Substring] = isStart && !hasMode ? ["session_mode=token"] : []
         return Self.target("/.auth/login", segments, pairs + mode)
     }
 

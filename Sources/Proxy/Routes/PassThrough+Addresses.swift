@@ -3,15 +3,15 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-// Addresses that are not the same at the backend: those of signing in and of push between the
-// generations, and the backend's own in what it answers.
+// Addresses that differ between client and backend: those for logins and push of other generations, and the
+// backend's own address in its answers.
 extension PassThrough {
-    /// The target that the backend has for a request.
+    /// The target of a request at the backend.
     ///
-    /// 1. Signing in: in the form that servers of the backend's generation have, once it is known.
-    /// 2. Push: registrations and installations are not the same thing; a device's installation stands
-    ///    for all of its registrations, which are not all known here.
-    /// 3. Anything else as it came.
+    /// 1. Logins: in the form of the backend's generation, once that is known.
+    /// 2. Push: an installation of one generation cannot be translated to registrations of another. It
+    ///    stands for all registrations of a device, and this program does not know all of them.
+    /// 3. Any other target is unchanged.
     func target(of request: Request) throws(TablesError) -> String {
         let target = request.head.path ?? "/"
         guard let generation = tenants.backendGeneration else { return target }
@@ -34,8 +34,8 @@ extension PassThrough {
         }
     }
 
-    /// Sends a request of signing in. As long as the backend's generation is not known, one that has no
-    /// such address is asked again in the other form: that the first changed nothing is certain.
+    /// Sends a login request. While the backend's generation is not known, a request that is answered 404
+    /// is sent again in the other form. The first one changed nothing.
     func loginResponse(
         to request: Request, _ target: String, _ forwarding: Forwarding
     ) async throws(TransportError) -> Response {
@@ -49,9 +49,10 @@ extension PassThrough {
         return second.head.status == .notFound ? response : second
     }
 
-    /// An address of the backend as one of this proxy, or the client would leave it; nil for any
-    /// other. Where a login ends, it is in the form that the client waits for.
-    func own(_ location: String, _ request: Request, _ base: String) -> String? {
+    /// The backend's redirect to itself as a redirect to this proxy, so that the client stays at the proxy.
+    /// The end of a login gets the form that the client waits for.
+    /// - Returns: nil for a redirect to another server.
+    func ownLocation(_ location: String, _ request: Request, _ base: String) -> String? {
         guard let host = request.head.authority,
             let mark = location.firstRange(of: "://"),
             ["http", "https"].contains(location[..<mark.lowerBound].lowercased())
@@ -67,8 +68,8 @@ extension PassThrough {
         return "http://\(host)\(base)\(path)"
     }
 
-    /// The next page of a list that was passed through, at the address that the client used. Of the
-    /// backend's only the query counts: some name neither port nor path.
+    /// The link to the next page of a list that was passed through, with the address that the client used.
+    /// Of the backend's link only the query is taken, since some backends leave out port or path.
     func nextLink(_ link: String, _ request: Request, _ base: String) -> String {
         guard let host = request.head.authority,
             let match = link.wholeMatch(of: /<?[^?>]*\?(?<query>[^>;]*)>?;\s*rel="?next"?\s*/)

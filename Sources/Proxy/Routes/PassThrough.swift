@@ -3,58 +3,57 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-/// Passes what is neither `/tables` nor `/-/` on to the backend and its answer back, byte for byte:
-/// custom APIs, logins, push registrations. Of logins it learns whose token is whose.
+/// Passes requests outside of `/tables` and `/-/` through to the backend, such as custom APIs, logins and
+/// push registrations, and the answers back. It records the tokens in the answers of logins.
 struct PassThrough: Sendable {
     let backend: BackendAddress
     let transport: any HTTPTransport
-    /// Leads to the backend for signing in, so that what is passed through does not hold it up.
+    /// For logins, so that other requests do not delay them.
     let signInTransport: any HTTPTransport
     let tenants: TenantRegistry
     let cookies: BackendCookies
     let applicationKey: ApplicationKey
     let defaultGeneration: Generation
     let work: BackgroundWork
-    /// The permits for clients that wait for the backend and have sent all that they send.
-    let permits = Permits(Limits.requestsAtBackend)
-    /// The permits for those that send a body meanwhile, as slowly as they like.
-    let uploadPermits = QueuedPermits(Limits.uploadsAtBackend, waiting: Limits.uploadsWaiting)
-    /// The permits for signing in, and for tokens that the backend is asked about.
-    let signInPermits = QueuedPermits(Limits.signInsAtBackend, waiting: Limits.signInsWaiting)
+    /// For requests that are complete and wait for the backend.
+    let permits = Permits(Limits.concurrentPassedRequests)
+    /// For requests whose body is still being sent.
+    let uploadPermits = QueuedPermits(Limits.concurrentUploads, waiting: Limits.queuedUploads)
+    /// For logins, and for the verification of tokens.
+    let signInPermits = QueuedPermits(Limits.concurrentSignIns, waiting: Limits.queuedSignIns)
 
-    /// What holds for one request that is passed on.
+    /// The options of one request that is passed through.
     struct Forwarding: Sendable, Hashable {
-        /// The path of the client's capability address; empty for the plain one.
+        /// The path of the client's capability address; empty without one.
         var base = ""
-        /// Whether the operator's application key may be added: not for a caller that may not use
-        /// `/tables`.
+        /// Whether the application key may be added. It is not for a caller that may not use `/tables`.
         var addsKey: Bool
-        /// Whether a page in the answer gets an origin of its own.
+        /// Whether a page in the answer gets a unique origin.
         var isSandboxed: Bool
 
-        /// For a request to `/tables` that the backend has to answer itself.
+        /// The options of a request to `/tables` that the backend answers.
         static let tables = Forwarding(addsKey: true, isSandboxed: true)
     }
 
     /// Answers a request that the guard let through.
     func handle(_ request: Request, _ forwarding: Forwarding) -> Answer {
         if LoginAnswer.isExpected(of: request) {
-            return handle(request, forwarding, at: signInPermits)
+            return handle(request, forwarding, with: signInPermits)
         }
-        if request.bodyStream != nil { return handle(request, forwarding, at: uploadPermits) }
+        if request.bodyStream != nil { return handle(request, forwarding, with: uploadPermits) }
         return .later { reply in
             guard permits.take() else { return reply(unreachable(request, Self.overloaded)) }
             work.start { await send(request, forwarding, reply) { permits.release() } }
         }
     }
 
-    /// Answers a request when there is a place for it.
+    /// Answers a request once it has a permit.
     private func handle(
-        _ request: Request, _ forwarding: Forwarding, at permits: QueuedPermits
+        _ request: Request, _ forwarding: Forwarding, with permits: QueuedPermits
     ) -> Answer {
         .later { reply in
             work.start {
-                guard await acquiresPermit(at: permits) else {
+                guard await acquirePermit(from: permits) else {
                     return reply(unreachable(request, Self.overloaded))
                 }
                 await send(request, forwarding, reply) { permits.release() }
@@ -62,12 +61,12 @@ struct PassThrough: Sendable {
         }
     }
 
-    /// Sends a request that has a place, and answers. One that may change something at the backend is not
-    /// sent once the server stops, and a stop waits for its answer.
+    /// Sends a request that has a permit, and answers it. A request that may change something at the
+    /// backend is not sent once the server stops. A stop waits for the answer to one that was sent.
     private func send(
         _ request: Request, _ forwarding: Forwarding, _ reply: Reply, release: @Sendable () -> Void
     ) async {
-        guard Self.onlyReads(request.head.method) || reply.beginsChange() else {
+        guard Self.onlyReads(request.head.method) || reply.tryBeginChange() else {
             request.bodyStream?.cancel()
             return release()
         }
@@ -80,12 +79,12 @@ struct PassThrough: Sendable {
         [.get, .head, .options].contains(method)
     }
 
-    /// Waits for a place; false where too many wait, or for too long.
-    func acquiresPermit(at permits: QueuedPermits) async -> Bool {
-        await permits.take { try? await Task.sleep(for: .seconds(Limits.placeWaitSeconds)) }
+    /// Waits for a permit; false if too many requests wait, or after ``Limits/permitWaitSeconds``.
+    func acquirePermit(from permits: QueuedPermits) async -> Bool {
+        await permits.take { try? await Task.sleep(for: .seconds(Limits.permitWaitSeconds)) }
     }
 
-    /// Why a client is sent away.
+    /// The sentence of the answer without a permit.
     static let overloaded = "Too many requests wait for the backend."
 
     private func response(to request: Request, _ forwarding: Forwarding) async -> Response {
@@ -115,15 +114,15 @@ struct PassThrough: Sendable {
         }
     }
 
-    /// The request as it goes to the backend.
+    /// The request as the backend gets it.
     func outgoing(_ request: Request, _ target: String, _ forwarding: Forwarding) -> Request {
         var outgoing = Request(head: outgoingHead(request, target, forwarding), body: request.body)
         outgoing.bodyStream = request.bodyStream
         return outgoing
     }
 
-    /// The client has its answer only after its token is known, since it may use it at once. Where
-    /// the tenant cannot be opened, the token stays unknown and is asked about when it is used.
+    /// Records the token of a login before the client gets the answer, since the client may use it at once.
+    /// If the tenant cannot be opened, the token stays unknown, and is verified when it is used.
     private func signIn(_ login: LoginAnswer, _ request: Request) async {
         let earlier = Token(request.head.headerFields, generation: generation(request))
         _ = try? await tenants.verified(
@@ -137,8 +136,8 @@ struct PassThrough: Sendable {
         await tenants.signedOut(token)
     }
 
-    /// Ends a token that the backend refuses at an address which is about nothing else: `GET` of
-    /// `/.auth/me` or `/.auth/refresh`. A 401 of a custom API may be about the API.
+    /// Removes a token that the backend refuses for `GET` of `/.auth/me` or `/.auth/refresh`. A 401 of a
+    /// custom API may have another reason.
     private func endRefusedToken(_ response: Response, _ request: Request) async {
         let parts = request.path.split(separator: "/").map { $0.lowercased() }
         guard response.head.status == .unauthorized, request.head.method == .get,
@@ -152,9 +151,9 @@ struct PassThrough: Sendable {
         ClientFamily.detect(request, default: defaultGeneration).generation
     }
 
-    /// The head as the backend gets it: its own authority, the raw target behind its path, and
-    /// nothing that concerns only the connection or this proxy. `Referer` is an address of this proxy,
-    /// in which a capability's secret may stand.
+    /// The head as the backend gets it: with the backend's authority, the raw target after the backend's
+    /// path, and without fields for the connection or for this proxy. `Referer` is left out: it is an
+    /// address of this proxy, and may have a capability's secret in it.
     private func outgoingHead(
         _ request: Request, _ target: String, _ forwarding: Forwarding
     ) -> HTTPRequest {
@@ -168,7 +167,7 @@ struct PassThrough: Sendable {
         head.headerFields[.understudySession] = nil
         head.headerFields[.referer] = nil
         if let generation = tenants.backendGeneration {
-            // A request without any mark is no SDK's and stays as it is; PUT says nothing here.
+            // A request without a sign of an SDK is not translated. PUT is no such sign here, so GET is used.
             var marked = request
             marked.head.method = .get
             let client = Generation.detect(marked, default: generation)
@@ -189,12 +188,12 @@ struct PassThrough: Sendable {
         response.head.headerFields[.contentLength] = length
         if let location = response.head.headerFields[.location] {
             response.head.headerFields[.location] =
-                own(location, request, forwarding.base) ?? location
+                ownLocation(location, request, forwarding.base) ?? location
         }
         if TablePath.isTables(request.path), let link = response.head.headerFields[.link] {
             response.head.headerFields[.link] = nextLink(link, request, forwarding.base)
         }
-        // The length of an answer to HEAD is that of a body that does not come.
+        // An answer to HEAD has the length of a body that is not sent.
         if request.head.method == .head, response.bytes != nil {
             let stream = ByteStream()
             stream.finish()
@@ -214,8 +213,7 @@ struct PassThrough: Sendable {
         return TablesAnswer(client: client).render(error: error)
     }
 
-    /// The fields without those that belong to one connection (RFC 9110, section 7.6.1) or to the
-    /// framing of a message.
+    /// The fields without those of one connection (RFC 9110, section 7.6.1) and of a message's framing.
     static func endToEnd(_ fields: HTTPFields) -> HTTPFields {
         let named = fields[values: .connection].flatMap {
             $0[...].pieces(separatedBy: UInt8(ascii: ",")).map { $0.lowercased() }

@@ -4,10 +4,10 @@ import Synchronization
 final class Permits: Sendable {
     private let free: Mutex<Int>
 
-    /// So many permits, all free.
+    /// - Parameter count: the number of permits, all free at first.
     init(_ count: Int) { free = Mutex(count) }
 
-    /// Takes a permit; false when there is none.
+    /// Takes a permit; false if none is free.
     func take() -> Bool {
         free.withLock { free in
             guard free > 0 else { return false }
@@ -16,39 +16,39 @@ final class Permits: Sendable {
         }
     }
 
-    /// Gives a permit back that was taken.
+    /// Returns a permit.
     func release() { free.withLock { $0 += 1 } }
 }
 
-/// A bounded number of permits, for which a bounded number of callers wait in their order.
+/// A bounded number of permits, for which a bounded number of callers wait in order of arrival.
 final class QueuedPermits: Sendable {
     private struct Waiter {
         let number: Int
         let continuation: CheckedContinuation<Bool, Never>
-        /// Ends the wait when the patience is over.
-        var patience: Task<Void, Never>?
+        /// Ends the wait when the time-out is over.
+        var timeout: Task<Void, Never>?
     }
     private struct State {
         var free: Int
-        /// Those that wait, the first one first.
+        /// The waiting callers, the first one first.
         var waiting: [Waiter] = []
         var lastNumber = 0
     }
     private let state: Mutex<State>
     private let limit: Int
 
-    /// So many permits, all free.
-    /// - Parameter waiting: how many may wait for one.
+    /// - Parameters:
+    ///   - count: the number of permits, all free at first.
+    ///   - waiting: how many callers may wait.
     init(_ count: Int, waiting: Int) {
         state = Mutex(State(free: count))
         limit = waiting
     }
 
-    /// Takes a permit, as soon as it is the caller's turn.
-    /// - Parameter patience: returns when the caller waits no longer.
-    /// - Returns: false where too many wait already, where the patience ended first, and where the
-    ///   caller's task is cancelled.
-    func take(patience: @escaping @Sendable () async -> Void) async -> Bool {
+    /// Takes a permit, in the order of the callers.
+    /// - Parameter timeout: returns when the wait shall end.
+    /// - Returns: false if too many callers wait, if `timeout` returned first, or if the task was cancelled.
+    func take(timeout: @escaping @Sendable () async -> Void) async -> Bool {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber
@@ -65,44 +65,44 @@ final class QueuedPermits: Sendable {
                     return nil
                 }
                 if let isTaken { return continuation.resume(returning: isTaken) }
-                // Cancelled before it could wait: the handler has found no waiter.
+                // The task was cancelled before the waiter was added, so the handler found none.
                 if Task.isCancelled { return leave(number) }
-                begin(patience, of: number)
+                begin(timeout, of: number)
             }
         } onCancel: {
             leave(number)
         }
     }
 
-    /// Gives a permit back that was taken: to the one that has waited longest.
+    /// Returns a permit. The caller that has waited longest gets it.
     func release() {
         let next = state.withLock { state -> Waiter? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
             state.free += 1
             return nil
         }
-        next?.patience?.cancel()
+        next?.timeout?.cancel()
         next?.continuation.resume(returning: true)
     }
 
-    private func begin(_ patience: @escaping @Sendable () async -> Void, of number: Int) {
-        // Unstructured, since a wait may end before the patience does. It ends with `patience`, or is
-        // cancelled where the waiter leaves the list: in `giveBack`, in `leave` or below.
+    private func begin(_ timeout: @escaping @Sendable () async -> Void, of number: Int) {
+        // Unstructured, since a wait may end before `timeout` returns. The task ends with `timeout`, or is
+        // cancelled when the waiter is removed: in `release`, in `leave` or below.
         let task = Task {
-            await patience()
+            await timeout()
             leave(number)
         }
         let isOver = state.withLock { state in
             guard let place = state.waiting.firstIndex(where: { $0.number == number }) else {
                 return true
             }
-            state.waiting[place].patience = task
+            state.waiting[place].timeout = task
             return false
         }
         if isOver { task.cancel() }
     }
 
-    /// Ends a caller's wait. One that was given its permit meanwhile keeps it.
+    /// Ends a caller's wait, unless the caller has got its permit meanwhile.
     private func leave(_ number: Int) {
         let waiter = state.withLock { state -> Waiter? in
             guard let place = state.waiting.firstIndex(where: { $0.number == number }) else {
@@ -110,7 +110,7 @@ final class QueuedPermits: Sendable {
             }
             return state.waiting.remove(at: place)
         }
-        waiter?.patience?.cancel()
+        waiter?.timeout?.cancel()
         waiter?.continuation.resume(returning: false)
     }
 }

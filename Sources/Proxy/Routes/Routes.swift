@@ -3,17 +3,24 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-/// The whole URL space:
+/// The whole URL space. ``Guard`` checks each request first, and ``Space`` classifies its path.
 ///
 /// | path | method | answered by |
 /// |---|---|---|
-/// | `/` from a browser | GET | a redirect to `/-/` |
+/// | `/-`, and `/` for a browser | GET | a redirect to `/-/` |
 /// | `/tables/{table}` | GET, POST | ``TablesRoutes``: list, insert |
-/// | `/tables/{table}/{id}` | GET, PATCH, PUT, DELETE, POST | ``TablesRoutes``: get, update, replace, delete, undelete |
-/// | `/-/…` | as ``OperatorRoute/all`` says | ``OperatorAPI`` |
-/// | anything else | any | ``PassThrough``: the backend |
+/// | `/tables/{table}/{id}` | GET | ``TablesRoutes``: get |
+/// | `/tables/{table}/{id}` | PATCH, PUT | ``TablesRoutes``: update, replace |
+/// | `/tables/{table}/{id}` | DELETE, POST | ``TablesRoutes``: delete, undelete |
+/// | `/tables/…` | OPTIONS | ``TablesRoutes``: the allowed methods |
+/// | `/-/`, `/-/{file}` | GET | ``DashboardFile``, without a sign-in |
+/// | `/-/livez`, `/-/readyz`, `/-/metrics`, `/-/openapi.json` | GET | ``OperatorAPI``, without a sign-in |
+/// | `/-/api/v1/…` | see ``OperatorRoute/all`` | ``OperatorAPI`` |
+/// | any other | any | ``PassThrough``: the backend; ``LoginAnswer`` reads the tokens of logins |
 ///
-/// A capability address, `/c/SECRET`, may stand before all but `/-/`.
+/// Each path but `/-/…` may begin with a capability address, `/c/SECRET` (``AddressedRequest``). If the
+/// dashboard has a port of its own, its files are at that port alone, and the backend's paths at the
+/// clients'.
 struct Routes: HTTPHandler {
     let gate: Guard
     let rejections: RejectionLog
@@ -36,7 +43,8 @@ struct Routes: HTTPHandler {
         }
     }
 
-    /// A refusal on `/tables` in the caller's shape, where every SDK finds the sentence.
+    /// The answer to a refused request. On `/tables` it has the form of the client's generation, so that
+    /// every SDK finds the sentence.
     private func response(_ refusal: Refusal, _ request: Request, _ space: Space?) -> Response {
         guard space == .tables, let error = refusal.tablesError(gate.bodyLimitBytes(.tables)) else {
             return refusal.problem
@@ -45,7 +53,8 @@ struct Routes: HTTPHandler {
         return TablesAnswer(client: client).render(error: error)
     }
 
-    /// A body on `/tables` that announced no length is refused in the caller's shape as well.
+    /// The answer to a body on `/tables` without `Content-Length` that is too large, in the form of the
+    /// client's generation.
     func tooLarge(_ request: Request) -> Response? {
         guard TablePath.isTables(request.path) else { return nil }
         let client = ClientFamily.detect(request, default: tables.defaultGeneration)
@@ -53,7 +62,7 @@ struct Routes: HTTPHandler {
             error: .bodyTooLarge(limitBytes: gate.bodyLimitBytes(.tables)))
     }
 
-    /// Leads a request that the guard let through to the handler that answers it.
+    /// Calls the handler of a request that the guard has passed.
     func handle(_ request: Request) -> Answer {
         let asked = AddressedRequest(request)
         var request = asked.request
@@ -64,7 +73,7 @@ struct Routes: HTTPHandler {
         let shared = gate.sharingFields(request, space)
         var actor = Actor.client
         if let secret = asked.secret {
-            // Revoked since its head was judged.
+            // The address was revoked after the guard had checked the head.
             guard let name = gate.capabilities.name(of: secret) else {
                 return .now(Problem.notFound("This address was revoked.").response)
             }
@@ -75,8 +84,8 @@ struct Routes: HTTPHandler {
             isSandboxed: gate.portRole(request.connection) != .clients)
         switch space {
         case .tables, .other:
-            // From here on the request may go to the backend, where the operator is not known.
-            // Nor is the secret of the client's address.
+            // The request may be sent to the backend, which must get neither the operator's token nor the
+            // secret of the capability address.
             let fields = gate.access.withoutToken(request.head.headerFields)
             request.head.headerFields =
                 asked.secret.map { SecretEncodings($0).removed(from: fields) } ?? fields
@@ -94,31 +103,31 @@ struct Routes: HTTPHandler {
         case .tables:
             return tables.handle(request, actor, base: forwarding.base)
         case .operatorAPI:
-            // `/-` is the dashboard as well, under the address that its files are relative to.
+            // The dashboard's files are relative to `/-/`, so `/-` is redirected.
             let answer: Answer =
                 path.segments == ["-"]
-                ? .now(Self.toDashboard) : operatorAPI.handle(request, path)
+                ? .now(Self.dashboardRedirect) : operatorAPI.handle(request, path)
             return answer.addingMissing(OperatorHeaders.fields)
         case .other:
             let isBrowserRoot = path.segments.isEmpty && request.head.method == .get
             let accepts = request.head.headerFields[.accept] ?? ""
             return isBrowserRoot && accepts.contains("text/html")
-                ? .now(Self.toDashboard) : passThrough.handle(request, forwarding)
+                ? .now(Self.dashboardRedirect) : passThrough.handle(request, forwarding)
         }
     }
 
-    private static let toDashboard = Response(
+    private static let dashboardRedirect = Response(
         status: .found,
-        headerFields: OperatorHeaders.closing([.location: "/-/", .cacheControl: "no-store"]))
+        headerFields: OperatorHeaders.added(to: [.location: "/-/", .cacheControl: "no-store"]))
 }
 
 extension Answer {
-    /// The answer with further header fields, now or later.
+    /// The answer with further header fields.
     func adding(_ fields: HTTPFields) -> Answer {
         map { $0.adding(fields) }
     }
 
-    /// The answer with those fields that it does not have by itself.
+    /// The answer with those of the fields whose names it does not have.
     func addingMissing(_ fields: HTTPFields) -> Answer {
         map { response in
             response.adding(
@@ -126,7 +135,7 @@ extension Answer {
         }
     }
 
-    /// The answer, changed when it is given.
+    /// The answer with a changed response.
     func map(_ change: @escaping @Sendable (Response) -> Response) -> Answer {
         switch self {
         case .now(let response): return .now(change(response))
@@ -137,7 +146,7 @@ extension Answer {
 }
 
 extension Response {
-    /// The response with further header fields in the place of those of the same names.
+    /// The response with further header fields, which replace fields of the same names.
     func adding(_ fields: HTTPFields) -> Response {
         var response = self
         for field in fields { response.head.headerFields[field.name] = field.value }

@@ -83,9 +83,9 @@ extension TablesRoutes {
     private func listWhileFilling(
         _ context: RequestContext, _ query: TableQuery, count: Int?, _ reply: Reply
     ) {
-        let once = Once()
+        let once = OnceFlag()
         pull(context) { run in
-            guard once.isFirst else { return }
+            guard once.claim() else { return }
             guard run != nil || isShownSoFar(query, count: count) else {
                 return reply(stillPulling(context))
             }
@@ -110,13 +110,13 @@ extension TablesRoutes {
         }
         work.start {
             let isOwn = await hasOpenChanges(context)
-            let pause = Duration.milliseconds(Limits.fillingPauseMilliseconds)
-            while !once.isSpent, (try? await Task.sleep(for: pause)) != nil {
+            let pause = Duration.milliseconds(Limits.firstPullPollMilliseconds)
+            while !once.isClaimed, (try? await Task.sleep(for: pause)) != nil {
                 guard query.isInOrderOfChange else {
                     guard isOwn else { return }
                     if await hasOpenChanges(context) { continue }
                     let answer = await backendAnswer(context, query)
-                    if let answer, once.isFirst { reply(answer) }
+                    if let answer, once.claim() { reply(answer) }
                     return
                 }
                 guard isShownSoFar(query, count: count) else { continue }
@@ -126,7 +126,7 @@ extension TablesRoutes {
                         context.call.table, query, generation: context.call.generation,
                         worker: context.worker)
                     let page = pageSoFar(outcome, context, query, count: count, orShort: false)
-                    if let page, once.isFirst { reply(page) }
+                    if let page, once.claim() { reply(page) }
                 }
             }
         }

@@ -3,24 +3,23 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-// Requests whose token names no identity yet.
+// Requests with a token that has to be verified first.
 extension TablesRoutes {
-    /// Asks the backend whose token it is, while the client waits suspended.
+    /// Verifies an unknown token with the backend, while the connection is suspended.
     ///
-    /// 1. It belongs to a user: the request is answered in the user's tenant, which it may be the first
-    ///    to open.
-    /// 2. It is refused, or the backend is away: 401. Nothing is kept under a name that the backend has
-    ///    not confirmed.
-    /// 3. The backend gives the table without a token: it is asked itself, with the request as it came.
-    ///    Nothing of it is kept here. Where it would not understand the request, a sign-in through this
-    ///    proxy has to say whose token it is.
+    /// 1. The token belongs to a user: the request is answered in the user's tenant, which may be new.
+    /// 2. The token is refused, or the backend cannot be reached: 401. Nothing is stored for an identity
+    ///    that the backend has not confirmed.
+    /// 3. The backend gives the table without a token: the request is passed through, and nothing of it is
+    ///    stored. If client and backend have different generations, the answer is 401 with a request to
+    ///    sign in.
     func identifyCaller(
         _ token: Token, _ call: TableCall, _ request: Request, _ actor: Actor
     ) -> Answer {
         guard tenants.anonymous.backendStatus.mayAsk else { return .now(refused(call)) }
         return .later { reply in
             work.start {
-                guard await passThrough.acquiresPermit(at: passThrough.signInPermits) else {
+                guard await passThrough.acquirePermit(from: passThrough.signInPermits) else {
                     return reply(overloaded(call))
                 }
                 let generation = tenants.backendGeneration
@@ -41,12 +40,12 @@ extension TablesRoutes {
         }
     }
 
-    /// Asks the backend whether it still takes a token, while the client waits suspended: its time is
-    /// over, or the backend has not answered for long.
+    /// Verifies a known token with the backend again, while the connection is suspended: the token has
+    /// expired, or its last confirmation is too old.
     ///
-    /// 1. The backend is away: the token is good until the end of `--offline-grace`, and the answer
-    ///    says so.
-    /// 2. The backend is there: a token that it refuses, or whose time is over, ends.
+    /// 1. If the backend cannot be reached, the token is valid until the end of `--offline-grace`. The answer
+    ///    reports that.
+    /// 2. Otherwise a token that is refused or has expired is removed.
     func recheckBeforeAnswer(
         _ token: Token, _ identity: String, until: Instant, _ call: TableCall, _ request: Request,
         _ actor: Actor
@@ -80,8 +79,8 @@ extension TablesRoutes {
         }
     }
 
-    /// Opens the store of an identity for a request, while the client waits suspended. Where it cannot be
-    /// opened now, since too many are in use or the system gives no more files, the answer is 503.
+    /// Opens the store of an identity for a request, while the connection is suspended. If it cannot be
+    /// opened, for example since too many are in use, the answer is 503.
     func open(
         _ identity: String, _ token: Token, _ confirmation: TenantRegistry.TokenConfirmation,
         _ call: TableCall,
@@ -114,7 +113,7 @@ extension TablesRoutes {
             error: .unavailable("\(problem)", retryAfterSeconds: Limits.retryAfterSeconds))
     }
 
-    /// Asks the backend beside the answer whether it still takes a token; one that it refuses ends.
+    /// Verifies a known token again in the background. A refused token is removed.
     func recheckInBackground(_ token: Token, _ call: TableCall) {
         guard tenants.shouldRecheck(token), passThrough.permits.take() else { return }
         work.start {
@@ -133,8 +132,7 @@ extension TablesRoutes {
             token, call.table, client: call.generation, backend: tenants.backendGeneration)
     }
 
-    /// An answer to a client with a good token, which says so where the backend could not confirm it, or
-    /// cannot now.
+    /// The answer to a request with a valid token. It reports if the backend cannot confirm the token.
     func withConfirmation(
         _ response: Response, _ token: Token, _ confirmation: TenantRegistry.TokenConfirmation
     ) -> Response {
@@ -154,7 +152,7 @@ extension TablesRoutes {
         }
     }
 
-    /// Answers a request in a tenant, off the server's threads.
+    /// Answers a request in a tenant, on the blocking executor.
     private func serve(
         _ tenant: Tenant, _ call: TableCall, _ request: Request, _ actor: Actor, _ reply: Reply
     ) {
@@ -187,7 +185,7 @@ extension TablesRoutes {
 }
 
 extension Answer {
-    /// Sends the answer when it is there.
+    /// Replies with the answer, now or later.
     func send(_ reply: Reply) {
         switch self {
         case .now(let response): reply(response)

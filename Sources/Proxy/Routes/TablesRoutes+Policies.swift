@@ -3,14 +3,14 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-// What the policies of a table add to an answer from the store.
+// The policies of a table for reads and writes.
 extension TablesRoutes {
-    /// Answers a read as the table's policy says.
+    /// Answers a read by the table's policy.
     ///
     /// - `local`: from the store.
-    /// - `revalidate`: from the store; what the backend has comes behind.
-    /// - `remote-first`: what the backend has comes first, then the answer from the store, where the
-    ///   client's own changes are as well; the store alone when the backend is away or too slow.
+    /// - `revalidate`: from the store; then the table is pulled.
+    /// - `remote-first`: the table is pulled first, then the answer is from the store, with the client's own
+    ///   changes. If the backend cannot be reached or is too slow, only from the store.
     func read(
         _ context: RequestContext, _ local: @escaping @Sendable (RequestContext) -> Answer
     ) -> Answer {
@@ -26,7 +26,7 @@ extension TablesRoutes {
             context.tenant.engine.nudge(.read(context.call.table))
             return answer
         case .remoteFirst:
-            // A table that is not whole yet is pulled before its answer anyway.
+            // A table that is not complete is pulled before its answer anyway.
             guard table.isComplete else { return local(context) }
             return .later { reply in
                 let context = context.moved(to: blockingExecutor.worker)
@@ -35,19 +35,19 @@ extension TablesRoutes {
         }
     }
 
-    /// Pulls the request's table; then, or when that takes too long, goes on in the blocking executor.
-    /// The pull goes on by itself.
+    /// Pulls the request's table, and calls `then` in the blocking executor: with the run, or with nil after
+    /// ``Limits/backendWaitSeconds``. The pull goes on after that.
     func pull(_ context: RequestContext, then: @escaping @Sendable (Run?) -> Void) {
-        let once = Once()
+        let once = OnceFlag()
         work.start {
             await TimeOut.run(seconds: Limits.backendWaitSeconds) {
-                if once.isFirst { blockingExecutor.run { then(nil) } }
+                if once.claim() { blockingExecutor.run { then(nil) } }
             } work: {
                 let run = await context.tenant.engine.pull(
                     context.call.table, isAsked: false)
-                // The client's answer says what was learned of the backend.
+                // The answer shows the backend's state after the pull.
                 await context.tenant.refreshBackendStatus()
-                if once.isFirst { blockingExecutor.run { then(run) } }
+                if once.claim() { blockingExecutor.run { then(run) } }
             }
         }
     }
@@ -58,43 +58,44 @@ extension TablesRoutes {
         return table?.writePolicy == .writeThrough && context.tenant.backendStatus.mayAsk
     }
 
-    /// Answers a write that is on disk with what the backend says to it.
+    /// Answers a write that is on disk with the backend's verdict.
     ///
-    /// 1. The queue is pushed; a push under way may have begun before the write, so up to three times.
-    /// 2. Nothing of the item is open any more: the backend has it; the answer shows its row.
-    /// 3. It is a conflict, or the backend refuses it, and the operation is this write alone: it is given
-    ///    up (see ``Store/withdraw(_:)``), and the client is told what the backend said.
-    /// 4. Anything else, or no verdict in time: the write is kept and may still be sent, so the answer is
+    /// 1. The queue is pushed, up to ``Limits/writeThroughPushes`` times: a running push may have begun
+    ///    before the write.
+    /// 2. If the item has no open operation, the backend has the write. The answer shows the item's row.
+    /// 3. If the operation is a conflict or refused, and consists of this write alone, it is withdrawn
+    ///    (``Store/withdraw(_:)``). The answer is the backend's.
+    /// 4. Otherwise, and without a verdict in time, the write stays and may still be sent. The answer is
     ///    that of a local write, with the item's state.
     func writeThrough(
         _ context: RequestContext, _ outcome: WriteOutcome, _ item: Item, _ reply: Reply
     ) {
-        // The first of them answers: what was acknowledged is not given up any more.
-        let once = Once()
+        // The first of the two paths answers. A write that was acknowledged must not be withdrawn.
+        let once = OnceFlag()
         work.start {
             await TimeOut.run(seconds: Limits.backendWaitSeconds) {
-                if once.isFirst { reply(finished(outcome, context)) }
+                if once.claim() { reply(finished(outcome, context)) }
             } work: {
-                for _ in 0..<3 {
+                for _ in 0..<Limits.writeThroughPushes {
                     let run = await context.tenant.engine.push(isAsked: false)
                     let standing = try? await context.tenant.store.standing(
                         context.call.table, item.id)
                     guard let standing else { break }
                     if let response = verdict(standing, outcome, context) {
-                        if once.isFirst {
+                        if once.claim() {
                             await withdraw(standing, response, outcome, context, reply)
                         }
                         break
                     }
                     guard standing.operation?.state == .queued, run.state != .offline else { break }
                 }
-                if once.isFirst { reply(finished(outcome, context)) }
+                if once.claim() { reply(finished(outcome, context)) }
             }
         }
     }
 
-    /// Answers with a verdict. What the backend refuses is given up before the client is told so; where
-    /// it is more than the client's write, all of it is kept, and the client's write is pending.
+    /// Answers with a verdict. A refused operation is withdrawn before its client is answered. If it
+    /// consists of more than the client's write, it stays, and the answer is that of a local write.
     private func withdraw(
         _ standing: ItemStanding, _ response: Response, _ outcome: WriteOutcome,
         _ context: RequestContext,
@@ -110,7 +111,7 @@ extension TablesRoutes {
         reply(response)
     }
 
-    /// The answer to a write that the backend has judged; nil while it has not.
+    /// The answer for the backend's verdict on a write; nil while there is none.
     private func verdict(
         _ standing: ItemStanding, _ outcome: WriteOutcome, _ context: RequestContext
     ) -> Response? {
@@ -138,7 +139,7 @@ extension TablesRoutes {
 }
 
 extension WriteOutcome {
-    /// The item that a successful write left; nil for others.
+    /// The item after a successful write; nil for other outcomes.
     var item: Item? {
         switch self {
         case .inserted(let item), .updated(let item), .deleted(let item), .undeleted(let item):
@@ -150,7 +151,7 @@ extension WriteOutcome {
         }
     }
 
-    /// The same success with another item.
+    /// The same outcome with another item.
     fileprivate func with(_ item: Item) -> WriteOutcome {
         switch self {
         case .inserted: .inserted(item)
@@ -161,6 +162,23 @@ extension WriteOutcome {
             .unknownWhilePartial, .tableNotAllowed, .invalid, .storageFull, .readOnly, .busy,
             .failed:
             self
+        }
+    }
+}
+
+/// A time limit for a client that waits for work. The work goes on without the client.
+enum TimeOut {
+    /// Runs `work` to its end. If that takes longer than `seconds`, calls `late` meanwhile.
+    static func run(
+        seconds: Int, late: @escaping @Sendable () -> Void, work: () async -> Void
+    ) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                guard (try? await Task.sleep(for: .seconds(seconds))) != nil else { return }
+                late()
+            }
+            await work()
+            group.cancelAll()
         }
     }
 }

@@ -3,20 +3,20 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-// Inserts without a token into a table that is not copied yet: whether the backend takes them is not
-// known, nor whether it assigns the ids. One that it would answer with 401 or 404 would wait here for
-// ever, and its client would not learn why.
+// Inserts without a token into a table that is not copied yet. It is not known whether the backend accepts
+// them, nor whether it assigns the ids. An insert that the backend would answer with 401 or 404 would stay
+// in the queue for ever, and its client would not learn the reason.
 extension TablesRoutes {
-    /// What is known of an insert before it is taken.
+    /// The result of the check before an insert.
     enum InsertPermission: Sendable {
-        case taken
+        case allowed
         case refused(Response)
-        /// The table cannot be read without a sign-in, and may take inserts without one, as a table of
-        /// feedback does.
+        /// The table cannot be read without a sign-in. It may accept inserts without one, as a feedback table
+        /// does.
         case unreadable
     }
 
-    /// Whether the backend has to be asked before an insert, or said before that it wants a sign-in.
+    /// Whether an insert needs the check: the backend has to be asked, or has required a sign-in before.
     func asksBeforeInsert(_ context: RequestContext) -> Bool {
         guard case .insert = context.call.verb, context.tenant.signIn == nil else { return false }
         let table = context.tenant.store.table(context.call.table, worker: context.worker)
@@ -29,16 +29,16 @@ extension TablesRoutes {
         }
     }
 
-    /// Whether the backend may take an insert.
+    /// Checks whether the backend may accept an insert.
     ///
-    /// 1. The backend is asked for a row of the table; the client waits suspended. One that is, or may
-    ///    be, of the first generation is pulled from as well: its ids may be integers, which a client
-    ///    must not be given as strings.
-    /// 2. 404 is the client's answer where another table gave a list. After 401 the table is unreadable:
-    ///    401 is the client's answer with `--sync manual`, where no write is sent unasked, and where the
-    ///    backend would not understand the client's request.
-    /// 3. Where the backend is away or takes its time, what it said before counts.
-    /// 4. Where it never said anything, the insert is taken: it may be all right.
+    /// 1. The backend is asked for a row of the table, while the connection is suspended. If the backend
+    ///    may be of the first generation, the table is also pulled: its ids may be integers, and a client
+    ///    must not get those as strings.
+    /// 2. A 404 refuses the insert if another table gave a list. After a 401 the table is unreadable. The
+    ///    401 refuses the insert with `--sync manual`, which sends no write by itself, and if client and
+    ///    backend have different generations.
+    /// 3. If the backend cannot be reached or is too slow, its last answer decides.
+    /// 4. Without an earlier answer the insert is allowed.
     func permission(_ context: RequestContext) async -> InsertPermission {
         let backendStatus = context.tenant.backendStatus
         let answer = backendStatus.mayAsk ? await firstRow(context) : nil
@@ -46,10 +46,10 @@ extension TablesRoutes {
         case .page(let page):
             backendStatus.note(context.call.table, needsSignIn: false)
             if page.items.first?.id.kind == .integer {
-                // Where the store cannot be written, the insert says so.
+                // If the store cannot be written, the insert fails with the reason.
                 try? await context.tenant.store.noteIntegerIDs(of: context.call.table)
             }
-            return .taken
+            return .allowed
         case .refused(let response, let reason, let spoken):
             let status = response.head.status.code
             let refusal = passed(response, reason, spoken: spoken, context)
@@ -59,10 +59,10 @@ extension TablesRoutes {
                 return isUnderstood && backendStatus.mayPullForRead
                     ? .unreadable : .refused(refusal)
             }
-            // A 404 of an address that never gave a list may be that of a wrong address.
-            return status == 404 && tenants.backendGeneration != nil ? .refused(refusal) : .taken
+            // Without any list so far, a 404 may come from a wrong address.
+            return status == 404 && tenants.backendGeneration != nil ? .refused(refusal) : .allowed
         case nil:
-            // No further insert waits for a backend that takes its time.
+            // Later inserts do not wait for a slow backend.
             if backendStatus.needsSignIn(context.call.table) == nil {
                 backendStatus.note(context.call.table, needsSignIn: false)
             }
@@ -72,29 +72,29 @@ extension TablesRoutes {
         }
     }
 
-    /// What the backend said of the table before.
+    /// The result by the backend's last answer for the table.
     private func lastPermission(_ context: RequestContext) -> InsertPermission {
         context.tenant.backendStatus.needsSignIn(context.call.table) == true
-            ? .refused(context.error(.unauthorized())) : .taken
+            ? .refused(context.error(.unauthorized())) : .allowed
     }
 
-    /// Sends an insert into an unreadable table to the backend as it came, and answers what it answers:
-    /// nothing is kept here before the backend has said that such inserts need no sign-in. One that it
-    /// takes lets later ones be taken here, and counts as accepted and applied.
+    /// Passes an insert into an unreadable table through to the backend. Nothing is stored before the
+    /// backend has shown that such inserts need no sign-in. If the backend accepts it, the insert counts as
+    /// accepted and applied, and later inserts are stored here.
     func insertThrough(_ context: RequestContext, _ request: Request, _ reply: Reply) {
         passThrough.handle(request, .tables).send(
             reply.intercepted { response in
                 guard response.head.status.kind == .successful else { return reply(response) }
                 context.tenant.backendStatus.note(context.call.table, needsSignIn: false)
                 work.start {
-                    // The backend has it, whether it can be counted or not.
+                    // A failure to count it does not change the answer.
                     try? await context.tenant.store.countSentThrough()
                     reply(response)
                 }
             })
     }
 
-    /// What the backend answers to a list of one row; nil when it takes its time.
+    /// The backend's answer to a list of one row; nil after ``Limits/backendWaitSeconds``.
     private func firstRow(_ context: RequestContext) async -> ForwardedAnswer? {
         await withTaskGroup(of: ForwardedAnswer?.self) { group in
             group.addTask {

@@ -3,8 +3,8 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-// Writes: they join the current group commit and are answered when it is on disk. They never wait
-// for the network. A stop lets a commit end and answers it truly; 503 says that nothing was written.
+// Writes: they join the current group commit and are answered when it is on disk. They do not wait for the
+// network. A stop waits for a commit and sends its real answer; 503 means that nothing was written.
 extension TablesRoutes {
     func write(
         _ context: RequestContext, _ action: LocalWrite.Action,
@@ -23,7 +23,7 @@ extension TablesRoutes {
             guard asksFirst else { return commit(context, write, waits: waits, reply) }
             work.start {
                 switch await permission(context) {
-                case .taken:
+                case .allowed:
                     commit(context.moved(to: blockingExecutor.worker), write, waits: waits, reply)
                 case .refused(let refusal): reply(refusal)
                 case .unreadable: insertThrough(context, request, reply)
@@ -34,16 +34,16 @@ extension TablesRoutes {
 
     private func commit(_ context: RequestContext, _ write: LocalWrite, waits: Bool, _ reply: Reply)
     {
-        guard reply.beginsChange() else { return }
+        guard reply.tryBeginChange() else { return }
         context.tenant.store.submit(write) { outcome in
             if case .unknownWhilePartial = outcome, let id = context.target,
                 context.tenant.backendStatus.mayAsk
             {
                 // Nothing was written.
-                reply.changed(finished(outcome, context))
+                reply.endChange(answerOnStop: finished(outcome, context))
                 afterFetch(of: id, context, write, reply)
             } else if let item = outcome.item, waits {
-                reply.changed(finished(outcome, context))
+                reply.endChange(answerOnStop: finished(outcome, context))
                 writeThrough(context, outcome, item, reply)
             } else {
                 reply(finished(outcome, context))
@@ -51,8 +51,8 @@ extension TablesRoutes {
         }
     }
 
-    /// Takes the item from the backend, since its table is not copied yet, and tries again. Where the
-    /// backend says something else of the item, that is the answer.
+    /// Fetches the item from the backend, since its table is not copied yet, and commits the write again.
+    /// If the backend does not give the item, its answer is the client's.
     private func afterFetch(
         of id: ItemID, _ context: RequestContext, _ write: LocalWrite, _ reply: Reply
     ) {
@@ -61,18 +61,18 @@ extension TablesRoutes {
                 id, of: context.call.table, generation: context.call.generation)
             switch answer {
             case .refused(let response, let reason, let spoken)?:
-                // A page names the request that was made here, and not the client's.
+                // An HTML page names the request of this program instead of the client's.
                 let isPage = response.bytes?.first == UInt8(ascii: "<")
                 reply(passed(response, reason, spoken: isPage ? nil : spoken, context))
             case .unreachable(_, let wait)?: reply(offlineAnswer(context, wait))
             case .page?, .item?, .untranslatable?: reply(offlineAnswer(context, nil))
             case nil:
-                guard reply.beginsChange() else { return }
+                guard reply.tryBeginChange() else { return }
                 let outcome = await context.tenant.store.submit(write)
                 guard let item = outcome.item,
                     writesThrough(context.moved(to: blockingExecutor.worker))
                 else { return reply(finished(outcome, context)) }
-                reply.changed(finished(outcome, context))
+                reply.endChange(answerOnStop: finished(outcome, context))
                 writeThrough(context, outcome, item, reply)
             }
         }

@@ -8,7 +8,7 @@ import TablesProtocol
 struct TablesRoutes: Sendable {
     let tenants: TenantRegistry
     let defaultGeneration: Generation
-    /// The only tables there are; nil for any.
+    /// The only tables that are allowed; nil for any.
     let tables: Set<TableName>?
     let work: BackgroundWork
     let blockingExecutor: BlockingExecutor
@@ -18,8 +18,8 @@ struct TablesRoutes: Sendable {
     let forwardedHeaders: ForwardedHeaders
     let now: @Sendable () -> Instant
 
-    /// Answers a request that the guard let through.
-    /// - Parameter base: the path of a capability address, which links in the answer begin with.
+    /// Answers a request that the guard has passed.
+    /// - Parameter base: the path of the capability address, with which links in the answer begin.
     func handle(
         _ request: Request, _ actor: Actor = .client, base: String = ""
     ) -> Answer {
@@ -48,7 +48,7 @@ struct TablesRoutes: Sendable {
         return serve(call, answer, token, request, actor)
     }
 
-    /// Answers a call where it belongs.
+    /// Answers a call in the tenant of its token.
     private func serve(
         _ call: TableCall, _ form: TablesAnswer, _ token: Token?, _ request: Request,
         _ actor: Actor
@@ -76,8 +76,8 @@ struct TablesRoutes: Sendable {
         }
     }
 
-    /// Takes the application key that a first generation client sends, for the backend that asks for
-    /// it; what was refused without it is tried again.
+    /// Learns the application key that a first generation client sends. With a new key, operations that the
+    /// backend has refused without it are sent again.
     private func learnKey(_ request: Request) {
         let isRefused = tenants.anonymous.backendStatus.isSignedOut
         guard passThrough.applicationKey.learn(request.head.headerFields, isRefused: isRefused)
@@ -85,7 +85,7 @@ struct TablesRoutes: Sendable {
         tenants.nudge(.signedIn)
     }
 
-    /// Answers a request in the tenant that it belongs to.
+    /// Answers a request in the tenant of `context`.
     func answer(_ context: RequestContext, _ request: Request) -> Answer {
         if context.call.generation == .datasync,
             context.tenant.store.table(context.call.table, worker: context.worker)?.idKind
@@ -117,23 +117,23 @@ struct TablesRoutes: Sendable {
         }
     }
 
-    /// What the handlers of one request need.
+    /// The values that all handlers of one request share.
     struct RequestContext: Sendable {
         let call: TableCall
         let answer: TablesAnswer
         let tenant: Tenant
         /// The caller, for the history.
         let actor: Actor
-        /// The header fields of the client's own that go to the backend with it.
+        /// The client's header fields that are forwarded to the backend.
         let headers: HTTPFields
-        /// Whose reader may be used: that of the server's thread, of the blocking executor, or of a lane of
-        /// ``LongReads``.
+        /// The number of the reader that belongs to the current thread: a server thread, the blocking
+        /// executor, or a lane of ``LongReads``.
         var worker: Int
 
         /// The answer to an error.
         func error(_ error: TablesError) -> Response { answer.render(error: error) }
 
-        /// The same off the server's thread.
+        /// The same context for another thread.
         func moved(to worker: Int) -> RequestContext {
             var context = self
             context.worker = worker
@@ -151,8 +151,8 @@ struct TablesRoutes: Sendable {
         }
     }
 
-    /// Adds what every answer says: whether the backend can be reached, the item's state, and how
-    /// old the table's last pull is.
+    /// Adds the header fields of every answer: whether the backend can be reached, the item's state, and
+    /// the age of the table's last pull.
     func annotated(
         _ response: Response, _ context: RequestContext, hasAge: Bool = false,
         state: ItemState? = nil
@@ -160,12 +160,12 @@ struct TablesRoutes: Sendable {
         let table =
             hasAge ? context.tenant.store.table(context.call.table, worker: context.worker) : nil
         var response = response
-        // What the backend was asked about is signed once more when it has answered.
+        // A response may be annotated again after the backend was asked; then the fields are replaced.
         func set(_ name: HTTPField.Name, _ value: String) {
             if response.head.headerFields.contains(name) {
                 response.head.headerFields[name] = value
             } else {
-                // Half of what the setter takes.
+                // Appending takes half of the setter's time.
                 response.head.headerFields.append(HTTPField(name: name, value: value))
             }
         }
@@ -183,9 +183,9 @@ struct TablesRoutes: Sendable {
     }
 }
 
-// What a path can be asked. A preflight of another origin's page was answered by the guard before.
+// OPTIONS. The guard has answered the preflights of other origins before.
 extension TablesRoutes {
-    /// Answers OPTIONS: 200 with `Allow`, from the path alone. Neither store nor backend is asked.
+    /// Answers OPTIONS by the path alone, without store and backend: 200 with `Allow`.
     func options(_ request: Request) -> Response {
         let client = ClientFamily.detect(request, default: defaultGeneration)
         let answer = TablesAnswer(client: client)

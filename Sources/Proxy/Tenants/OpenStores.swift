@@ -1,57 +1,58 @@
 import SyncCore
 import TablesProtocol
 
-/// Which stores are open, and what is known of those that are not. Pure: the registry carries out what it
-/// says, and asks it under one lock.
+/// The open stores, and the index entries of the closed ones. A pure value: ``TenantRegistry`` opens and
+/// closes the stores, and keeps this value under one lock.
 struct OpenStores: Sendable {
     /// An open store.
     struct Slot: Sendable {
-        /// Without a use of its own.
+        /// The tenant without a lease.
         let tenant: Tenant
         let loop: EngineLoop
-        /// What the index says of it.
+        /// Its entry in the index.
         let entry: StoreIndex.Entry?
-        /// Requests, runs of a command and views that hold it.
+        /// The number of leases.
         var uses = 0
-        /// Its place in the order of use.
+        /// The number of its last use, in the order of all uses.
         var usedAt: Int
-        /// It is about to be closed: no use begins any more.
+        /// Whether it is being closed; then no use begins.
         var isClosing = false
     }
 
     /// A store that is closed.
     enum Closed: Sendable {
         case known(StoreIndex.Entry)
-        /// The index does not know it, or its file is another one than when it was closed.
+        /// The index has no entry for it, or its file has changed since the entry was made.
         case unexamined
     }
 
     private(set) var open: [String: Slot] = [:]
-    /// Identities whose store is being opened.
+    /// The identities whose store is being opened.
     private(set) var opening: Set<String> = []
     var closed: [String: Closed] = [:]
-    /// Closed ones that could not be opened when that was last tried.
+    /// The closed stores that could not be opened at the last attempt.
     private(set) var failed: Set<String> = []
-    /// What was said to all identities; under the same lock, so that no store opens or closes past it.
-    var forAll = SettingsForAll()
+    /// The settings that were changed for all identities. They are under the same lock, so that no store
+    /// opens or closes without them.
+    var settingsForAll = SettingsForAll()
     private var uses = 0
 
-    /// What a caller that wants a store has to do.
+    /// The result of ``claim(_:bound:hasTried:)``.
     enum Claim: Sendable {
-        /// It is open, and counted as in use.
+        /// The store is open; the use is counted.
         case open(Tenant)
-        /// It is the caller's to open; then ``opened(_:_:loop:)`` or ``failed(_:)`` follows.
+        /// The caller has to open it, and then call ``opened(_:loop:appliedNumber:)`` or ``didFail(_:)``.
         case begin
-        /// One that is idle has to be closed first, where there is one.
+        /// The caller has to close an idle store first, if there is one.
         case makeRoom
-        /// Another caller opens or closes it, or too many are in use.
+        /// The caller has to wait: another caller opens or closes it, or too many are in use.
         case wait
     }
 
-    /// Comes to a store.
+    /// Claims a store for a use.
     /// - Parameters:
-    ///   - bound: how many may be open, the anonymous one counted.
-    ///   - hasTried: no idle one could be closed just now.
+    ///   - bound: how many stores may be open, the anonymous one included.
+    ///   - hasTried: whether the caller has just found no idle store to close.
     mutating func claim(_ identity: String, bound: Int, hasTried: Bool) -> Claim {
         if let tenant = use(identity) { return .open(tenant) }
         if open[identity] != nil || opening.contains(identity) { return .wait }
@@ -61,20 +62,21 @@ struct OpenStores: Sendable {
         return .begin
     }
 
-    /// Open stores, those that are being opened and the anonymous one.
+    /// The number of stores that are open or being opened, the anonymous one included.
     var count: Int { open.count + opening.count + 1 }
 
-    /// Counts a use of a store that is open; nil where it is not.
-    /// - Parameter isLook: only looks at how it stands, which keeps it open no longer.
-    mutating func use(_ identity: String, isLook: Bool = false) -> Tenant? {
+    /// Counts a use of an open store; nil if it is not open.
+    /// - Parameter isInspection: whether the use only reads its state. Such a use does not make it more
+    ///   recently used.
+    mutating func use(_ identity: String, isInspection: Bool = false) -> Tenant? {
         guard let slot = open[identity], !slot.isClosing else { return nil }
         open[identity]?.uses += 1
-        if !isLook { touch(identity) }
+        if !isInspection { touch(identity) }
         return slot.tenant
     }
 
-    /// A use is over.
-    /// - Returns: whether a store may be closed now.
+    /// Ends a use.
+    /// - Returns: whether a store can be closed now.
     mutating func endUse(_ identity: String) -> Bool {
         open[identity]?.uses -= 1
         return open[identity]?.uses == 0 && count > Limits.openStores
@@ -85,11 +87,11 @@ struct OpenStores: Sendable {
         open[identity]?.usedAt = uses
     }
 
-    /// A store is open, and in use by the caller that opened it.
-    /// - Parameter heard: the number of what its engine took in of ``forAll``.
-    /// - Returns: false where there is more to be taken in first.
-    mutating func opened(_ tenant: Tenant, loop: EngineLoop, heard: Int) -> Bool {
-        guard heard == forAll.number else { return false }
+    /// Records that a store is open, and used by the caller that opened it.
+    /// - Parameter appliedNumber: the number of the ``settingsForAll`` that its engine has applied.
+    /// - Returns: false, with nothing recorded, if there are newer ones to apply first.
+    mutating func opened(_ tenant: Tenant, loop: EngineLoop, appliedNumber: Int) -> Bool {
+        guard appliedNumber == settingsForAll.number else { return false }
         let entry: StoreIndex.Entry? =
             if case .known(let entry) = closed[tenant.identity] { entry } else { nil }
         opening.remove(tenant.identity)
@@ -100,17 +102,17 @@ struct OpenStores: Sendable {
         return true
     }
 
-    /// A store could not be opened. One that could not be made is none.
+    /// Records that a store could not be opened. A new store that could not be made does not count as failed.
     mutating func didFail(_ identity: String) {
         opening.remove(identity)
         if closed[identity] != nil { failed.insert(identity) }
     }
 
-    /// The stores that may be closed now, the one that was not used for longest first: all that are not
-    /// in use, where there are too many.
-    /// - Parameter isOneComing: another one is to be opened.
-    func idle(isOneComing: Bool) -> [String] {
-        guard count + (isOneComing ? 1 : 0) > Limits.openStores else { return [] }
+    /// The stores that can be closed now, the least recently used first: all that are not in use, if more
+    /// than ``Limits/openStores`` are open.
+    /// - Parameter reservesOne: whether another store will be opened, and counts.
+    func idle(reservesOne: Bool) -> [String] {
+        guard count + (reservesOne ? 1 : 0) > Limits.openStores else { return [] }
         return open.filter { $0.value.uses == 0 && !$0.value.isClosing }
             .sorted { $0.value.usedAt < $1.value.usedAt }.map(\.key)
     }
@@ -122,22 +124,23 @@ struct OpenStores: Sendable {
         return slot
     }
 
-    /// A store stays open after all.
-    /// - Parameter heard: the number of what its engine took in of ``forAll``.
-    /// - Returns: false where there is more to be taken in first.
-    mutating func stayOpen(_ identity: String, heard: Int) -> Bool {
-        guard heard == forAll.number else { return false }
+    /// Records that a store stays open, since it could not be closed.
+    /// - Parameter appliedNumber: the number of the ``settingsForAll`` that its engine has applied.
+    /// - Returns: false, with nothing recorded, if there are newer ones to apply first.
+    mutating func stayOpen(_ identity: String, appliedNumber: Int) -> Bool {
+        guard appliedNumber == settingsForAll.number else { return false }
         open[identity]?.isClosing = false
         return true
     }
 
-    /// A store is closed.
+    /// Records that a store is closed.
     mutating func didClose(_ identity: String, _ closed: Closed) {
         open[identity] = nil
         self.closed[identity] = closed
     }
 
-    /// Takes the place of a store that is looked at for the index, unless it is open.
+    /// Begins to read a store for the index. Until the end it counts as being opened.
+    /// - Returns: false if the store is open, or its entry is known.
     mutating func beginExamination(_ identity: String) -> Bool {
         guard open[identity] == nil, !opening.contains(identity),
             case .unexamined = closed[identity]
@@ -146,7 +149,7 @@ struct OpenStores: Sendable {
         return true
     }
 
-    /// A store was looked at and closed again; nil where it could not be opened.
+    /// Records the entry of a store that was read and closed again; nil if it could not be opened.
     mutating func endExamination(_ identity: String, _ entry: StoreIndex.Entry?) {
         guard let entry else { return didFail(identity) }
         opening.remove(identity)
@@ -154,7 +157,7 @@ struct OpenStores: Sendable {
         closed[identity] = .known(entry)
     }
 
-    /// The closed stores with work that is due, the one with the oldest operation first.
+    /// The closed stores with due work, the one with the oldest operation first.
     func due(_ now: Instant) -> [String] {
         let waiting = closed.compactMap { identity, store -> (identity: String, at: Instant)? in
             guard case .known(let entry) = store, entry.summary.due.isDue(now) else { return nil }
@@ -163,7 +166,7 @@ struct OpenStores: Sendable {
         return waiting.sorted { ($0.at, $0.identity) < ($1.at, $1.identity) }.map(\.identity)
     }
 
-    /// What the closed stores hold together, and how many there are.
+    /// The totals of the closed stores.
     var closedTotal: ClosedTotal {
         var total = ClosedTotal()
         var sum = StoreSummary.empty
@@ -190,4 +193,33 @@ struct OpenStores: Sendable {
 
     /// All identities that have a store, by name.
     var identities: [String] { Set(open.keys).union(opening).union(closed.keys).sorted() }
+}
+
+/// The totals of the closed stores.
+struct ClosedTotal: Sendable, Hashable {
+    /// The sum of the known summaries; nil if there is none.
+    var sum: StoreSummary?
+    /// The number of stores in the sum that have not failed to open.
+    var known = 0
+    /// The number of stores that were not read since the start. They are not in the sum.
+    var unexamined = 0
+    /// The number of stores that could not be opened at the last attempt. They may be in the sum.
+    var failed = 0
+
+    /// Warnings for the operator. No user is named.
+    var warnings: [String] {
+        var warnings: [String] = []
+        if unexamined > 0 {
+            warnings.append(
+                "\(unexamined) store\(unexamined == 1 ? " was" : "s were") not looked at since the "
+                    + "start; the numbers leave \(unexamined == 1 ? "it" : "them") out.")
+        }
+        if failed > 0 {
+            warnings.append(
+                "\(failed) store\(failed == 1 ? "" : "s") could not be opened, so the changes in "
+                    + "\(failed == 1 ? "it" : "them") wait. `understudy doctor` says which and why."
+            )
+        }
+        return warnings
+    }
 }

@@ -2,7 +2,7 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-// What is said of, and to, identities whose stores are closed.
+// The identities whose stores are closed, and changes of settings for all identities.
 extension TenantRegistry {
     /// All identities that have a store, `anonymous` first.
     var identities: [String] { [Identity.anonymousKey] + stores.withLock { $0.identities } }
@@ -12,10 +12,10 @@ extension TenantRegistry {
         identity == Identity.anonymousKey || stores.withLock { $0.knows(identity) }
     }
 
-    /// What the closed stores hold together, and how many there are.
+    /// The totals of the closed stores.
     var closedStores: ClosedTotal { stores.withLock { $0 }.closedTotal }
 
-    /// What a person should know of the closed stores.
+    /// Warnings for the operator about the closed stores.
     var warnings: [String] { closedStores.warnings }
 
     /// Nudges the engines of all open stores.
@@ -26,8 +26,9 @@ extension TenantRegistry {
         }
     }
 
-    /// Changes the settings of every identity, each its own.
-    /// - Parameter change: refuses what is wrong of itself, whatever the settings are before.
+    /// Changes the settings of every identity.
+    /// - Parameter change: makes the new settings from the old ones. It throws for an invalid change,
+    ///   whatever the old settings are.
     func updateAll(
         _ change: @escaping @Sendable (SyncSettings) throws(Problem) -> SyncSettings
     ) async throws(Problem) {
@@ -35,7 +36,7 @@ extension TenantRegistry {
         await applyToAll(.settings { settings in (try? change(settings)) ?? settings })
     }
 
-    /// Switches the backend off or on for every identity.
+    /// Sets online or offline mode for every identity.
     func setModeOfAll(_ mode: EngineStatus.Mode) async {
         var end: Duration?
         if case .offline(let until?) = mode {
@@ -45,19 +46,19 @@ extension TenantRegistry {
         await applyToAll(.mode(mode, until: end))
     }
 
-    /// Tells every identity. Under one lock the change gets its number and goes into what is kept of the
-    /// closed stores. The engines of the open ones take it in then; one that is being opened or closed
-    /// takes it in before it counts as open or closed.
+    /// Applies a change to every identity. Under one lock the change gets its number and is added to the
+    /// memory of the closed stores. Then the engines of the open stores apply it. An engine whose store is
+    /// being opened or closed applies it before the store counts as open or closed.
     private func applyToAll(_ change: SettingsForAll.Change) async {
         let now = clock.uptime()
         let all = stores.withLock { stores in
-            stores.forAll.add(change)
+            stores.settingsForAll.add(change)
             tenantStates.withLock { tenantStates in
                 for identity in tenantStates.keys {
-                    tenantStates[identity]?.memory?.take(stores.forAll, now: now)
+                    tenantStates[identity]?.memory?.take(stores.settingsForAll, now: now)
                 }
             }
-            return stores.forAll
+            return stores.settingsForAll
         }
         for tenant in self.all {
             await tenant.engine.take(all)

@@ -2,10 +2,10 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-// What happens to stores without a request: engines run, work of closed stores that is due is sent, and
-// stores that the index does not know are read.
+// Work without a request: engines run, due work of closed stores is sent, and stores without an index entry
+// are read.
 extension TenantRegistry {
-    /// Runs the engines of the open stores and looks after the closed ones, until cancelled.
+    /// Runs the engines of the open stores and sends the due work of the closed ones, until cancelled.
     func run() async {
         isRunning.store(true, ordering: .releasing)
         anonymousLoop.start(anonymous.engine)
@@ -14,17 +14,17 @@ extension TenantRegistry {
         }
         await withDiscardingTaskGroup { group in
             group.addTask { await self.examineAll() }
-            group.addTask { await self.serveDue() }
+            group.addTask { await self.pushDueStores() }
         }
         isRunning.store(false, ordering: .releasing)
         for slot in stores.withLock({ Array($0.open.values) }) { await slot.loop.end() }
         await anonymousLoop.end()
     }
 
-    /// Puts everything away after ``run()`` ended.
+    /// Closes all stores and the index, after ``run()`` has ended.
     func close() async {
         for slot in stores.withLock({ Array($0.open.values) }) {
-            // Where the index cannot be written, the next start looks at the store.
+            // If the index cannot be written, the next start reads the store.
             await executor.value { [self] in _ = indexAndClose(slot.tenant.store, slot.entry) }
         }
         await executor.value { [self] in
@@ -33,8 +33,8 @@ extension TenantRegistry {
         }
     }
 
-    /// Looks, one after another, at the stores that the index does not know, or no longer. One that cannot
-    /// be opened stays as it is, and its user is told when they come.
+    /// Reads the stores without a valid index entry, one after another. A store that cannot be opened stays
+    /// unexamined, and the next request of its user is answered with the reason.
     private func examineAll() async {
         let unexamined = stores.withLock { stores in
             stores.closed.filter { if case .unexamined = $0.value { true } else { false } }.keys
@@ -54,30 +54,30 @@ extension TenantRegistry {
         }
     }
 
-    /// Sends what is due in closed stores, as long as the backend may be asked.
-    private func serveDue() async {
+    /// Sends the due work of closed stores, while the backend can be asked.
+    private func pushDueStores() async {
         while !Task.isCancelled {
             if anonymous.backendStatus.mayAsk {
                 await withDiscardingTaskGroup { group in
-                    // A few at a time, so that there is room for users who come meanwhile.
-                    for identity in due().prefix(Limits.dueStores) {
-                        group.addTask { await self.serve(identity) }
+                    // Only a few at a time, so that stores can be opened for requests meanwhile.
+                    for identity in due().prefix(Limits.concurrentDueStores) {
+                        group.addTask { await self.pushDue(identity) }
                     }
                 }
             }
-            await clock.sleep(until: clock.uptime() + .seconds(Limits.dueLookSeconds))
+            await clock.sleep(until: clock.uptime() + .seconds(Limits.duePollSeconds))
         }
     }
 
-    /// The identities with work that can be sent now, the oldest first: it is due, a token is here to
-    /// send it with, and neither the operator nor the backend said to wait.
+    /// The identities with work that can be sent now, the oldest operation first: it is due, there is a
+    /// token, and neither offline mode nor the backend's `Retry-After` forbids it.
     func due() -> [String] {
         let (now, uptime) = (clock.now(), clock.uptime())
         return stores.withLock { $0 }.due(now).filter { identity in
             let tenantState = tenantState(identity)
             guard tenantState.signIn.credential != .missing else { return false }
             if let servedAt = tenantState.servedAt,
-                uptime < servedAt + .seconds(Limits.dueAgainSeconds)
+                uptime < servedAt + .seconds(Limits.dueRetrySeconds)
             {
                 return false
             }
@@ -85,15 +85,15 @@ extension TenantRegistry {
         }
     }
 
-    private func serve(_ identity: String) async {
+    private func pushDue(_ identity: String) async {
         tenantStates.withLock { $0[identity]?.servedAt = clock.uptime() }
         guard let tenant = try? await open(identity, for: .due) else { return }
         guard await tenant.engine.settings.triggers.contains(.afterWrites) else { return }
-        // Where the clock was set back, the times in the store are over first.
+        // After the clock was set back, the times in the store are corrected first.
         await tenant.engine.detectClockJump()
         _ = await tenant.engine.push(isAsked: false)
         await tenant.refreshBackendStatus()
-        // The anonymous engine looks for the backend in the place of those that are closed.
+        // The anonymous engine probes the backend for the closed stores.
         if tenant.backendStatus.reach == .away { anonymous.engine.nudge(.unreachable) }
     }
 }

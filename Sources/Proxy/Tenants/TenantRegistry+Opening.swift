@@ -4,37 +4,35 @@ import TablesProtocol
 
 // Opening and closing stores.
 //
-// A store that is in use is never closed: each ``Tenant`` that is handed out holds a ``StoreLease``, and
-// an engine that has a run under way or about to begin does not retire. So there may be more than
-// ``Limits/openStores`` for a while, at most ``Limits/openStoresInUse``; a request that comes then
-// waits.
+// A store in use is never closed: each returned ``Tenant`` has a ``StoreLease``, and an engine with a run
+// that is running or about to begin does not retire. So more than ``Limits/openStores`` may be open for a
+// while, at most ``Limits/openStoresInUse``. Further requests wait.
 extension TenantRegistry {
-    /// What a store is opened for.
+    /// The purpose for which a store is opened.
     enum Purpose: Sendable {
         case request
-        /// Work that is due, for which no store in use is joined by another.
+        /// Due work. For it no more than ``Limits/openStores`` are opened.
         case due
     }
 
-    /// The tenant of an identity whose store is open; nil where it is not.
-    func tenant(_ identity: String, isLook: Bool = false) -> Tenant? {
+    /// The tenant of an identity; nil if its store is not open.
+    func tenant(_ identity: String, isInspection: Bool = false) -> Tenant? {
         if identity == Identity.anonymousKey { return anonymous }
-        return stores.withLock { $0.use(identity, isLook: isLook) }.map(inUse)
+        return stores.withLock { $0.use(identity, isInspection: isInspection) }.map(inUse)
     }
 
-    /// The tenants whose stores are open, `anonymous` first. To look at them keeps them open no longer.
+    /// The tenants whose stores are open, `anonymous` first. They do not become more recently used.
     var all: [Tenant] {
         let open = stores.withLock { $0.open.keys.sorted() }
-        return [anonymous] + open.compactMap { tenant($0, isLook: true) }
+        return [anonymous] + open.compactMap { tenant($0, isInspection: true) }
     }
 
-    /// The tenant of an identity; its store is opened, or made, where it is not open.
+    /// The tenant of an identity. Its store is opened, or made, if it is not open.
     ///
-    /// 1. One that is open is used.
-    /// 2. Where as many are open as may stay open, the one that was not used for longest is closed first.
-    /// 3. Where none is idle, another one is opened all the same, up to ``Limits/openStoresInUse``; work
-    ///    that is due waits instead. Beyond that the caller waits, and is told to come again.
-    /// - Throws: why the store cannot be opened, in a sentence for the answer.
+    /// 1. If ``Limits/openStores`` are open, the least recently used idle store is closed first.
+    /// 2. If none is idle, up to ``Limits/openStoresInUse`` are opened for requests. Due work waits instead.
+    /// 3. Beyond that limit the caller waits, at most ``Limits/storeWaitSeconds``.
+    /// - Throws: ``StartProblem`` with the reason in a sentence for the answer.
     func open(
         _ identity: String, for purpose: Purpose = .request
     ) async throws(StartProblem) -> Tenant {
@@ -53,7 +51,7 @@ extension TenantRegistry {
             switch claim {
             case .open(let tenant): return inUse(tenant)
             case .begin: return try await begin(identity)
-            case .makeRoom: hasTried = await !closeOne(isOneComing: true)
+            case .makeRoom: hasTried = await !closeOne(reservesOne: true)
             case .wait:
                 guard clock.uptime() < deadline, !Task.isCancelled else {
                     throw StartProblem("Too many stores are in use; come again in a moment.")
@@ -88,10 +86,12 @@ extension TenantRegistry {
                     throw error
                 }
             }
-            await takeLeftPolicies(tenant)
+            await applyMissedPolicies(tenant)
             let loop = EngineLoop()
-            await catchUp(tenant) { stores, heard in
-                guard stores.opened(tenant, loop: loop, heard: heard) else { return false }
+            await catchUp(tenant) { stores, appliedNumber in
+                guard stores.opened(tenant, loop: loop, appliedNumber: appliedNumber) else {
+                    return false
+                }
                 tenantStates.withLock { tenantStates in
                     tenantStates[identity]?.memory = nil
                     tenantStates[identity]?.isPrepared = true
@@ -106,20 +106,20 @@ extension TenantRegistry {
         }
     }
 
-    /// Lets a tenant's engine take in what was said to all identities, again while more comes.
-    /// - Parameter done: carries the tenant's next state out under the lock, given the number that the engine
-    ///   has taken in; false where that is not the last.
+    /// Applies the settings for all identities to a tenant's engine, again if newer ones were set meanwhile.
+    /// - Parameter done: records the tenant's next state under the lock. It gets the number that the engine
+    ///   has applied, and returns false if that is not the newest.
     private func catchUp(
         _ tenant: Tenant, _ done: (inout OpenStores, Int) -> Bool
     ) async {
         while true {
-            let all = stores.withLock { $0.forAll }
+            let all = stores.withLock { $0.settingsForAll }
             if await tenant.engine.take(all) { await tenant.refreshBackendStatus() }
             if stores.withLock({ done(&$0, all.number) }) { return }
         }
     }
 
-    /// A tenant with a use that was counted.
+    /// The tenant with a lease for a use that was counted.
     private func inUse(_ tenant: Tenant) -> Tenant {
         if tenant.identity == Identity.anonymousKey { return tenant }
         var tenant = tenant
@@ -131,62 +131,62 @@ extension TenantRegistry {
         return tenant
     }
 
-    /// Closes what may be closed, as long as too many stores are open.
+    /// Closes idle stores while more than ``Limits/openStores`` are open.
     func trim() async {
         guard !isTrimming.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        while await closeOne(isOneComing: false) {}
+        while await closeOne(reservesOne: false) {}
         isTrimming.store(false, ordering: .releasing)
     }
 
-    /// Closes the store that was not used for longest, of those that nothing uses.
-    /// - Returns: false where none could be closed.
-    func closeOne(isOneComing: Bool) async -> Bool {
-        let idle = stores.withLock { $0.idle(isOneComing: isOneComing) }
+    /// Closes the least recently used idle store.
+    /// - Returns: false if none could be closed.
+    func closeOne(reservesOne: Bool) async -> Bool {
+        let idle = stores.withLock { $0.idle(reservesOne: reservesOne) }
         for identity in idle {
             if await close(identity) { return true }
         }
         return false
     }
 
-    /// Closes a store that nothing uses: its engine retires, its files are closed, and what must be known of
-    /// it is in the index.
-    /// - Returns: false where it stays open: it is in use, or the index cannot be written.
+    /// Closes an idle store: its engine retires, its summary is written to the index, and its files are
+    /// closed.
+    /// - Returns: false if it stays open: it is in use, or the index cannot be written.
     private func close(_ identity: String) async -> Bool {
         guard let slot = stores.withLock({ $0.beginClosing(identity) }) else { return false }
         let tenant = slot.tenant
         guard var memory = await tenant.engine.retire(isAsked: !slot.loop.isRunning) else {
-            await catchUp(tenant) { $0.stayOpen(identity, heard: $1) }
+            await catchUp(tenant) { $0.stayOpen(identity, appliedNumber: $1) }
             return false
         }
         await slot.loop.end()
         let entry = await executor.value { [self] in indexAndClose(tenant.store, slot.entry) }
         guard let entry else {
             await tenant.engine.resume()
-            await catchUp(tenant) { $0.stayOpen(identity, heard: $1) }
+            await catchUp(tenant) { $0.stayOpen(identity, appliedNumber: $1) }
             if isRunning.load(ordering: .acquiring) { slot.loop.restart(tenant.engine) }
             return false
         }
         stores.withLock { stores in
-            memory.take(stores.forAll, now: clock.uptime())
+            memory.take(stores.settingsForAll, now: clock.uptime())
             tenantStates.withLock { $0[identity]?.memory = memory }
             stores.didClose(identity, .known(entry))
         }
         return true
     }
 
-    /// Writes into the index what must be known of a store, and closes it; blocks:
+    /// Writes the entry of a store to the index, and closes the store; blocks:
     ///
-    /// 1. Where the index says something else, it gets an entry without a file, which no start trusts.
+    /// 1. If the summary has changed, the index gets an entry without a file, which no start trusts.
     /// 2. The store is closed.
-    /// 3. The entry names the file as it is now.
+    /// 3. The entry gets the file as it is now.
     /// - Parameters:
-    ///   - entry: what the index says of it.
-    ///   - look: what the system says of the file at a path.
-    /// - Returns: nil where the first step fails: then the store stays open, since a later start would
-    ///   trust what the index says.
+    ///   - entry: the entry in the index; nil if there is none.
+    ///   - fileState: the inode, size and time of change of the file at a path.
+    /// - Returns: nil if step 1 fails. Then the store stays open, since a later start would trust the old
+    ///   entry.
     func indexAndClose(
         _ store: Store, _ entry: StoreIndex.Entry?,
-        look: (String) -> StoreFile? = Files.storeFile
+        fileState: (String) -> StoreFile? = Files.storeFile
     ) -> StoreIndex.Entry? {
         do throws(StoreError) {
             var written = StoreIndex.Entry(summary: try store.summary(), file: nil)
@@ -195,12 +195,11 @@ extension TenantRegistry {
             } else {
                 try index.put(written, of: store.identity)
             }
-            // What is not closed by it is closed with the last reference to the store; its file may
-            // change then.
+            // If this fails, the files are closed with the last reference to the store, and may change then.
             let isClosed = (try? store.close()) != nil
             var named = written
-            named.file = isClosed ? look(store.path) : nil
-            // Where it cannot be written, the next start looks at the store.
+            named.file = isClosed ? fileState(store.path) : nil
+            // If the entry cannot be written, the next start reads the store.
             guard named != written, (try? index.put(named, of: store.identity)) != nil else {
                 return written
             }
@@ -212,7 +211,7 @@ extension TenantRegistry {
 }
 
 extension BlockingExecutor {
-    /// Runs `body` in its turn, and returns what it gives.
+    /// Runs `body` after all earlier ones, and returns its result.
     func value<Value: Sendable>(
         _ body: @escaping @Sendable () -> Value
     ) async -> Value {

@@ -1,35 +1,34 @@
 import SyncCore
 import TablesProtocol
 
-// Policies of tables are kept in the stores. What holds for all is said in each of them, and the anonymous
-// store has what an identity takes in that was not there, or could not be opened, when it was said.
+// The policies of tables are in the stores. A policy for all identities is written to each store. A store
+// that is new, or could not be opened then, gets the policies of the anonymous store later.
 extension TenantRegistry {
-    /// Changes policies of tables in the stores of all users: they are opened one after another. Change
-    /// those of the anonymous one before. An identity that comes meanwhile begins with these, or is among
-    /// the others.
-    /// - Returns: how many stores could not be changed. They take the change in when they are opened.
-    /// - Throws: why that cannot be kept for them.
-    func updateUsersTables(_ said: [PolicySetting]) async throws(StoreError) -> Int {
+    /// Changes policies of tables in the stores of all users, which are opened one after another. The
+    /// policies of the anonymous store must be changed before: a new identity starts with those.
+    /// - Returns: how many stores could not be changed. They get the change when they are opened.
+    /// - Throws: why the index cannot record the change for them.
+    func updateUsersTables(_ settings: [PolicySetting]) async throws(StoreError) -> Int {
         var left: [String] = []
         for identity in identities.dropFirst() {
             do {
                 let tenant = try await open(identity)
-                for one in said {
-                    _ = try await tenant.store.updateTable(one.table, one.policies.apply)
+                for setting in settings {
+                    _ = try await tenant.store.updateTable(setting.table, setting.policies.apply)
                 }
             } catch {
                 left.append(identity)
             }
         }
         if left.isEmpty { return 0 }
-        let (tables, identities) = (said.map(\.table), left)
+        let (tables, identities) = (settings.map(\.table), left)
         try await executor.value { [index] () -> Result<Void, StoreError> in
             Result { () throws(StoreError) in try index.leave(tables, to: identities) }
         }.get()
         return left.count
     }
 
-    /// A new tenant begins with what the operator said of the anonymous one's tables.
+    /// Copies the anonymous store's policies of tables to a new tenant.
     func adoptPolicies(_ tenant: Tenant) async {
         for table in (try? await anonymous.store.tables()) ?? [] where !table.isPublic {
             let policies = TablePolicies(of: table)
@@ -38,10 +37,9 @@ extension TenantRegistry {
         }
     }
 
-    /// Lets a tenant take in the changes of policies for all that its store could not take when they were
-    /// made: the tables get the policies that they have in the anonymous store. Where that fails, the next
-    /// opening tries again.
-    func takeLeftPolicies(_ tenant: Tenant) async {
+    /// Applies changes of policies that the tenant's store has missed: the tables get the policies that
+    /// they have in the anonymous store. If that fails, the next opening tries again.
+    func applyMissedPolicies(_ tenant: Tenant) async {
         let left = await executor.value { [index] in (try? index.left(to: tenant.identity)) ?? [] }
         guard !left.isEmpty, let tables = try? await anonymous.store.tables() else { return }
         for table in tables where left.contains(table.name) {

@@ -4,42 +4,41 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// Every identity's tenant. A request is led to one of them and sees nothing of the others.
+/// The tenants of all identities. A request is answered by one of them, without access to the others.
 ///
-/// A store opens when its user comes: with a request, with work that is due, or when the operator looks
-/// at it. ``Limits/openStores`` stay open; beyond that the one that was not used for longest is closed
-/// as soon as nothing uses it (`TenantRegistry+Opening.swift`). What must be known of the others is in
-/// the index.
+/// A store is opened for a request, for due work, or for the operator. ``Limits/openStores`` stay open.
+/// Beyond that the least recently used one is closed as soon as it is not in use
+/// (`TenantRegistry+Opening.swift`). The summaries of the closed stores are in the index.
 final class TenantRegistry: Sendable {
-    /// How tenants are made.
+    /// Functions that make tenants.
     struct Factory: Sendable {
-        /// Makes what is kept of an identity while the process lives.
+        /// Makes the state of an identity.
         let tenantState: @Sendable (String) -> TenantState
-        /// Opens the store of an identity, and makes the engine over it; blocks.
+        /// Opens the store of an identity, and makes its engine; blocks.
         let tenant: @Sendable (String, TenantState, EngineMemory?) throws(StartProblem) -> Tenant
-        /// Told of a tenant that was opened: leads its events on.
+        /// Forwards the events of a tenant that was opened.
         let opened: @Sendable (Tenant) -> Void
-        /// Writes what the start says of tables into a store.
+        /// Writes the configured policies of tables to a store.
         let prepare: @Sendable (Tenant) async throws(StartProblem) -> Void
     }
 
     let stores: Mutex<OpenStores>
     let tenantStates = Mutex<[String: TenantState]>([:])
-    /// Whether engines run, which those of a command without a server do not.
+    /// Whether the engines run. They do not for a command without a server.
     let isRunning = Atomic(false)
     let isTrimming = Atomic(false)
     let tokens: KnownTokens
-    /// Where what is known of tokens is written.
+    /// Writes the file of ``tokens``.
     private let tokenExecutor: BlockingExecutor
-    /// Opens and closes stores, one after another: a store has one owner.
+    /// Opens and closes stores, one after another.
     let executor = BlockingExecutor(worker: 0)
     let index: StoreIndex
     let factory: Factory
     let work: BackgroundWork
     let clock: SystemClock
-    /// How long a token is taken that the backend does not confirm.
+    /// Seconds for which a token is accepted that the backend does not confirm.
     private let graceSeconds: Int64
-    /// When the backend was last asked about tokens in use.
+    /// The time of the last verification of each token in use.
     private let recheckedAt = Mutex<[String: Instant]>([:])
     /// The tenant of requests without a credential, and of public tables.
     let anonymous: Tenant
@@ -48,7 +47,7 @@ final class TenantRegistry: Sendable {
     /// Makes the registry.
     /// - Parameters:
     ///   - anonymous: the tenant of requests without a credential.
-    ///   - others: the identities that have a store, with what the index says of them.
+    ///   - others: the other identities that have a store, with their index entries.
     init(
         anonymous: Tenant, others: [String: OpenStores.Closed], index: StoreIndex,
         tokens: KnownTokens,
@@ -69,7 +68,7 @@ final class TenantRegistry: Sendable {
         self.stores = Mutex(stores)
     }
 
-    /// What is kept of an identity.
+    /// The state of an identity; made if there is none.
     func tenantState(_ identity: String) -> TenantState {
         tenantStates.withLock { tenantStates in
             if let tenantState = tenantStates[identity] { return tenantState }
@@ -79,39 +78,38 @@ final class TenantRegistry: Sendable {
         }
     }
 
-    /// The generation that the backend is known to be; nil until one of the engines found out.
+    /// The backend's generation; nil while no engine knows it.
     var backendGeneration: Generation? {
         anonymous.backendStatus.generation
             ?? tenantStates.withLock { $0.values.lazy.compactMap(\.backendStatus.generation).first }
     }
 
-    /// Where a request belongs.
+    /// The result of ``resolve(_:_:worker:)``.
     enum Resolution {
         case tenant(Tenant, TokenConfirmation)
-        /// To the tenant of an identity whose store is closed.
+        /// An identity whose store is closed.
         case closed(String, Token, TokenConfirmation)
-        /// Its token names no identity yet.
+        /// The token has not been verified.
         case unknown(Token)
-        /// Its token named an identity; the backend has to be asked whether it still does. Where the
-        /// backend is away, it does until then.
+        /// The token of an identity has to be verified again. If the backend cannot be reached, it is valid
+        /// until then.
         case doubtful(Token, String, until: Instant)
-        /// Its token is no longer good.
+        /// The token is not valid.
         case ended
     }
 
-    /// What the answer to a request with a good token adds.
+    /// How a valid token was confirmed.
     struct TokenConfirmation: Sendable, Hashable {
-        /// The backend could not confirm the token; it is good until then.
+        /// If the backend could not confirm the token: until when it is valid.
         var unconfirmed: Instant?
-        /// The token that the backend is to be asked about beside the answer.
+        /// A token to verify again in the background.
         var check: Token?
     }
 
-    /// Where a request for a table belongs:
-    /// 1. without a token, or for a public table, to the anonymous tenant;
-    /// 2. with a token that the backend has confirmed and that is good, to its owner's
-    ///    (``TokenStanding``);
-    /// 3. otherwise nowhere: the backend has to be asked, unless the token's time is over.
+    /// Finds the tenant of a request for a table:
+    /// 1. without a token, or for a public table: the anonymous one;
+    /// 2. with a confirmed and valid token (``TokenStanding``): that of its owner;
+    /// 3. otherwise none: the token has to be verified, unless it has expired.
     func resolve(_ token: Token?, _ table: TableName, worker: Int) -> Resolution {
         guard let token, anonymous.store.table(table, worker: worker)?.isPublic != true else {
             return .tenant(anonymous, TokenConfirmation())
@@ -137,12 +135,12 @@ final class TenantRegistry: Sendable {
         }
     }
 
-    /// Until when a token is accepted that the backend cannot confirm now; nil where the backend can, and
-    /// for a token that belongs to no identity. Ask when the answer is given: the backend may have gone
-    /// since the request came.
+    /// Until when a token is valid that the backend cannot confirm now; nil if the backend can, and for a
+    /// token without an identity. Call it when the answer is given: the state may have changed since the
+    /// request.
     ///
-    /// The anonymous engine and the identity's own learn of it at different moments. Where either says
-    /// that the backend is away, the answer says so.
+    /// The anonymous engine and that of the identity notice a lost backend at different times. One of them is
+    /// enough.
     func unconfirmed(_ token: Token) -> Instant? {
         guard let (known, _) = tokens.find(token), !known.isSignedOut else { return nil }
         let identity = known.identity.key
@@ -158,17 +156,17 @@ final class TenantRegistry: Sendable {
         return .tenant(tenant, confirmation)
     }
 
-    /// Whether the backend can be reached, as far as the identity's engine and the anonymous one know.
+    /// Whether the backend can be reached, by the identity's engine and the anonymous one.
     private func reach(_ identity: String) -> BackendStatusCache.Reach {
         guard let backendStatus = tenantStates.withLock({ $0[identity]?.backendStatus }) else {
             return anonymous.backendStatus.reach
         }
         if backendStatus.isOnline { return .reachable }
-        // Of an engine without its token `reachable` is no news.
+        // `reachable` of an engine without a token proves nothing.
         return backendStatus.reach == .away ? .away : anonymous.backendStatus.reach
     }
 
-    /// Whether the backend is to be asked about a token now. Of many requests with it one asks.
+    /// Whether a token shall be verified now. Of several requests with it, one gets true.
     func shouldRecheck(_ token: Token) -> Bool {
         let now = clock.now()
         let due = now.adding(seconds: -Limits.tokenRetrySeconds)
@@ -180,15 +178,15 @@ final class TenantRegistry: Sendable {
         }
     }
 
-    /// Records that the backend takes a token which is known already.
+    /// Records that the backend accepts a known token.
     func confirmed(_ token: Token) async {
         guard let owner = tokens.owner(of: token) else { return }
         tokens.learn(token, of: owner)
         _ = await keepTokens()
     }
 
-    /// Records that the backend refuses a token, or that its time is over: it names no identity any
-    /// more. Where that cannot be kept, it holds until the process ends.
+    /// Removes a token that the backend refuses or that has expired. If that cannot be written, it holds
+    /// until the process ends.
     func refused(_ token: Token) async {
         let owner = tokens.owner(of: token)
         tokens.end(token)
@@ -196,41 +194,41 @@ final class TenantRegistry: Sendable {
         _ = await keepTokens()
     }
 
-    /// Records that the backend has confirmed a token: its owner gets a tenant, and the tenant's engine
-    /// sends the token.
+    /// Records a token that the backend has accepted, and adds it to the tokens of its owner's engine.
     /// - Parameters:
-    ///   - byLogin: it came with a login's answer.
-    ///   - userID: what a login's answer calls the user.
+    ///   - byLogin: whether it came with a login's answer.
+    ///   - userID: the user's id in a login's answer.
     ///   - earlier: the token that this one renews.
-    /// - Throws: the reason why the tenant cannot be opened.
+    /// - Returns: the tenant of its owner, which may be new.
+    /// - Throws: ``StartProblem`` if the tenant cannot be opened, or the token cannot be written.
     func verified(
         _ token: Token, byLogin: Bool = false, userID: String? = nil,
         renewing earlier: Token? = nil
     ) async throws(StartProblem) -> Tenant {
-        // A renewed token that says nothing of its owner belongs to whom the earlier one did.
-        let saysNothing = token.claims == nil && userID == nil
-        let renewed = saysNothing ? earlier.flatMap(tokens.owner(of:)) : nil
+        // A renewed token that does not name its owner has the owner of the earlier one.
+        let isUnnamed = token.claims == nil && userID == nil
+        let renewed = isUnnamed ? earlier.flatMap(tokens.owner(of:)) : nil
         let identity = renewed ?? Identity(token, userID: userID)
         let tenant = try await open(identity.key)
         tokens.learn(token, of: identity, byLogin: byLogin)
         tenant.signedIn(token, isFresh: true)
-        // Where sign-ins are remembered, this one is as well before its client gets the answer.
+        // A remembered sign-in is on disk before the client gets the answer.
         if let failure = await keepTokens() { throw StartProblem("\(failure)") }
         return tenant
     }
 
-    /// Records that a user has signed out: all tokens of the user end, and what waits in the queue waits
-    /// for a sign-in. Where that cannot be kept, it holds until the process ends.
+    /// Removes all tokens of a user who has signed out. The user's queue waits for a sign-in. If that
+    /// cannot be written, it holds until the process ends.
     func signedOut(_ token: Token) async {
         guard let owner = tokens.owner(of: token) else { return }
         tokens.signOut(owner)
-        tenantState(owner.key).signIn.drop()
+        tenantState(owner.key).signIn.removeTokens()
         _ = await keepTokens()
     }
 
-    /// Returns when what is known of tokens is on disk, and what was handed to the executor before is done.
-    /// Those that come at once share a write.
-    /// - Returns: the reason where it cannot be kept; it holds all the same until the process ends.
+    /// Returns when ``tokens`` is on disk, and all earlier work of the executor is done. Concurrent callers
+    /// share a write.
+    /// - Returns: why it cannot be written; the changes then hold until the process ends. Nil on success.
     func keepTokens() async -> FileFailure? {
         await tokenExecutor.value { [tokens] () -> FileFailure? in
             do throws(FileFailure) {
@@ -244,7 +242,7 @@ final class TenantRegistry: Sendable {
 }
 
 extension TenantRegistry {
-    /// Writes to each store, to see whether it can take a durable write.
+    /// Makes a durable test write to each open store.
     func proveWritable() async -> Readiness.Finding {
         var finding = Readiness.Finding()
         for tenant in all {

@@ -5,7 +5,7 @@ import HTTPTypes
 import Proxy
 import TablesProtocol
 
-/// The options of the commands that talk to a running Understudy, or look into its store.
+/// The options of the commands that use the operator API.
 struct ClientOptions: ParsableArguments {
     @Option(help: "The data folder of the Understudy to talk to. (default: in ~/.local/share)")
     var data: String?
@@ -19,7 +19,8 @@ struct ClientOptions: ParsableArguments {
     @Flag(help: "Print JSON: the answer of the operator API as it is.")
     var json = false
 
-    /// Where settings come from.
+    /// The sources of settings.
+    /// - Parameter more: further flags by name.
     func sources(_ more: [String: [String]] = [:]) throws(StartProblem) -> Sources {
         let environment = ThisProcess.environment
         let flags = [Settings.data.name: data.map { [$0] } ?? []].merging(more) { $1 }
@@ -28,7 +29,7 @@ struct ClientOptions: ParsableArguments {
             file: try ConfigurationFile.load(flag: config, environment: environment))
     }
 
-    /// The folder that is meant.
+    /// The data folder of the options and settings.
     func folder() throws(StartProblem) -> DataFolder {
         do {
             if let folder = try sources().value(Settings.data) { return folder }
@@ -43,7 +44,7 @@ struct ClientOptions: ParsableArguments {
             name: "understudy", environment: ThisProcess.environment)
     }
 
-    /// Talks to the running Understudy, whatever happens after.
+    /// Calls `body` with a client of the running Understudy; throws if none runs.
     func withOperator<Value: Sendable>(
         _ body: (OperatorClient) async throws -> Value
     ) async throws -> Value {
@@ -56,7 +57,7 @@ struct ClientOptions: ParsableArguments {
         return value
     }
 
-    /// Talks to the running Understudy, or looks into the store when none runs.
+    /// Calls `body` with a client of the running Understudy, or of ``OfflineAdmin`` if none runs.
     func withOperatorOrStore<Value: Sendable>(
         _ body: (OperatorClient) async throws -> Value
     ) async throws -> Value {
@@ -72,10 +73,10 @@ struct ClientOptions: ParsableArguments {
         }
     }
 
-    /// Talks to the running Understudy; nil when none runs.
+    /// Calls `body` with a client of the running Understudy; nil if none runs.
     ///
-    /// The way is the folder's socket, never a port: a port is free for any user of this machine
-    /// after a crash, and what listens there would be handed the token.
+    /// The client connects to the folder's socket, never to a port. After a crash any user of this machine
+    /// can listen on the port, and would get the token.
     private func withRunning<Value: Sendable>(
         _ folder: DataFolder, _ body: (OperatorClient) async throws -> Value
     ) async throws -> Value? {
@@ -83,20 +84,20 @@ struct ClientOptions: ParsableArguments {
         try folder.refuseForeignSocket()
         let address: String?
         let token: String?
-        let place: SocketPath
+        let socket: SocketPath
         do {
             (address, token) = (try folder.address(), try folder.token())
-            place = try folder.socketPath()
+            socket = try folder.socketPath()
         } catch {
             throw StartProblem("\(error)", .error)
         }
-        defer { place.close() }
+        defer { socket.close() }
         guard let address, let token else { return nil }
         let transport: CurlTransport
         do {
             transport = try CurlTransport(
                 ClientConfiguration(
-                    requestTimeout: .seconds(Limits.commandSeconds), unixSocket: place.path))
+                    requestTimeout: .seconds(Limits.commandSeconds), unixSocket: socket.path))
         } catch {
             throw StartProblem(error.message, .error)
         }
@@ -117,7 +118,7 @@ struct ClientOptions: ParsableArguments {
         }
     }
 
-    /// The tables that clients of the running Understudy have read and no sync has copied yet; nil when
+    /// The tables that clients of the running Understudy have read, and that no sync has pulled; nil if
     /// none runs.
     func wantedTables() async throws -> [TableName]? {
         try await withRunning(try folder()) { client in
@@ -128,7 +129,7 @@ struct ClientOptions: ParsableArguments {
         }
     }
 
-    /// Whether a process answers at the folder's socket; a file that a crash left refuses.
+    /// Whether a process answers at the folder's socket. The file of a crashed process refuses connections.
     private static func answers(_ transport: CurlTransport, _ authority: String) async -> Bool {
         let head = HTTPRequest(
             method: .get, scheme: "http", authority: authority, path: "/-/livez")
@@ -136,12 +137,12 @@ struct ClientOptions: ParsableArguments {
             _ = try await transport.send(Request(head: head))
             return true
         } catch {
-            // A server that takes the request but does not answer in time is there.
+            // A server that has accepted the request runs, even if it does not answer in time.
             return error.reach == .maybeSent
         }
     }
 
-    /// Prints an answer: as it is, or in words.
+    /// Prints an answer as JSON, or as the lines of `words`.
     func show(_ answer: JSONValue, _ words: (JSONValue) -> [String]) {
         if json {
             ThisProcess.print(json: answer.text)
@@ -151,13 +152,13 @@ struct ClientOptions: ParsableArguments {
     }
 }
 
-/// The option of commands that give something up for good.
+/// The option of commands whose effect cannot be undone.
 struct Confirmation: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Do it without asking.")
     var yes = false
 
-    /// Asks whether to go on. Without a person at the terminal the answer must have been given.
-    /// - Parameter question: what is about to happen, without a question mark.
+    /// Asks for a confirmation. Throws without one, and if there is neither a terminal nor `--yes`.
+    /// - Parameter question: the effect as a sentence without its full stop.
     func confirm(_ question: String) throws {
         if yes { return }
         guard ThisProcess.canAsk else {
@@ -179,6 +180,6 @@ struct PageOptions: ParsableArguments {
     @Option(help: "Where the list before ended.")
     var after: String?
 
-    /// As the operator API takes them.
+    /// The options as query pairs of the operator API.
     var query: [(String, String?)] { [("limit", String(limit)), ("after", after)] }
 }

@@ -30,16 +30,16 @@ struct ConfigShow: AsyncParsableCommand {
             ("settings", .array(ServeSetting.all.map { Self.json($0, sources) })))
         options.show(answer) { TerminalText.settings($0, origin: origin) }
         for setting in ServeSetting.all {
-            for said in sources.said(setting) where !setting.accepts(said.text) {
+            for statement in sources.statements(setting) where !setting.accepts(statement.text) {
                 throw ConfigurationProblem(
-                    place: said.place, value: said.text, allowed: setting.allowed
+                    place: statement.place, value: statement.text, allowed: setting.allowed
                 ).startProblem
             }
         }
     }
 
     private static func json(_ setting: ServeSetting, _ sources: Sources) -> JSONValue {
-        let said = sources.said(setting)
+        let said = sources.statements(setting)
         return .members(
             ("name", .string(setting.name)), ("values", .array(said.map { .string($0.text) })),
             ("origins", .array(said.map { .string($0.place) })),
@@ -77,7 +77,7 @@ struct ConfigInit: AsyncParsableCommand {
         ThisProcess.say("\(path) is written; every setting in it is a comment so far.")
     }
 
-    /// The file: every setting with what it is for, what it may say and what holds without it.
+    /// The text of the file: every setting with its purpose, its allowed values and its default.
     static var text: String {
         var lines = [
             "# Understudy. Lines are name = value; a line that begins with # says nothing. The",

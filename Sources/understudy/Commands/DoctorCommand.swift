@@ -24,12 +24,12 @@ struct DoctorCommand: AsyncParsableCommand {
         if findings.contains(where: { $0.state == .problem }) { throw ExitStatus.error }
     }
 
-    /// What there is to say.
+    /// The findings for the options.
     static func findings(
         _ options: ClientOptions, backend: String? = nil
     ) async throws -> [Finding] {
         let sources = try options.sources([Settings.backend.name: backend.map { [$0] } ?? []])
-        // A folder that cannot be trusted is a finding of its own, and no reason to look no further.
+        // A folder that cannot be trusted is a finding of its own, and does not stop the other checks.
         let wanted = (try? await options.wantedTables()) ?? nil
         return await Doctor(
             sources: sources, folder: try options.folder(), isRunning: wanted != nil,
@@ -108,27 +108,27 @@ struct Support: AsyncParsableCommand {
     }
 }
 
-/// Takes out of a support bundle what is private.
+/// Removes private data from a support bundle.
 struct Redaction: Sendable {
-    /// The keys of users, which become numbers.
+    /// The keys of users, which are replaced by numbers.
     let identities: [String]
-    /// The home folder, whose name is often a person's.
+    /// The home folder, which is often named after a person.
     let home: String?
 
-    /// Members of an operation that say nothing of its contents.
+    /// The members of an operation without values of its row.
     private static let harmless: Set<String> = [
         "id", "seq", "table", "kind", "state", "reason", "revision", "attempts", "maybeApplied",
         "createdAt", "firstAttemptAt", "lastAttemptAt", "nextAttemptAt", "closedAt", "lastStatus",
         "changedColumns",
     ]
 
-    /// An operation without its item.
+    /// An operation without values of its row.
     static func operation(_ operation: JSONValue) -> JSONValue {
         guard case .object(let members) = operation else { return .null }
         return .object(members.filter { harmless.contains($0.name) })
     }
 
-    /// A value as text, with users and the home folder replaced wherever they stand.
+    /// A value as text, with all users and the home folder replaced.
     func text(_ value: JSONValue) -> String { replacing(value).text }
 
     private func replacing(_ value: JSONValue) -> JSONValue {

@@ -15,7 +15,7 @@ struct Export: AsyncParsableCommand {
             are not in it; the contents of rows are.
             """)
 
-    /// What can be written.
+    /// A part of an export.
     enum Part: String, ExpressibleByArgument, CaseIterable {
         case rows, queue, history
     }
@@ -66,7 +66,7 @@ struct Exporter {
     private(set) var counts = Counts()
     private var bar = ProgressBar()
 
-    /// What was written.
+    /// The numbers of written lines.
     struct Counts: Sendable {
         var items = 0
         var operations = 0
@@ -78,7 +78,7 @@ struct Exporter {
         self.client = client
         self.file = file
         self.parts = parts
-        // A bar between the lines of the export would spoil both.
+        // On standard output a progress bar would be mixed with the lines.
         bar = ProgressBar(isShown: file != nil && ThisProcess.isInteractive)
     }
 
@@ -99,8 +99,8 @@ struct Exporter {
         return counts
     }
 
-    /// The rows of each table in the order of their ids, from one id on to the next, so that rows
-    /// which come or go meanwhile move no other.
+    /// Writes the rows of each table in the order of their ids. Each page begins after the last id, so that
+    /// rows which are added or deleted meanwhile move no other row.
     private mutating func rows() async throws {
         for table in try await client.get("/tables")["items"]?.array ?? [] {
             guard let name = table["name"]?.string else { continue }

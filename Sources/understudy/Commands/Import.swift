@@ -42,7 +42,7 @@ struct Import: AsyncParsableCommand {
         }
         let result = try await options.withOperatorOrStore { client in
             var importer = Importer(client: client)
-            // History first, so that what the changes leave there stands before it.
+            // History first, so that the entries of the changes are newer.
             try await importer.send("history", export.history)
             try await importer.send("changes", export.changes)
             return importer.result
@@ -79,24 +79,24 @@ private struct Importer {
         }
     }
 
-    /// What became of everything that was sent.
+    /// The result of all requests so far.
     var result: JSONValue {
         .object(
             Self.names.map { .init($0, .number(counts[$0] ?? 0)) }
                 + [.init("problems", .array(problems))])
     }
 
-    /// How many elements fit into one request: at least one.
+    /// How many elements fit in one request; at least one.
     private static func batch(_ rest: ArraySlice<JSONValue>) -> Int {
         var bytes = 0
         let fitting = rest.prefix(Proxy.Limits.importedOperations).prefix { element in
             bytes += element.text.utf8.count
-            return bytes <= Limits.importedBytes
+            return bytes <= Limits.importRequestBytes
         }
         return max(fitting.count, 1)
     }
 
-    /// A problem with its place in the whole list.
+    /// A problem with its index in the whole list.
     private static func moved(_ problem: JSONValue, by count: Int) -> JSONValue {
         .members(
             ("list", problem["list"] ?? .null),
@@ -105,15 +105,16 @@ private struct Importer {
     }
 }
 
-/// What a file that `understudy export` wrote has for another store, as `POST /import` takes it.
+/// The content of a file that `understudy export` wrote, as the lists of `POST /import`.
 struct ExportFile: Sendable {
-    /// The rows as inserts, where they are wanted, then the open operations in their order.
+    /// The rows as inserts, if requested, then the open operations in their order.
     private(set) var changes: [JSONValue] = []
     /// The history, the latest first.
     private(set) var history: [JSONValue] = []
 
-    /// Reads the file to its end; one that breaks off is refused.
-    /// - Throws: ``StartProblem`` with the sentence that says why.
+    /// Reads the file.
+    /// - Parameter rows: whether rows become inserts.
+    /// - Throws: ``StartProblem`` if the file is invalid or incomplete.
     init(reading file: String, rows: Bool) throws(StartProblem) {
         var operations: [JSONValue] = []
         var isWhole = false
@@ -138,7 +139,7 @@ struct ExportFile: Sendable {
         changes += operations
     }
 
-    /// Reads a file line by line, as far as the bounds.
+    /// Reads a file line by line, within the limits.
     private static func eachLine(
         of path: String, _ body: (BoundedLines.Line) throws(StartProblem) -> Void
     ) throws(StartProblem) {
@@ -161,7 +162,7 @@ struct ExportFile: Sendable {
         }
     }
 
-    /// What is too large, and what to do.
+    /// The sentence for a limit that was exceeded.
     private static func sentence(_ excess: BoundedLines.Excess, _ path: String) -> String {
         switch excess {
         case .line(let number):

@@ -5,15 +5,15 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// The operator API of a data folder on which no Understudy runs, for one command: it answers from the
-/// store, nothing is sent to the backend, and no other process opens the folder meanwhile.
+/// The operator API of a data folder on which no Understudy runs, for one command. It answers from the
+/// store, sends nothing to the backend, and holds the folder's lock.
 struct OfflineAdmin: HTTPTransport {
     private let graph: AppGraph
     private let lock: FolderLock
-    /// The token that its API asks for.
+    /// The operator token of the folder.
     let token: String
 
-    /// The authority that requests to it name; the API compares it with nothing.
+    /// The authority of requests to it. The API does not check it.
     static let authority = "store"
 
     /// Opens the folder.
@@ -46,7 +46,7 @@ struct OfflineAdmin: HTTPTransport {
         }
     }
 
-    /// Runs what the routes need to answer, for the time of `body`, and closes the stores.
+    /// Runs the background work of the routes during `body`, and then closes the stores.
     func whileOpen<Value: Sendable>(
         _ body: () async throws -> Value
     ) async throws -> Value {
@@ -65,7 +65,7 @@ struct OfflineAdmin: HTTPTransport {
         try await graph.operatorResponse(to: request)
     }
 
-    /// The way to a backend when nothing may be sent.
+    /// A transport that sends nothing.
     private struct UnreachableTransport: HTTPTransport {
         func send(_ request: Request) async throws(TransportError) -> Response {
             throw TransportError(

@@ -3,19 +3,20 @@ import HTTPTypes
 import Proxy
 import TablesProtocol
 
-/// Asks the operator API: that of a running Understudy, or that of ``OfflineAdmin``.
+/// A client of the operator API of a running Understudy or of ``OfflineAdmin``.
 struct OperatorClient: Sendable {
     private let transport: any HTTPTransport
     private let authority: String
     private let token: String
     private let identity: String?
-    /// Whether an Understudy runs; otherwise the answers come from the store alone.
+    /// Whether an Understudy runs; otherwise the answers are from ``OfflineAdmin``.
     let isRunning: Bool
 
     /// Makes a client.
     /// - Parameters:
     ///   - authority: host and port of the API.
-    ///   - identity: whose rows and operations are meant; nil for `anonymous`.
+    ///   - identity: the value of `?identity=`; nil for `anonymous`.
+    ///   - isRunning: see ``isRunning``.
     init(
         _ transport: any HTTPTransport, authority: String, token: String, identity: String?,
         isRunning: Bool
@@ -27,34 +28,27 @@ struct OperatorClient: Sendable {
         self.isRunning = isRunning
     }
 
-    /// A client for the same API that means another identity.
-    func meaning(_ identity: String) -> OperatorClient {
-        OperatorClient(
-            transport, authority: authority, token: token, identity: identity,
-            isRunning: isRunning)
-    }
-
-    /// Asks.
+    /// The answer to a GET below `/-/api/v1`.
     func get(_ path: String, _ query: [(String, String?)] = []) async throws(StartProblem)
         -> JSONValue
     {
         try await send(.get, path, query, nil)
     }
 
-    /// Acts.
+    /// The answer to a POST.
     func post(
         _ path: String, _ query: [(String, String?)] = [], _ body: JSONValue = .object([])
     ) async throws(StartProblem) -> JSONValue {
         try await send(.post, path, query, body)
     }
 
-    /// Changes.
+    /// The answer to a PATCH.
     func patch(_ path: String, _ body: JSONValue) async throws(StartProblem) -> JSONValue {
         try await send(.patch, path, [], body)
     }
 
-    /// Every element of a list, page by page.
-    /// - Parameter each: is handed one element after the other.
+    /// Reads a list page by page.
+    /// - Parameter each: called with one element after the other.
     func all(
         _ path: String, _ query: [(String, String?)] = [],
         _ each: (JSONValue) async throws(StartProblem) -> Void
@@ -74,7 +68,7 @@ struct OperatorClient: Sendable {
         return String(decoding: response.bytes ?? [], as: UTF8.self)
     }
 
-    /// Removes.
+    /// Sends a DELETE.
     func delete(_ path: String) async throws(StartProblem) {
         _ = try await send(.delete, path, [], nil)
     }

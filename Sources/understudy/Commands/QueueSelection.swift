@@ -2,7 +2,7 @@ import ArgumentParser
 import Proxy
 import TablesProtocol
 
-/// Which operations of the queue are meant.
+/// The options that select operations of the queue.
 struct QueueSelection: ParsableArguments {
     @Option(help: "States with commas, or all; the open ones unless given.")
     var state: String?
@@ -16,15 +16,15 @@ struct QueueSelection: ParsableArguments {
     @Option(help: "Only those that wait for this reason, word for word.")
     var reason: String?
 
-    /// As the query of a list.
+    /// The options as query pairs of a list.
     var query: [(String, String?)] {
         [("state", state), ("table", table), ("q", text), ("reason", reason)]
     }
 
-    /// Whether anything was said.
+    /// Whether no option was given.
     var isEmpty: Bool { query.allSatisfy { $0.1 == nil } }
 
-    /// As the body of an action on all that match.
+    /// The options as the body of an action on all that match.
     func request(dryRun: Bool) -> JSONValue {
         var filter: [JSONValue.Member] = []
         if let state {

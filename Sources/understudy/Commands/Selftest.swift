@@ -43,11 +43,11 @@ struct Selftest: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if story { return try await tell() }
+        if story { return try await printStory() }
         let began = SystemClock().uptime()
         let runs = SimulationRuns(
             seedFrom..<seedFrom + UInt64(seeds), atOnce: ServerConfiguration.cores)
-        let report = try await whileWatched(runs)
+        let report = try await runUntilSignal(runs)
         let answer = SelftestReport(
             report, from: seedFrom, count: seeds,
             seconds: Int((SystemClock().uptime() - began).components.seconds))
@@ -59,9 +59,9 @@ struct Selftest: AsyncParsableCommand {
         if !report.failures.isEmpty { throw ExitStatus.error }
     }
 
-    /// Carries them out with a progress bar. A signal lets those under way end, since their files may be
-    /// in memory; a second one ends the process at once.
-    private func whileWatched(_ runs: SimulationRuns) async throws -> SimulationRuns.Report {
+    /// Executes the runs with a progress bar. After a signal, the current runs end before the process does,
+    /// since their files may be in memory. A second signal ends the process at once.
+    private func runUntilSignal(_ runs: SimulationRuns) async throws -> SimulationRuns.Report {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         return try await withThrowingTaskGroup(of: SimulationRuns.Report?.self) { tasks in
             tasks.addTask {
@@ -91,7 +91,7 @@ struct Selftest: AsyncParsableCommand {
         }
     }
 
-    private func tell() async throws {
+    private func printStory() async throws {
         let simulation = try Simulation(Plan(seedFrom))
         let outcome = try await simulation.run(steps: SimulationRuns.steps)
         for line in simulation.trace.lines { ThisProcess.print(line) }
@@ -100,7 +100,7 @@ struct Selftest: AsyncParsableCommand {
     }
 }
 
-/// What a self-test found, for a person and for a program.
+/// The result of a self-test, as text and as JSON.
 struct SelftestReport {
     private let report: SimulationRuns.Report
     private let from: UInt64
@@ -109,8 +109,8 @@ struct SelftestReport {
 
     /// - Parameters:
     ///   - from: the first seed.
-    ///   - count: how many there were.
-    ///   - seconds: how long it took.
+    ///   - count: the number of seeds.
+    ///   - seconds: the duration.
     init(_ report: SimulationRuns.Report, from: UInt64, count: Int, seconds: Int) {
         (self.report, self.from, self.count, self.seconds) = (report, from, count, seconds)
     }
@@ -121,7 +121,7 @@ struct SelftestReport {
             .sorted { ($1.count, $0.kind) < ($0.count, $1.kind) }
     }
 
-    /// As `--json` prints it.
+    /// The JSON of `--json`.
     var json: JSONValue {
         .members(
             (
@@ -149,7 +149,7 @@ struct SelftestReport {
             ))
     }
 
-    /// As a person reads it.
+    /// The lines of the text.
     var lines: [String] {
         let seeds = count == 1 ? "seed \(from)" : "seeds \(from) to \(from + UInt64(count) - 1)"
         let runs = report.runs == 1 ? "1 run" : "\(report.runs) runs"

@@ -2,7 +2,7 @@ import ArgumentParser
 import Proxy
 import SyncCore
 
-/// `understudy serve`: stand in for a backend until told to stop.
+/// `understudy serve`: stand in for a backend until a signal.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Stand in for a backend.",
@@ -55,7 +55,7 @@ struct Serve: AsyncParsableCommand {
         welcome(configuration, proxy)
         let report = ServiceReport(graph: proxy.graph, manager: manager, log: log.logger)
         let reload = Reload(
-            graph: proxy.graph, log: log, holding: sources, rebind: options.rebind,
+            graph: proxy.graph, log: log, current: sources, rebind: options.rebind,
             reading: self.sources)
         manager.notify("READY=1")
         var lifetime = Lifetime(
@@ -71,7 +71,7 @@ struct Serve: AsyncParsableCommand {
         await proxy.close()
     }
 
-    /// Where the settings come from; the file is read each time.
+    /// The sources of the settings; each call reads the file.
     private func sources() throws(StartProblem) -> Sources {
         var flags = options.flags.merging(backendConnection.flags) { $1 }
         flags[Settings.backend.name] = backend.map { [$0] } ?? []
@@ -85,7 +85,7 @@ struct Serve: AsyncParsableCommand {
     private func welcome(_ configuration: ServeConfiguration, _ proxy: RunningProxy) {
         ThisProcess.say(
             "Understudy stands in for \(configuration.proxy.backend) at http://\(proxy.address)")
-        // What a service says is kept in the journal, where a link that signs in does not belong.
+        // The journal keeps the output of a service, so a one-time link must not be in it.
         if ThisProcess.isService {
             ThisProcess.say(
                 "Dashboard: run understudy open --data \(configuration.proxy.folder.path)")

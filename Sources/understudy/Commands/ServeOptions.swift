@@ -96,7 +96,7 @@ struct ServeOptions: ParsableArguments {
     }
 }
 
-/// The options on access and on how much disk space the stores may take.
+/// The options on access, and on the disk space of the stores.
 struct AccessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -152,7 +152,7 @@ struct AccessOptions: ParsableArguments {
     }
 }
 
-/// The options that say how the backend is reached.
+/// The options of the connection to the backend.
 struct BackendConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -29,7 +29,7 @@ struct Status: AsyncParsableCommand {
             quarantined: status["queue"]?["quarantined"]?.integer)
     }
 
-    /// Ends with the code that says what waits for a person.
+    /// Throws the exit code for open conflicts or quarantined operations.
     static func throwOpen(conflicts: Int64?, quarantined: Int64?) throws {
         if conflicts ?? 0 > 0 { throw ExitStatus.conflicts }
         if quarantined ?? 0 > 0 { throw ExitStatus.quarantined }

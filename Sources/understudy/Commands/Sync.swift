@@ -41,7 +41,7 @@ struct Sync: AsyncParsableCommand {
         return run
     }
 
-    /// Ends with the code that fits a run.
+    /// Throws the exit code of a run; returns for a success.
     static func throwResult(_ run: JSONValue) throws {
         switch run["state"]?.string {
         case "offline": throw ExitStatus.offline

@@ -1,8 +1,8 @@
 import TablesProtocol
 
-// How exports, backups and bulk actions read on a terminal.
+// Lines for a terminal: bulk actions, imports, backups, findings, tables and runs.
 extension TerminalText {
-    /// What an action did to all that matched.
+    /// The outcome of a bulk action.
     static func bulk(_ result: JSONValue, _ done: String) -> [String] {
         let matched = result["matched"]?.integer ?? 0
         if result["dryRun"]?.bool == true { return ["\(matched) operations match."] }
@@ -22,7 +22,7 @@ extension TerminalText {
         return lines.isEmpty ? ["No operations."] : lines
     }
 
-    /// What an import did.
+    /// The result of an import.
     static func imported(_ result: JSONValue) -> [String] {
         func count(_ name: String) -> Int64 { result[name]?.integer ?? 0 }
         var lines = [
@@ -51,7 +51,7 @@ extension TerminalText {
         return lines
     }
 
-    /// What a look at everything found.
+    /// The findings of `doctor`.
     static func findings(_ report: JSONValue) -> [String] {
         (report["findings"]?.array ?? []).flatMap { finding in
             let state = finding["state"]?.string ?? ""
@@ -71,7 +71,7 @@ extension TerminalText {
         return lines.isEmpty ? ["No tables yet: a write or a pull makes the first."] : lines
     }
 
-    /// A table with its counts and policies, and what the operator ought to know of it.
+    /// A table with its counts and policies, and its warning.
     static func table(_ table: JSONValue) -> [String] {
         func text(_ name: String) -> String { table[name]?.string ?? "" }
         let line =
@@ -105,7 +105,7 @@ extension TerminalText {
             + (index["problem"]?.string.map { "; \($0)" } ?? "")
     }
 
-    /// Runs, each with what it did.
+    /// Runs, each with its result.
     static func runs(_ list: JSONValue) -> [String] {
         let lines = (list["items"]?.array ?? []).flatMap { entry -> [String] in
             let head = "\(entry["id"]?.string ?? "")  \(entry["startedAt"]?.string ?? "")  "
@@ -147,7 +147,7 @@ extension TerminalText {
 }
 
 extension String {
-    /// With blanks at its end, to a width in characters.
+    /// The text with blanks at its end, `width` characters wide.
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: Swift.max(0, width - count))
     }

@@ -1,9 +1,9 @@
 import Proxy
 import TablesProtocol
 
-/// How answers of the operator API read on a terminal.
+/// Lines for a terminal, from answers of the operator API.
 enum TerminalText {
-    /// The state of things.
+    /// The status.
     static func status(_ status: JSONValue) -> [String] {
         let backend = status["backend"]
         var lines = [
@@ -130,17 +130,18 @@ enum TerminalText {
         return lines
     }
 
-    /// What happened.
+    /// The history.
     static func history(_ page: JSONValue) -> [String] {
-        let lines = (page["items"]?.array ?? []).map { entry in
-            "\(text(entry["id"]))  \(text(entry["at"]))  \(text(entry["client"] == .null ? entry["actor"] : entry["client"]))  "
+        let lines = (page["items"]?.array ?? []).map { entry -> String in
+            let writer = entry["client"] == .null ? entry["actor"] : entry["client"]
+            return "\(text(entry["id"]))  \(text(entry["at"]))  \(text(writer))  "
                 + text(entry["summary"])
                 + (entry["imported"]?.bool == true ? "  (imported)" : "")
         }
         return lines.isEmpty ? ["Nothing happened yet."] : lines + more(page)
     }
 
-    /// What an action left.
+    /// The operation that an action has left, or `Done.`
     static func action(_ result: JSONValue) -> [String] {
         guard let left = result["operation"], left != .null else { return ["Done."] }
         return [operation(left)]

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Proxy
 
-/// The program: every command is a file of this folder.
+/// The root command. Each command is in a file of this folder.
 struct Understudy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "understudy",
@@ -34,7 +34,7 @@ struct Understudy: AsyncParsableCommand {
                 ]),
         ])
 
-    /// Parses the command line, runs the command, ends the process with the code that fits.
+    /// Parses the command line and runs the command. Ends the process with its exit code.
     static func runAsProcess() async {
         do {
             var command = try parseAsRoot()

@@ -3,16 +3,16 @@ import HTTPServer
 import Proxy
 import SyncCore
 
-/// How the backend is reached.
+/// The settings of the connection to the backend.
 struct BackendConnection: Sendable, Hashable {
     /// PEM file of the authorities to trust instead of the system's.
     var authorities: String?
     /// PEM files of the certificate to show and its key; both or neither.
     var certificate: String?
     var key: String?
-    /// The proxy on the way.
+    /// The URL of a proxy to the backend.
     var proxy: String?
-    /// Whether rows and tokens may travel in the clear to another machine.
+    /// Whether plain HTTP to another machine is allowed.
     var allowsPlainHTTP = false
 
     /// The system's authorities, no certificate, no proxy.
@@ -27,8 +27,8 @@ struct BackendConnection: Sendable, Hashable {
         allowsPlainHTTP = try sources.value(Settings.allowPlainHTTP) ?? false
     }
 
-    /// Looks whether a backend can be reached like this.
-    /// - Throws: one sentence on the first thing that cannot be.
+    /// Checks the settings for a backend.
+    /// - Throws: ``StartProblem`` with the first fault.
     func check(_ backend: BackendAddress) throws(StartProblem) {
         guard backend.scheme == "https" || allowsPlainHTTP || backend.isLoopback else {
             throw StartProblem(
@@ -52,7 +52,8 @@ struct BackendConnection: Sendable, Hashable {
         }
     }
 
-    /// The client's configuration for so many connections at once.
+    /// The configuration of a transport.
+    /// - Parameter connections: the number of connections at once.
     func client(connections: Int) -> ClientConfiguration {
         ClientConfiguration(
             streamedBodyLimitBytes: Proxy.Limits.passedBodyBytes,
@@ -65,17 +66,17 @@ struct BackendConnection: Sendable, Hashable {
 }
 
 extension BackendAddress {
-    /// Whether the address names this machine without asking a name server.
+    /// Whether the address is `localhost` or a loopback address.
     var isLoopback: Bool {
         if let host = numericHost, host.contains(":") { return host == "::1" }
         return host == "localhost" || numericHost?.hasPrefix("127.") == true
     }
 
-    /// Whether a server that listens there is this backend: a proxy that passed its clients' requests on
-    /// to itself would keep them for ever.
+    /// Whether a server that listens on `address` is this backend. A proxy that passes requests through to
+    /// itself would never answer them.
     func isServed(at address: ListenAddress) -> Bool {
         guard address.port != 0, address.port == port else { return false }
-        // The name stands for both families.
+        // The name means both families.
         if host == "localhost" { return ["127.0.0.1", "::1"].contains(address.host) }
         return numericHost == address.host
     }
@@ -86,14 +87,14 @@ extension BackendAddress {
             ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
     }
 
-    /// The host where it is an address, without brackets.
+    /// The host without brackets, if it is a numeric address; nil otherwise.
     private var numericHost: String? {
         if authority.hasPrefix("[") { return String(host.dropFirst().dropLast()) }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil } ? String(host) : nil
     }
 
-    /// The port that is asked, the scheme's own where none is written; nil where it is no port.
+    /// The port, by default that of the scheme; nil if it is invalid.
     private var port: UInt16? {
         let written = authority.dropFirst(host.count)
         return written.isEmpty ? (scheme == "https" ? 443 : 80) : UInt16(written.dropFirst())

@@ -1,10 +1,10 @@
 import Backend
 import TablesProtocol
 
-/// A table of `understudy backend` as `--table` gives it: a name, and after a colon what is special
-/// about it, such as `movies`, `numbers:integer` or `secrets:authenticated+no-delete`.
+/// A table of `understudy backend`, as given by `--table`: a name, and after a colon its options, such as
+/// `movies`, `numbers:integer` or `secrets:authenticated+no-delete`.
 struct BackendTable: Sendable, Hashable {
-    /// What can be special about a table.
+    /// An option of a table.
     enum Word: String, Sendable, Hashable, CaseIterable {
         case integer, hard, soft, authenticated
         case noRead = "no-read"
@@ -16,15 +16,15 @@ struct BackendTable: Sendable, Hashable {
 
     /// The name.
     let name: TableName
-    /// What is special about it.
+    /// The options.
     let words: Set<Word>
 
-    /// What `--table` takes, in a sentence.
+    /// The allowed values of `--table`, as part of a sentence.
     static let allowed =
         "the name of a table, or a name, a colon and words joined by +, such as "
         + "numbers:integer+soft; the words are \(Word.allCases.map(\.rawValue).joined(separator: ", "))"
 
-    /// Reads the text; nil for a name that is none, an unknown word, or both `hard` and `soft`.
+    /// Reads the text; nil for an invalid name, an unknown word, or both `hard` and `soft`.
     init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard let name = TableName(parts[0]) else { return nil }
@@ -40,8 +40,8 @@ struct BackendTable: Sendable, Hashable {
         self.words = words
     }
 
-    /// The table as a backend of the flavour has it. The express flavour deletes for good unless
-    /// `soft` is said, the others only where `hard` is.
+    /// The options of the table for a flavour. Deletions are final with the flavour express unless `soft`
+    /// is given, and with the others only if `hard` is given.
     func options(of flavour: BackendFlavour) -> TableOptions {
         var table = TableOptions.standard(of: flavour)
         for word in words {

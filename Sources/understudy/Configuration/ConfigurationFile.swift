@@ -11,7 +11,7 @@ struct ConfigurationFile: Sendable, Hashable {
         let value: String
     }
 
-    /// Where it is; nil when there is none.
+    /// The path; nil if there is no file.
     let path: String?
     /// Its settings in their order.
     let lines: [Line]
@@ -19,7 +19,7 @@ struct ConfigurationFile: Sendable, Hashable {
     /// No file.
     static let none = ConfigurationFile(path: nil, lines: [])
 
-    /// The place of a line, for messages.
+    /// The file, the number and the name of a line, for messages.
     func place(_ line: Line) -> String { "\(path ?? ""):\(line.number) \(line.name)" }
 
     private init(path: String?, lines: [Line]) {
@@ -27,7 +27,7 @@ struct ConfigurationFile: Sendable, Hashable {
         self.lines = lines
     }
 
-    /// Reads the text of a file.
+    /// Parses the text of a file.
     init(path: String, text: String) throws(ConfigurationProblem) {
         self.path = path
         var lines: [Line] = []
@@ -54,8 +54,8 @@ struct ConfigurationFile: Sendable, Hashable {
         character == " " || character == "\t"
     }
 
-    /// The file that is meant: the one that `--config` or `UNDERSTUDY_CONFIG` names, which must be
-    /// there, or else `understudy/understudy.conf` in the user's folder for configuration.
+    /// Reads the file that `--config` or `UNDERSTUDY_CONFIG` names; throws if it is not there. Otherwise
+    /// the file at ``standardPath(_:)``, if it is there.
     static func load(
         flag: String?, environment: (String) -> String?
     ) throws(StartProblem) -> ConfigurationFile {
@@ -86,8 +86,8 @@ struct ConfigurationFile: Sendable, Hashable {
         }
     }
 
-    /// Why a configuration file is not obeyed; nil when it is. It says where the rows and the tokens
-    /// of clients go, so only this user and root may have written it.
+    /// Why a configuration file cannot be trusted; nil if it can. It decides which server gets the rows and
+    /// tokens of clients, so only this user and root may be able to write it.
     static func fault(_ status: Files.Status, user: UInt32, path: String) -> String? {
         if status.owner != user && status.owner != 0 {
             return "The configuration file \(path) belongs to another user. Read it, then take it "
@@ -101,7 +101,7 @@ struct ConfigurationFile: Sendable, Hashable {
         return nil
     }
 
-    /// Where the file is looked for when none is named, by the XDG rules; nil without a home folder.
+    /// The default path by the XDG rules; nil without a home folder.
     static func standardPath(_ environment: (String) -> String?) -> String? {
         if let base = environment("XDG_CONFIG_HOME"), base.hasPrefix("/") {
             return "\(base)/understudy/understudy.conf"

@@ -2,16 +2,16 @@ import Logging
 import Proxy
 import SyncCore
 
-/// Reads the settings again while the process runs, and takes over those that can change then.
+/// Reads the settings again while the process runs, and applies those that can change then.
 actor Reload {
     private let graph: AppGraph
     private let log: ProcessLog
     private let rebind: Bool
     private let reading: @Sendable () throws(StartProblem) -> Sources
-    /// What held at the last time.
-    private var holding: Sources
+    /// The sources of the last start or reload.
+    private var current: Sources
 
-    /// Settings that are taken over; all others hold until the next start.
+    /// The settings that a reload applies; the others change only at a start.
     static let reloadable: Set<String> = [
         Settings.sync.name, Settings.policy.name, Settings.parallelism.name,
         Settings.pageSize.name,
@@ -20,31 +20,30 @@ actor Reload {
         Settings.logLevel.name, Settings.logFormat.name,
     ]
 
-    /// Makes a reload.
     /// - Parameters:
-    ///   - graph: whose settings change.
-    ///   - holding: the sources of the start.
-    ///   - reading: reads them anew.
+    ///   - graph: the proxy whose settings change.
+    ///   - current: the sources of the start.
+    ///   - reading: reads the sources again.
     init(
-        graph: AppGraph, log: ProcessLog, holding: Sources, rebind: Bool,
+        graph: AppGraph, log: ProcessLog, current: Sources, rebind: Bool,
         reading: @escaping @Sendable () throws(StartProblem) -> Sources
     ) {
         self.graph = graph
         self.log = log
-        self.holding = holding
+        self.current = current
         self.rebind = rebind
         self.reading = reading
     }
 
-    /// Takes over what can be, and logs both what was and what waits for a restart. Sources with a
-    /// wrong value change nothing.
+    /// Applies the changed settings, and logs those that were applied and those that need a restart. If a
+    /// value is invalid, nothing changes.
     func run() async {
         do {
             let sources = try reading()
             let configuration = try ServeConfiguration(sources, rebind: rebind)
             let logging = try ProcessLog.Choice(sources)
             let changed = ServeSetting.all.filter { setting in
-                holding.texts(setting) != sources.texts(setting)
+                current.texts(setting) != sources.texts(setting)
             }.map(\.name)
             if changed.contains(Settings.policy.name) {
                 try await change(configuration.proxy.policies)
@@ -62,8 +61,8 @@ actor Reload {
                 rules: configuration.proxy.rules,
                 forwardedHeaders: configuration.proxy.forwardedHeaders)
             log.choice = logging
-            holding = sources
-            tell(changed)
+            current = sources
+            logReload(changed)
         } catch {
             log.logger.error("configuration not reloaded", metadata: ["problem": "\(error)"])
         }
@@ -77,7 +76,7 @@ actor Reload {
             metadata: ["stores": "\(left)"])
     }
 
-    private func tell(_ changed: [String]) {
+    private func logReload(_ changed: [String]) {
         let waiting = changed.filter { !Self.reloadable.contains($0) }
         log.logger.notice(
             "configuration reloaded",

@@ -3,20 +3,20 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// Everything that `serve` was told.
+/// The configuration of `serve`.
 struct ServeConfiguration: Sendable {
-    /// What has nothing to do with sockets.
+    /// The settings without those of the sockets.
     var proxy: ProxyConfiguration
-    /// Where to listen. A loopback IPv4 address gets [::1] with the same port beside it, where free.
+    /// The address to listen on. 127.0.0.1 also gets [::1] with the same port, if that is free.
     var listen: ListenAddress
-    /// Where the dashboard is; nil for where clients find this proxy.
+    /// The dashboard's own address; nil for the clients' address.
     var dashboard: ListenAddress?
     /// A Unix socket to listen on as well.
     var socket: String?
     /// How the backend is reached.
     var backendConnection: BackendConnection
 
-    /// Reads everything; the backend's address must be there.
+    /// Reads all settings; throws without a backend.
     init(_ sources: Sources, rebind: Bool) throws(StartProblem) {
         do {
             guard let backend = try sources.value(Settings.backend) else {
@@ -34,7 +34,7 @@ struct ServeConfiguration: Sendable {
         }
     }
 
-    /// Reads everything but the backend, which is given.
+    /// Reads all settings but the backend.
     init(
         _ sources: Sources, backend: BackendAddress, folderName: String, rebind: Bool
     ) throws(StartProblem) {
@@ -61,7 +61,7 @@ struct ServeConfiguration: Sendable {
         }
     }
 
-    /// Reads what has nothing to do with sockets.
+    /// Reads the settings without those of the sockets.
     private static func proxy(
         _ sources: Sources, backend: BackendAddress, folderName: String
     ) throws -> ProxyConfiguration {
@@ -105,7 +105,7 @@ struct ServeConfiguration: Sendable {
         return names
     }
 
-    /// The first line of the key's file.
+    /// The application key in the first line of a file.
     static func applicationKey(file path: String) throws -> String {
         let lines = String(decoding: try Files.read(path) ?? [], as: UTF8.self).split(
             whereSeparator: \.isNewline)

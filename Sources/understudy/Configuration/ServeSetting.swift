@@ -1,21 +1,21 @@
-/// A setting of `serve` as the configuration file, `config show` and `config init` know it: without
-/// the type of its value.
+/// A setting of `serve` without the type of its value, for the configuration file, `config show` and
+/// `config init`.
 struct ServeSetting: Sendable {
     /// The flag without dashes.
     let name: String
     /// The variable of the environment.
     let variable: String
-    /// What it may say.
+    /// The allowed values, as part of a sentence.
     let allowed: String
-    /// What it is for, in a sentence.
+    /// Its purpose in a sentence.
     let summary: String
-    /// What holds when nothing is said.
+    /// The default, as text.
     let standard: String
-    /// A value to begin with, for the commented file.
+    /// An example of a value, for the commented file.
     let example: String
-    /// Whether it may be said several times.
+    /// Whether it may be repeated.
     let isList: Bool
-    /// Whether a text may be its value.
+    /// Whether a text is an allowed value.
     let accepts: @Sendable (String) -> Bool
 
     private init<Value>(_ setting: Setting<Value>) {
@@ -37,7 +37,7 @@ struct ServeSetting: Sendable {
         all.first { $0.name == name }
     }
 
-    /// All of them, in the order of the commented file.
+    /// All settings, in the order of the commented file.
     static let all: [ServeSetting] = [
         ServeSetting(Settings.backend),
         ServeSetting(Settings.backendGeneration),

@@ -5,7 +5,7 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// Every setting of `serve`, `demo` and `backend`, in one place.
+/// The settings of `serve`, `demo` and `backend`.
 enum Settings {
     static let backend = Setting<BackendAddress>(
         name: "backend",
@@ -140,10 +140,6 @@ enum Settings {
         allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))"
     ) { BackendFlavour(rawValue: $0) }
 
-    static let config = Setting<String>(
-        name: "config", allowed: "the path of a configuration file"
-    ) { $0.isEmpty ? nil : absolute($0) }
-
     static let logLevel = Setting<Logger.Level>(
         name: "log-level",
         allowed: "one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))",
@@ -194,14 +190,14 @@ enum Settings {
     }
 }
 
-/// When changes travel.
+/// When the store syncs.
 enum SyncChoice: String, Sendable, Hashable, CaseIterable {
-    /// By themselves: after writes, every minute, when the backend is back.
+    /// After writes, every minute, and when the backend can be reached again.
     case auto
-    /// Only when a sync is asked for.
+    /// Only on request.
     case manual
 
-    /// What makes changes travel.
+    /// The triggers of a sync.
     var triggers: Set<Trigger> {
         switch self {
         case .auto: Set(Trigger.allCases)
@@ -210,12 +206,12 @@ enum SyncChoice: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// How the log is written.
+/// The format of the log.
 enum LogFormat: String, Sendable, Hashable, CaseIterable {
-    /// Text when a person reads it on a terminal, JSON otherwise.
+    /// Text on a terminal, otherwise JSON.
     case auto
-    /// A line for a person.
+    /// Lines of text.
     case text
-    /// A JSON object on each line.
+    /// One JSON object on each line.
     case json
 }

@@ -1,15 +1,15 @@
 import Proxy
 
-/// Where settings come from: flags first, then the environment, then the configuration file.
+/// The sources of settings: flags win over the environment, which wins over the configuration file.
 struct Sources: Sendable {
-    /// What flags said, by name; a flag that may be repeated has several values.
+    /// The values of flags by name; a flag that may be repeated has several.
     let flags: [String: [String]]
     /// The environment.
     let environment: @Sendable (String) -> String?
     /// The configuration file.
     let file: ConfigurationFile
 
-    /// Makes sources; without a file unless one is given.
+    /// Makes sources, by default without a file.
     init(
         flags: [String: [String]], environment: @escaping @Sendable (String) -> String?,
         file: ConfigurationFile = .none
@@ -19,67 +19,67 @@ struct Sources: Sendable {
         self.file = file
     }
 
-    /// One text of a setting with the place where it stands.
-    struct Stated: Sendable, Hashable {
+    /// One value of a setting as text, with its source.
+    struct Statement: Sendable, Hashable {
         let text: String
         let place: String
     }
 
-    /// The value of a setting, or nil when nothing says it.
+    /// The value of a setting; nil if no source has one.
     func value<Value>(_ setting: Setting<Value>) throws(ConfigurationProblem) -> Value? {
         try values(setting, isList: false).last
     }
 
-    /// The values of a setting that may be given several times; in a variable, with commas.
+    /// The values of a setting that may be repeated. In a variable they are separated by commas.
     func list<Value>(_ setting: Setting<Value>) throws(ConfigurationProblem) -> [Value] {
         try values(setting, isList: true)
     }
 
-    /// What is said of a setting, by the first of flags, environment and file that says anything.
-    func said(_ name: String, variable: String, isList: Bool) -> [Stated] {
+    /// The values of a setting in the first source that has any.
+    func statements(_ name: String, variable: String, isList: Bool) -> [Statement] {
         if let texts = flags[name], !texts.isEmpty {
-            return texts.map { Stated(text: $0, place: "--\(name)") }
+            return texts.map { Statement(text: $0, place: "--\(name)") }
         }
         if let text = environment(variable), !text.isEmpty {
             let texts = isList ? text.split(separator: ",").map(String.init) : [text]
-            return texts.map { Stated(text: $0, place: variable) }
+            return texts.map { Statement(text: $0, place: variable) }
         }
         return file.lines.filter { $0.name == name }.map { line in
-            Stated(text: line.value, place: file.place(line))
+            Statement(text: line.value, place: file.place(line))
         }
     }
 
-    /// What is said of a setting.
-    func said(_ setting: ServeSetting) -> [Stated] {
-        said(setting.name, variable: setting.variable, isList: setting.isList)
+    /// The values of a setting in the first source that has any.
+    func statements(_ setting: ServeSetting) -> [Statement] {
+        statements(setting.name, variable: setting.variable, isList: setting.isList)
     }
 
-    /// The texts that are said of a setting.
-    func texts(_ setting: ServeSetting) -> [String] { said(setting).map(\.text) }
+    /// The texts of these values.
+    func texts(_ setting: ServeSetting) -> [String] { statements(setting).map(\.text) }
 
     private func values<Value>(
         _ setting: Setting<Value>, isList: Bool
     ) throws(ConfigurationProblem) -> [Value] {
-        try said(setting.name, variable: setting.variable, isList: isList).map {
-            said throws(ConfigurationProblem) in
-            guard let value = setting.read(said.text) else {
+        try statements(setting.name, variable: setting.variable, isList: isList).map {
+            statement throws(ConfigurationProblem) in
+            guard let value = setting.read(statement.text) else {
                 throw ConfigurationProblem(
-                    place: said.place, value: said.text, allowed: setting.allowed)
+                    place: statement.place, value: statement.text, allowed: setting.allowed)
             }
             return value
         }
     }
 }
 
-/// One thing that can be configured: its name, what it may say, and how the text is read.
+/// A setting: its name, its allowed values, and the parser of its text.
 struct Setting<Value: Sendable>: Sendable {
     /// The flag without dashes, such as `allow-host`; the variable is `UNDERSTUDY_ALLOW_HOST`.
     let name: String
-    /// What it may say, for the sentence when it does not.
+    /// The allowed values, as part of a sentence.
     let allowed: String
-    /// What the configuration file says of it; nil for a setting that only a flag can say.
+    /// Its text in the configuration file; nil for a setting that is only a flag or variable.
     let about: SettingText?
-    /// Reads the text; nil when it is not allowed.
+    /// Parses the text; nil if it is not allowed.
     let read: @Sendable (String) -> Value?
 
     /// Defines a setting.
@@ -96,15 +96,15 @@ struct Setting<Value: Sendable>: Sendable {
     }
 }
 
-/// What a person reads of a setting, in the configuration file and in `config show`.
+/// The description of a setting in the configuration file and in `config show`.
 struct SettingText: Sendable {
-    /// What it is for, in a sentence.
+    /// Its purpose in a sentence.
     let summary: String
-    /// What holds when nothing is said.
+    /// The default, as text.
     let standard: String
-    /// A value to begin with, for the commented file.
+    /// An example of a value, for the commented file.
     let example: String
-    /// Whether it may be said several times.
+    /// Whether it may be repeated.
     let isList: Bool
 
     init(_ summary: String, standard: String, example: String, isList: Bool = false) {
@@ -115,18 +115,18 @@ struct SettingText: Sendable {
     }
 }
 
-/// A setting that cannot be used: where it stands, what it says, what is allowed.
+/// A setting with an invalid value.
 struct ConfigurationProblem: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The flag or variable.
+    /// The source: a flag, a variable, or a file with its line.
     let place: String
-    /// What it says.
+    /// The invalid value.
     let value: String
-    /// What it may say.
+    /// The allowed values, as part of a sentence.
     let allowed: String
 
     /// One sentence.
     var description: String { "\(place) is \"\(value)\", but must be \(allowed)." }
 
-    /// As a reason not to start.
+    /// The problem as the reason of a failed start.
     var startProblem: StartProblem { StartProblem(description, .usage) }
 }

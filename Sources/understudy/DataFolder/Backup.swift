@@ -2,13 +2,12 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// A folder that holds copies of all stores of a data folder, and a manifest that says what they
-/// were when they were copied.
+/// A backup: a folder with copies of all stores of a data folder, and a manifest with their sizes and counts.
 struct Backup: Sendable {
-    /// Where it is.
+    /// The path of the folder.
     let path: String
 
-    /// One store of it.
+    /// One store of a backup, as in the manifest.
     struct Entry: Sendable, Hashable {
         let identity: String
         let bytes: Int64
@@ -18,10 +17,10 @@ struct Backup: Sendable {
 
     /// Copies every store, also while a process works on them, and checks each copy.
     ///
-    /// 1. The copies grow in a fresh folder beside `path`, which this process made for this user alone:
-    ///    no link can be planted in it.
-    /// 2. The manifest is written last: a folder without one is no backup.
-    /// 3. The folder gets its name, which takes the place of nothing, or of an empty folder.
+    /// 1. The copies are made in a new folder next to `path`, for this user alone, so that no other user
+    ///    can plant a link in it.
+    /// 2. The manifest is written last. A folder without one is no backup.
+    /// 3. The folder is renamed to `path`, which must not exist or be an empty folder.
     static func make(of folder: DataFolder, at path: String) throws(StartProblem) -> [Entry] {
         guard folder.hasStore else {
             throw StartProblem("There is nothing to back up at \(folder.path).", .error)
@@ -66,7 +65,7 @@ struct Backup: Sendable {
         }
     }
 
-    /// What the manifest says, after every store was found to be so.
+    /// The entries of the manifest, after each was compared with its store.
     func verified() throws(StartProblem) -> [Entry] {
         let bytes: [UInt8]?
         do {
@@ -96,10 +95,10 @@ struct Backup: Sendable {
         return entries
     }
 
-    /// Puts the stores into a data folder whose lock is held. Stores that are there are kept aside.
-    /// Which token is whose is never taken from a backup: a fingerprint in it would open the rows of
-    /// another user to its owner. Users whose tokens this folder does not know sign in again.
-    /// - Returns: where they are kept; nil when there were none.
+    /// Copies the stores into a data folder whose lock is held. Stores that are there are moved to another
+    /// folder. The known tokens are not in a backup: a planted fingerprint would give its owner the rows of
+    /// another user. Users whose tokens the data folder does not know sign in again.
+    /// - Returns: the folder of the earlier stores; nil if there were none.
     func restore(
         _ entries: [Entry], to folder: DataFolder
     ) throws(StartProblem) -> String? {
@@ -126,8 +125,8 @@ struct Backup: Sendable {
         }
     }
 
-    /// Does to every store what ``restore(_:to:)`` does, in files without names that are gone afterwards.
-    /// - Returns: what the restored stores would hold.
+    /// Restores every store as ``restore(_:to:)`` does, but to temporary files without names.
+    /// - Returns: the entries of the restored stores.
     func rehearse(_ entries: [Entry]) throws(StartProblem) -> [Entry] {
         var restored: [Entry] = []
         for entry in entries {
@@ -148,9 +147,9 @@ struct Backup: Sendable {
         "\(path)/stores/\(identity)/store.sqlite"
     }
 
-    /// Looks at one copy.
+    /// Reads and checks one copy.
     private func entry(_ identity: String) throws(StartProblem) -> Entry {
-        // SQLite opens the files beside it too, and waits for ever for the writer of a pipe.
+        // SQLite also opens the files next to it, and would wait for ever for the writer of a pipe.
         for file in ["", "-wal", "-shm", "-journal"].map({ storeFile(identity) + $0 })
         where Files.exists(file) && !Files.isRegular(file) {
             throw StartProblem("\(file) is no regular file: restore another backup.", .error)
@@ -180,7 +179,7 @@ struct Backup: Sendable {
         ).text + "\n"
     }
 
-    /// One store as manifest and commands write it.
+    /// The JSON of one store, in the manifest and in the answers of commands.
     static func json(_ entry: Entry) -> JSONValue {
         .members(
             ("identity", .string(entry.identity)), ("bytes", .number(entry.bytes)),

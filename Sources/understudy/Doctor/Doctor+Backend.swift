@@ -4,7 +4,7 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-// The backend, asked once as a client would.
+// The check of the backend, by requests like those of a client.
 extension Doctor {
     func backendFindings(_ stores: [StoreInspection]) async -> [Finding] {
         let check = "backend"
@@ -17,11 +17,11 @@ extension Doctor {
         }
         let transport: CurlTransport
         do {
-            transport = try way(to: address)
+            transport = try makeTransport(to: address)
         } catch {
             return [.problem("way to the backend", error.sentence, "Change that setting.")]
         }
-        // Asked openly, so that one which is not what was said tells what it is.
+        // The generation is not given, so that the backend shows its own.
         let key = value(Settings.applicationKeyFile).flatMap {
             try? ServeConfiguration.applicationKey(file: $0)
         }
@@ -40,8 +40,8 @@ extension Doctor {
         return findings
     }
 
-    /// The way that `serve` would take.
-    private func way(to address: BackendAddress) throws(StartProblem) -> CurlTransport {
+    /// The transport that `serve` would use.
+    private func makeTransport(to address: BackendAddress) throws(StartProblem) -> CurlTransport {
         do {
             let backendConnection = try BackendConnection(sources)
             try backendConnection.check(address)
@@ -116,8 +116,8 @@ extension Doctor {
         }
     }
 
-    /// Tables that the backend says it has not, or does not list. Each says nothing about the others, and
-    /// one that no client has asked for nothing about the backend.
+    /// The finding on tables that the backend does not have or does not list. It proves nothing about other
+    /// tables. For a table that no client has asked for it proves nothing about the backend.
     private func otherTables(
         _ found: BackendExamination.Findings, seen: [TableName]
     ) -> Finding? {

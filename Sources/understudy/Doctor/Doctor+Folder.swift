@@ -25,16 +25,16 @@ extension Doctor {
         return findings.isEmpty ? [.ok(check, "\(folder.path) is yours alone.")] : findings
     }
 
-    /// A store that was looked through, once for all findings.
+    /// The contents of a store, read once for all findings.
     struct StoreInspection {
         let identity: String
         let result: Result<StoreContents, StartProblem>
 
-        /// What it holds; nil when it cannot be read.
+        /// The contents; nil if it cannot be read.
         var contents: StoreContents? { try? result.get() }
     }
 
-    /// Looks through each store.
+    /// Reads each store.
     func inspectStores() -> [StoreInspection] {
         guard folder.hasStore else { return [] }
         return ([Identity.anonymousKey] + folder.identities.map(\.key)).map { identity in
@@ -62,7 +62,7 @@ extension Doctor {
             }
     }
 
-    /// The library in use, with what is known of it.
+    /// The finding on the SQLite library.
     private func sqliteFinding() -> Finding {
         let version = Store.sqliteVersion
         let note =
@@ -72,12 +72,13 @@ extension Doctor {
         return .ok("SQLite", "Version \(version).\(note)")
     }
 
-    /// A disk that fails looks like damage to SQLite: the files are read whole to tell the two apart.
+    /// The finding on a disk that fails; nil if the files can be read. To SQLite a failing disk looks like
+    /// damage, so the files are read whole.
     private func unreadable(_ identity: String) -> Finding? {
         for suffix in ["", "-wal"] {
             do {
                 guard let file = try? folder.storeFile(identity) else { continue }
-                try Files.readThrough(file + suffix)
+                try Files.checkReadable(file + suffix)
             } catch {
                 return .problem(
                     "store", "\(identity) cannot be read: \(error)",

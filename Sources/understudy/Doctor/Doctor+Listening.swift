@@ -3,7 +3,7 @@ import HTTPServer
 import HTTPTypes
 import Proxy
 
-// Where clients find it.
+// The check of the addresses to listen on.
 extension Doctor {
     func listeningFindings() async -> [Finding] {
         let check = "listening"
@@ -31,7 +31,7 @@ extension Doctor {
 }
 
 extension Doctor {
-    /// The same for the dashboard's own address, where the clients' is free.
+    /// The same for the dashboard's own address, if the clients' address is free.
     fileprivate func dashboardFindings(
         _ clients: ListenAddress, _ dashboard: ListenAddress
     ) async -> [Finding] {
@@ -62,7 +62,7 @@ extension Doctor {
 }
 
 extension Server {
-    /// Listens for a moment to see whether it is possible.
+    /// Listens on an address and stops, to check that it is possible.
     fileprivate static func tryListening(
         _ address: ListenAddress
     ) async throws(StartFailure) {

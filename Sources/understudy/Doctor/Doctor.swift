@@ -2,17 +2,17 @@ import Proxy
 import SyncCore
 import TablesProtocol
 
-/// Looks at everything that can keep an Understudy from doing its work, from outside: it needs none
-/// that runs, and disturbs none that does.
+/// Examines everything that can stop Understudy from working. It does not need a running Understudy, and
+/// does not disturb one.
 struct Doctor: Sendable {
     let sources: Sources
     let folder: DataFolder
     /// Whether an Understudy runs on the folder.
     let isRunning: Bool
-    /// Tables that its clients have read and that are in no store yet.
+    /// The tables that its clients have read and that no sync has pulled.
     let wanted: [TableName]
 
-    /// Looks at all of it, in the order in which one thing needs the other.
+    /// All findings, in the order in which one check depends on another.
     func findings() async -> [Finding] {
         var findings = configurationFindings()
         findings += folderFindings()
@@ -23,22 +23,22 @@ struct Doctor: Sendable {
         return findings
     }
 
-    /// The value of a setting, or nil where it is wrong, which is a finding of its own.
+    /// The value of a setting; nil if it is invalid, which is a finding of its own.
     func value<Value>(_ setting: Setting<Value>) -> Value? { try? sources.value(setting) }
 
-    /// The values of a list, as far as they are right.
+    /// The values of a list; none if one is invalid.
     func list<Value>(_ setting: Setting<Value>) -> [Value] { (try? sources.list(setting)) ?? [] }
 }
 
-// Wrong values, and those that are right but weak.
+// Invalid settings, and valid ones that are weak.
 extension Doctor {
     func configurationFindings() -> [Finding] {
         var findings: [Finding] = []
         for setting in ServeSetting.all {
-            for said in sources.said(setting) where !setting.accepts(said.text) {
+            for statement in sources.statements(setting) where !setting.accepts(statement.text) {
                 findings.append(
                     .problem(
-                        "configuration", "\(said.place) is \"\(said.text)\".",
+                        "configuration", "\(statement.place) is \"\(statement.text)\".",
                         "It must be \(setting.allowed)."))
             }
         }
@@ -79,41 +79,41 @@ extension Doctor {
     }
 }
 
-/// One thing that was looked at, and how it is.
+/// The result of one check.
 struct Finding: Sendable, Hashable {
-    /// How it is.
+    /// How serious it is.
     enum State: String, Sendable, Hashable, CaseIterable {
         case ok
-        /// It works, but the operator should know.
+        /// It works, with a risk.
         case warning
-        /// It does not work, or not as promised.
+        /// It does not work, or not completely.
         case problem
     }
 
-    /// What was looked at, in a word or two that never change.
+    /// The name of the check, which never changes.
     let check: String
     let state: State
-    /// What was seen, in a sentence.
+    /// The result in a sentence.
     let finding: String
-    /// What to do about it, in a sentence; nil when there is nothing to do.
+    /// What to do, in a sentence; nil if there is nothing to do.
     var advice: String?
 
-    /// All is well.
+    /// A finding of state `ok`.
     static func ok(_ check: String, _ finding: String) -> Finding {
         Finding(check: check, state: .ok, finding: finding)
     }
 
-    /// The operator should know.
+    /// A finding of state `warning`.
     static func warning(_ check: String, _ finding: String, _ advice: String) -> Finding {
         Finding(check: check, state: .warning, finding: finding, advice: advice)
     }
 
-    /// It does not work.
+    /// A finding of state `problem`.
     static func problem(_ check: String, _ finding: String, _ advice: String) -> Finding {
         Finding(check: check, state: .problem, finding: finding, advice: advice)
     }
 
-    /// As the command writes it.
+    /// The JSON of the finding.
     var json: JSONValue {
         .members(
             ("check", .string(check)), ("state", .string(state.rawValue)),

@@ -1,21 +1,21 @@
 import Glibc
 import Proxy
 
-/// The browser of the person at this machine.
+/// The user's browser on this machine.
 enum Browser {
-    /// Whether there is a display to show it on.
+    /// Whether there is a display.
     static var hasDisplay: Bool {
         ThisProcess.environment("DISPLAY") != nil
             || ThisProcess.environment("WAYLAND_DISPLAY") != nil
     }
 
-    /// Opens a file with the desktop's own opener; false when there is none. The path is an argument
-    /// of a process, which every user of the machine can read: no secret may be in it.
+    /// Opens a file with `xdg-open`; false if that is not installed. Every user of the machine can read the
+    /// arguments of a process, so the path must have no secret in it.
     static func open(_ file: String) -> Bool {
         let folder = ThisProcess.folder ?? ""
         let path = file.hasPrefix("/") ? file : "\(folder)/\(file)"
         var process = pid_t()
-        // The copies of the two strings live until after the call, which copies them for the child.
+        // The two copies live until the call has returned, which copies them for the child.
         let program = unsafe strdup("xdg-open")
         let argument = unsafe strdup(path)
         defer {
@@ -26,7 +26,7 @@ enum Browser {
         return unsafe posix_spawnp(&process, "xdg-open", nil, nil, &arguments, environ) == 0
     }
 
-    /// Signs the browser in by a page that leads to a one-time link; false when it cannot be done.
+    /// Writes and opens a page that redirects to a one-time link; false if that fails.
     static func open(_ page: SignInPage?) -> Bool {
         guard let page else { return false }
         do {

@@ -3,17 +3,17 @@ import Proxy
 import ServiceLifecycle
 import UnixSignals
 
-/// Runs services until the process is told to end.
+/// Runs services until a signal ends the process.
 ///
-/// The first SIGINT or SIGTERM stops the services from the last to the first. A second one, or the
-/// time limit, ends the process at once: what was acknowledged is on disk in any case.
+/// The first SIGINT or SIGTERM stops the services from the last to the first. A second one, or
+/// ``Limits/stopMilliseconds``, ends the process at once. Acknowledged writes are on disk in any case.
 struct Lifetime {
     let services: [any Service]
     let log: Logger
     /// Called when stopping begins.
     var onStop: @Sendable () -> Void = {}
-    /// What SIGHUP does; nil for what it does to every program, which is to end it. It also comes
-    /// when the terminal of the process goes; then the process stops.
+    /// Called for SIGHUP; nil for the default effect, which is to end the process. SIGHUP also comes when
+    /// the terminal is closed; then the services stop.
     var onHangUp: (@Sendable () async -> Void)?
 
     /// Runs until the end.
@@ -30,7 +30,7 @@ struct Lifetime {
                             failureTerminationBehavior: .gracefullyShutdownGroup)
                     }, logger: log))
             try await withThrowingDiscardingTaskGroup { tasks in
-                tasks.addTask { await obey(signals, group) }
+                tasks.addTask { await handle(signals, group) }
                 try await group.run()
                 tasks.cancelAll()
             }
@@ -39,7 +39,7 @@ struct Lifetime {
         }
     }
 
-    private func obey(_ signals: UnixSignalsSequence, _ group: ServiceGroup) async {
+    private func handle(_ signals: UnixSignalsSequence, _ group: ServiceGroup) async {
         let hasTerminal = ThisProcess.isInteractive
         await withDiscardingTaskGroup { tasks in
             var isStopping = false
@@ -62,31 +62,31 @@ struct Lifetime {
     }
 }
 
-/// A service that runs until it is told to stop, and is then cancelled.
+/// A service that runs a function until the stop, and then cancels it.
 struct LoopService: Service {
     private let body: @Sendable () async -> Void
 
-    /// Makes a service of a function that returns soon after its task is cancelled.
+    /// - Parameter body: a function that returns soon after its task is cancelled.
     init(_ body: @escaping @Sendable () async -> Void) {
         self.body = body
     }
 
-    /// Runs it.
+    /// Runs the function.
     func run() async {
         await cancelWhenGracefulShutdown { await body() }
     }
 }
 
-/// A service that does nothing but to close something when it is told to stop.
+/// A service that calls a function at the stop.
 struct ShutdownService: Service {
     private let body: @Sendable () async -> Void
 
-    /// Makes a service of what is to be done at the end.
+    /// - Parameter body: the function to call.
     init(_ body: @escaping @Sendable () async -> Void) {
         self.body = body
     }
 
-    /// Waits for the end, then does it.
+    /// Waits for the stop, then calls the function.
     func run() async {
         try? await gracefulShutdown()
         await body()

@@ -3,18 +3,18 @@ import Proxy
 import Synchronization
 import TablesProtocol
 
-/// The log of this process, on standard error: a line for each event, as text or as JSON. Messages
-/// are constant; what differs is metadata. Contents of rows and tokens are never logged.
+/// The log of this process on standard error: a line for each event, as text or as JSON. Messages are
+/// constant; values are in the metadata. Contents of rows and tokens are never logged.
 final class ProcessLog: Sendable {
-    /// How it is written; it can be changed while the process runs.
+    /// The format and the level, which can change while the process runs.
     struct Choice: Sendable, Hashable {
-        /// JSON instead of text.
+        /// Whether lines are JSON instead of text.
         var isJSON: Bool
-        /// The least that is written.
+        /// The lowest level that is written.
         var level: Logger.Level
     }
 
-    // Without a lock, since every request asks whether it is to be logged.
+    // Atomic instead of a lock, since every request reads it.
     private let packed: Atomic<UInt8>
     private let write: @Sendable (String) -> Void
 
@@ -28,19 +28,19 @@ final class ProcessLog: Sendable {
         packed = Atomic(Choice(isJSON: isJSON, level: level).packed)
     }
 
-    /// The log as the sources say it.
+    /// A log by the settings in `sources`.
     convenience init(_ sources: Sources) throws(StartProblem) {
         let choice = try Choice(sources)
         self.init(isJSON: choice.isJSON, level: choice.level)
     }
 
-    /// How it is written from the next line on.
+    /// The format and the level from the next line on.
     var choice: Choice {
         get { Choice(packed: packed.load(ordering: .relaxed)) }
         set { packed.store(newValue.packed, ordering: .relaxed) }
     }
 
-    /// The least that is written.
+    /// The lowest level that is written.
     var level: Logger.Level {
         get { choice.level }
         set { choice = Choice(isJSON: choice.isJSON, level: newValue) }
@@ -49,7 +49,7 @@ final class ProcessLog: Sendable {
     /// A logger that writes here.
     var logger: Logger { Logger(label: "understudy") { _ in Handler(log: self) } }
 
-    /// One line, made visible.
+    /// The line of an event, escaped as ``VisibleText``.
     func line(_ event: LogEvent, metadata: Logger.Metadata, at time: Instant) -> String {
         let sorted = metadata.sorted { $0.key < $1.key }
         if choice.isJSON {
@@ -90,17 +90,17 @@ final class ProcessLog: Sendable {
 extension ProcessLog.Choice {
     private static let levels = Logger.Level.allCases
 
-    /// Both in one byte.
+    /// Both values in one byte.
     fileprivate var packed: UInt8 {
         UInt8(Self.levels.firstIndex(of: level) ?? 0) << 1 | (isJSON ? 1 : 0)
     }
 
-    /// As it was packed.
+    /// The values in a byte of ``packed``.
     fileprivate init(packed: UInt8) {
         (isJSON, level) = (packed & 1 == 1, Self.levels[Int(packed >> 1)])
     }
 
-    /// As the sources say it.
+    /// The values by the settings in `sources`.
     init(_ sources: Sources) throws(StartProblem) {
         do {
             let format = try sources.value(Settings.logFormat) ?? .auto

@@ -3,21 +3,21 @@ import HTTPTypes
 import Logging
 import Proxy
 
-/// A line of the log for each request that is over, at the level `debug`. While the log says less,
-/// nothing is collected and no line is made.
+/// Logs each request that has ended, at the level `debug`. At a higher level nothing is collected.
 struct RequestLog: RequestObserver {
     let log: Logger
 
-    /// Whether the log says so much.
+    /// Whether the log has the level `debug`.
     var isWatching: Bool { log.logLevel <= .debug }
 
-    /// Writes the line. What libmicrohttpd could not read is no request: it is counted as refused.
+    /// Logs a request. Bytes that libmicrohttpd could not read are not logged; they count as a refused
+    /// request.
     func ended(_ request: EndedRequest) {
         guard request.head != nil || request.status != nil else { return }
         log.debug("request ended", metadata: Self.fields(request))
     }
 
-    /// What the line says.
+    /// The metadata of the line.
     static func fields(_ request: EndedRequest) -> Logger.Metadata {
         var fields: Logger.Metadata = [
             "milliseconds": "\(milliseconds(request.duration))", "bytes": "\(request.bodyBytes)",

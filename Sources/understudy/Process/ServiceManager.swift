@@ -1,19 +1,19 @@
 import Glibc
 
-/// The service manager that started this process (systemd), as far as it says that it is there:
-/// it is told how the service stands, and hands over sockets that listen already.
+/// The service manager that started this process (systemd), by the variables that it has set. It gets the
+/// state of the service, and may pass listening sockets.
 struct ServiceManager: Sendable {
     private let socketName: String?
-    /// How long the manager waits for `WATCHDOG=1` before it restarts the service, in microseconds; nil
-    /// when it does not watch.
+    /// Microseconds that the manager waits for `WATCHDOG=1` before it restarts the service; nil if it does
+    /// not.
     let watchdogMicroseconds: UInt64?
     /// Sockets that listen already, in the order of the socket unit.
     let sockets: [CInt]
 
-    /// The first descriptor that is handed over (sd_listen_fds).
+    /// The first descriptor that the manager passes (sd_listen_fds).
     private static let firstSocket: CInt = 3
 
-    /// Reads what the manager says. Variables that are for another process do not count.
+    /// Reads the variables. Those for another process are ignored.
     init(process: Int32 = getpid(), environment: (String) -> String?) {
         socketName = environment("NOTIFY_SOCKET").flatMap { $0.isEmpty ? nil : $0 }
         let isWatched = environment("WATCHDOG_PID").map { $0 == String(process) } ?? true
@@ -25,21 +25,18 @@ struct ServiceManager: Sendable {
             isMeant && count > 0 ? Array(Self.firstSocket..<(Self.firstSocket + count)) : []
     }
 
-    /// Whether there is a manager to notify.
-    var isThere: Bool { socketName != nil }
-
-    /// Tells the manager some assignments, such as `READY=1`. A manager that is not there, or a full
-    /// socket, is no reason to stop.
+    /// Sends assignments, such as `READY=1`, to the manager. Does nothing without a manager; errors are
+    /// ignored.
     func notify(_ assignments: String...) {
         guard let socketName, socketName.hasPrefix("/") || socketName.hasPrefix("@") else { return }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var name = Array(socketName.utf8)
-        // A name that begins with @ is in the abstract space, whose names begin with a zero byte.
+        // A name with @ is in the abstract namespace, in which names begin with a zero byte.
         if name.first == UInt8(ascii: "@") { name[0] = 0 }
         let begin = MemoryLayout.offset(of: \sockaddr_un.sun_path) ?? 2
         guard begin + name.count < MemoryLayout<sockaddr_un>.size else { return }
-        // The name fits into the struct behind its family, as the guard says.
+        // By the guard above, the name fits in the struct after the family.
         unsafe withUnsafeMutableBytes(of: &address) { bytes in
             for (index, byte) in name.enumerated() { unsafe bytes[begin + index] = byte }
         }
@@ -58,7 +55,7 @@ struct ServiceManager: Sendable {
         }
     }
 
-    /// Microseconds of the monotonic clock, which the manager wants with `RELOADING=1`.
+    /// Microseconds of the monotonic clock, which the manager requires with `RELOADING=1`.
     static var monotonicMicroseconds: UInt64 {
         var time = timespec()
         // clock_gettime fills the struct that it is given.

@@ -1,19 +1,19 @@
 import Glibc
 import Proxy
 
-/// Where a Unix socket of a folder is bound and connected to.
+/// The path of a Unix socket in a folder, short enough to bind or connect.
 ///
-/// The kernel takes at most ``Limits/socketPathBytes`` of path. A longer one is reached through the
-/// folder's open descriptor, as `/proc/self/fd/N/NAME`: the same file under a short name of this process.
+/// The kernel allows paths of at most ``Limits/socketPathBytes``. For a longer one the folder is opened,
+/// and the socket gets the path `/proc/self/fd/N/NAME`.
 ///
 /// `unsafe`: the path is lent to `open` as a C string for the call alone, which does not keep it.
 struct SocketPath: Sendable {
     /// The path to bind or connect to.
     let path: String
-    /// The folder, open as long as ``path`` leads through it; nil where the path is short.
+    /// The open folder that ``path`` uses; nil for a short path.
     private let folder: CInt?
 
-    /// Finds the place of the socket `name` in a folder that is there.
+    /// The path of the socket `name` in a folder that exists.
     init(_ folder: String, name: String) throws(FileFailure) {
         let whole = "\(folder)/\(name)"
         guard whole.utf8.count > Limits.socketPathBytes else {
@@ -25,27 +25,27 @@ struct SocketPath: Sendable {
         (path, self.folder) = ("/proc/self/fd/\(descriptor)/\(name)", descriptor)
     }
 
-    /// Closes the folder. The path must not be used any more.
+    /// Closes the folder. After that the path is invalid.
     func close() {
         if let folder { _ = Glibc.close(folder) }
     }
 }
 
-// How the commands find the process that works on the folder, and know that it is one.
+// The socket by which the commands reach the process that runs on the folder.
 extension DataFolder {
     /// The socket that the commands use.
     static let socketName = "socket"
 
-    /// Where that socket is.
+    /// The path of that socket.
     func socketPath() throws(FileFailure) -> SocketPath {
         try SocketPath(path, name: Self.socketName)
     }
 
-    /// Whether there is such a socket; one that a crash left behind counts too.
+    /// Whether the file of the socket is there; that of a crashed process counts too.
     var hasSocket: Bool { Files.exists("\(path)/\(Self.socketName)") }
 
-    /// Refuses a folder in which another user could have put the socket: what listens there would be
-    /// handed the operator token.
+    /// Throws if another user could have made the socket. The process that listens on it would get the
+    /// operator token.
     func refuseForeignSocket() throws(StartProblem) {
         guard let status = Files.status(path) else { return }
         if let sentence = Self.fault(status, user: ThisProcess.user, path: path) {
@@ -53,8 +53,8 @@ extension DataFolder {
         }
     }
 
-    /// Why a folder's socket cannot be trusted; nil when it can. Root may use the socket of every user,
-    /// since the token that it reads there is its owner's as well.
+    /// Why a folder's socket cannot be trusted; nil if it can. Root may use the socket of any user, since
+    /// the token in the folder is that user's too.
     static func fault(_ status: Files.Status, user: UInt32, path: String) -> String? {
         if status.owner != user && user != 0 {
             return

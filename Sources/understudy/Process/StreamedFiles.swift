@@ -1,14 +1,14 @@
 import Glibc
 import Proxy
 
-/// A file that is read from its beginning. What is known of it is of the file that was opened, not of
-/// one that took its name since.
+/// A file that is read from its beginning. Its status is that of the open file, also if the path has
+/// changed since.
 final class InputFile {
-    /// Why a file is not read.
+    /// Why a file is not opened.
     enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
-        /// The operating system does not give it.
+        /// A system call failed.
         case failed(FileFailure)
-        /// What has the path is no regular file: reading a pipe may have no end.
+        /// The path is no regular file. Reading a pipe may never end.
         case noRegularFile(String)
 
         /// One sentence.
@@ -25,10 +25,9 @@ final class InputFile {
     let status: Files.Status
     private let descriptor: CInt
 
-    /// Opens a file; nil when there is none. Opening waits for nothing, as a pipe without a writer would
-    /// have it.
-    /// - Parameter streams: whether it may be a pipe or a device of characters too. A pipe that has no
-    ///   writer ``Limits/pipeWriterMilliseconds`` later is empty.
+    /// Opens a file; nil if there is none. Opening a pipe does not wait for its writer.
+    /// - Parameter streams: whether the file may also be a pipe or a character device. A pipe without a
+    ///   writer after ``Limits/pipeWriterMilliseconds`` is empty.
     init?(_ path: String, streams: Bool = false) throws(Refusal) {
         // open keeps nothing of the path, which is lent for the call.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -60,13 +59,13 @@ final class InputFile {
             // read writes at most as many bytes as the array has.
             let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
             if count >= 0 { return count == 0 ? nil : Array(chunk.prefix(count)) }
-            // The writer of a pipe has nothing yet, and may take its time.
+            // The pipe is empty; wait for its writer.
             guard errno == EAGAIN else { throw FileFailure("read \(path)") }
             Self.wait(descriptor, milliseconds: -1)
         }
     }
 
-    /// All of it; nil where it has more bytes than `limit`, as a device without an end has.
+    /// The whole content; nil if it has more bytes than `limit`.
     func bytes(atMost limit: Int) throws(FileFailure) -> [UInt8]? {
         var bytes: [UInt8] = []
         while let chunk = try next() {
@@ -83,7 +82,8 @@ final class InputFile {
         return unsafe fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
-    /// Waits until there is something to read, or until the writer has gone; below zero for any time.
+    /// Blocks until there is input or the writer has closed the pipe, at most `milliseconds`; without a
+    /// limit if that is negative.
     private static func wait(_ descriptor: CInt, milliseconds: CInt) {
         var member = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         // poll reads and writes the one struct that it is given, which lives until the call returns.
@@ -97,7 +97,7 @@ final class OutputFile {
     private let descriptor: CInt
     private var waiting: [UInt8] = []
 
-    /// Makes the file; one that is there already is not touched.
+    /// Makes the file; throws if there is one.
     init(_ path: String) throws(FileFailure) {
         self.path = path
         // open keeps nothing of the path, which is lent for the call.
@@ -114,7 +114,7 @@ final class OutputFile {
         if waiting.count >= Proxy.Limits.filePieceBytes { try flush() }
     }
 
-    /// Writes what is left; then everything is on disk.
+    /// Writes the rest, and syncs the file.
     func finish() throws(FileFailure) {
         try flush()
         guard fsync(descriptor) == 0 else { throw FileFailure("write \(path)") }
@@ -134,8 +134,7 @@ final class OutputFile {
     }
 }
 
-/// Puts the lines of a file together from the pieces in which it is read, as far as a bound: a device
-/// may have no end, and a line of it neither.
+/// Splits a file into lines, from the pieces in which it is read, within limits.
 struct BoundedLines {
     /// A line without its end.
     struct Line: Sendable, Hashable {
@@ -144,7 +143,7 @@ struct BoundedLines {
         let bytes: [UInt8]
     }
 
-    /// What there is too much of.
+    /// The limit that was exceeded.
     enum Excess: Error, Sendable, Hashable {
         case line(number: Int)
         case total
@@ -152,20 +151,20 @@ struct BoundedLines {
 
     /// The most bytes of a line.
     let lineBytes: Int
-    /// The most bytes of all.
+    /// The most bytes of the file.
     let totalBytes: Int
     private var rest: [UInt8] = []
     private var number = 1
     private var count = 0
 
-    /// Begins with the first line.
+    /// Begins before the first line.
     init(lineBytes: Int, totalBytes: Int) {
         self.lineBytes = lineBytes
         self.totalBytes = totalBytes
     }
 
     /// Takes the next piece.
-    /// - Returns: the lines that end in it, without the empty ones.
+    /// - Returns: the lines that end in the piece, without empty ones.
     mutating func take(_ piece: [UInt8]) throws(Excess) -> [Line] {
         count += piece.count
         if count > totalBytes { throw .total }
@@ -184,7 +183,7 @@ struct BoundedLines {
         return lines
     }
 
-    /// The last line, where the file does not end with a line's end.
+    /// The last line, if the file does not end with a line break; nil otherwise.
     func end() -> Line? { rest.isEmpty ? nil : Line(number: number, bytes: rest) }
 
     private func refuseLong() throws(Excess) {

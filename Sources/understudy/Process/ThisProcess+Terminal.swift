@@ -6,15 +6,14 @@ import TablesProtocol
 extension ThisProcess {
     /// A variable of the environment.
     static func environment(_ name: String) -> String? {
-        // The C string belongs to the environment, which nothing here changes, and is copied.
+        // The C string belongs to the environment, which this program never changes. It is copied at once.
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
-    /// Makes every file that is created from now on its owner's alone.
+    /// Sets the umask so that new files are accessible to their owner alone.
     static func keepFilesPrivate() { umask(0o077) }
 
-    /// Lets this process open as many files as the system lets it: the soft limit becomes the hard one.
-    /// Where it cannot, the soft one holds.
+    /// Raises the soft limit of open files to the hard limit. If that fails, the soft limit stays.
     static func raiseFileLimit() {
         var limit = rlimit()
         // Both calls get a struct of the right type, which only the first one fills.
@@ -25,43 +24,44 @@ extension ThisProcess {
         _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// Whether the service manager started this process, which keeps what it says.
+    /// Whether the service manager started this process; it keeps the output of the process.
     static var isService: Bool {
         environment("NOTIFY_SOCKET") != nil || environment("JOURNAL_STREAM") != nil
     }
 
-    /// Whether a person reads standard error.
+    /// Whether standard error is a terminal.
     static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Whether a question can be asked and answered.
+    /// Whether standard input and standard error are terminals.
     static var canAsk: Bool { isInteractive && isatty(STDIN_FILENO) == 1 }
 
-    /// Asks a person on standard error; the answer in lower case without blanks around it.
+    /// Asks a question on standard error.
+    /// - Returns: the answer in lower case without blanks.
     static func ask(_ question: String) -> String {
         write(VisibleText.line(question), to: STDERR_FILENO)
         return (readLine() ?? "").lowercased().filter { !$0.isWhitespace }
     }
 
-    /// Writes over the last line that ``showProgress(_:)`` wrote on standard error.
+    /// Writes a line to standard error over the last line of ``showProgress(_:)``.
     static func showProgress(_ line: String) {
         write("\r\u{1B}[K\(VisibleText.line(line))", to: STDERR_FILENO)
     }
 
-    /// Writes a line to standard error, made visible.
+    /// Writes a line to standard error, escaped as ``VisibleText``.
     static func say(_ line: String) { write("\(VisibleText.line(line))\n", to: STDERR_FILENO) }
 
-    /// Writes lines of the program's own to standard error, each made visible.
+    /// Writes lines to standard error, each escaped as ``VisibleText``.
     static func sayLines(_ text: String) {
         write("\(VisibleText.lines(text))\n", to: STDERR_FILENO)
     }
 
-    /// Writes a line to standard output, made visible.
+    /// Writes a line to standard output, escaped as ``VisibleText``.
     static func print(_ line: String) { write("\(VisibleText.line(line))\n", to: STDOUT_FILENO) }
 
-    /// Writes JSON to standard output. A terminal obeys nothing in it.
+    /// Writes JSON to standard output, without characters that control a terminal.
     static func print(json text: String) { write("\(VisibleText.json(text))\n", to: STDOUT_FILENO) }
 
-    /// Writes a text to standard output that is the program's own to the last byte, such as its help.
+    /// Writes text of this program, such as its help, to standard output without escapes.
     static func print(own text: String) { write("\(text)\n", to: STDOUT_FILENO) }
 
     /// Ends the process at once.
@@ -81,7 +81,7 @@ extension ThisProcess {
 
     /// The current folder.
     static var folder: String? {
-        // getcwd fills the buffer, whose size it is told, with a C string.
+        // getcwd writes a C string to the buffer, and gets its size.
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         guard unsafe getcwd(&buffer, buffer.count) != nil else { return nil }
         return String(
@@ -89,7 +89,7 @@ extension ThisProcess {
     }
 }
 
-/// How far long work is, on one line of a terminal; nothing where there is no terminal.
+/// The progress of long work on one line of a terminal; nothing without a terminal.
 struct ProgressBar {
     private let isShown: Bool
     private var isDrawn = false
@@ -99,20 +99,20 @@ struct ProgressBar {
         self.isShown = isShown
     }
 
-    /// Draws how far it is.
+    /// Draws the progress.
     mutating func draw(_ what: String, done: Int, total: Int?) {
         guard isShown else { return }
         isDrawn = true
         ThisProcess.showProgress(Self.line(what, done: done, total: total))
     }
 
-    /// Takes the line away.
+    /// Clears the line.
     mutating func end() {
         if isDrawn { ThisProcess.showProgress("") }
         isDrawn = false
     }
 
-    /// One line, such as `push  [##########··········] 12 of 24`.
+    /// The line, such as `push  [##########··········] 12 of 24`.
     static func line(_ what: String, done: Int, total: Int?) -> String {
         guard let total, total > 0 else { return "\(what)  \(done)" }
         let filled = min(Limits.progressBarColumns, Limits.progressBarColumns * done / total)

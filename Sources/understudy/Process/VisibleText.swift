@@ -1,9 +1,9 @@
-/// Text that may have come from elsewhere (rows, ids, reasons, agents, hosts, names), made fit for a
-/// terminal, a pipe and a log: what a terminal obeys, or a reader cannot see, is written out.
+/// Escapes text for terminals, pipes and logs. The text may come from other programs (rows, ids, reasons,
+/// hosts, names), and must neither control a terminal nor have invisible characters.
 ///
-/// Escaped are all characters of the Unicode categories Cc (ESC, BEL, BS, DEL, line breaks, tabs, the
-/// C1 controls), Cf (the bidirectional marks, for one), Zl and Zp. The two joiners of Cf stay: words
-/// and emoji are spelled with them.
+/// All characters of the Unicode categories Cc (ESC, BEL, BS, DEL, line breaks, tabs, the C1 controls), Cf
+/// (such as the bidirectional marks), Zl and Zp are escaped. The two joiners of Cf stay, since words and
+/// emoji need them.
 enum VisibleText {
     /// One line: `\n`, `\r` and `\t` as in Swift, all else as `\u{1B}`.
     static func line(_ text: String) -> String {
@@ -17,13 +17,13 @@ enum VisibleText {
         }
     }
 
-    /// A text of several lines, each made visible.
+    /// A text of several lines, each escaped.
     static func lines(_ text: String) -> String {
         text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
             .map { line(String($0)) }.joined(separator: "\n")
     }
 
-    /// A JSON text, which stays the same JSON: inside of its strings as `\u001B`.
+    /// A JSON text with escapes such as `\u001B`; its values stay the same.
     static func json(_ text: String) -> String {
         escaping(text, { isHidden($0) && $0 != "\n" }) { scalar in
             String(scalar).utf16.map { "\\u\(digits(UInt32($0), atLeast: 4))" }.joined()

@@ -1,7 +1,7 @@
 import Backend
 import TablesProtocol
 
-/// How another program speaks to a backend of a flavour, in the backend's own way.
+/// Requests of another program to a backend, in the form of its flavour.
 extension BackendFlavour {
     private var fields: [(String, String)] {
         switch self {
@@ -38,7 +38,7 @@ extension BackendFlavour {
         return options
     }
 
-    /// The tables that the proxy is told of and that are open to all.
+    /// The public tables of the proxy.
     var tables: [String] { hasIntegerIDs ? [table, "numbers"] : [table] }
 
     var isThird: Bool { self == .datasync || self == .toolkit }

@@ -1,7 +1,7 @@
 import HTTPMessage
 import HTTPTypes
 
-/// A request before it is known where it goes.
+/// A request without its authority.
 struct Call: Sendable {
     var method: String
     var target: String

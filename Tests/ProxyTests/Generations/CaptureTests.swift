@@ -7,8 +7,8 @@ import Testing
 
 @testable import Proxy
 
-/// Conversations of the SDKs with the proxy, each answer compared to the last byte: status, every
-/// header field, body. Only what is made anew each time stands as `{version}`, `{id}`, `{date}`.
+/// Captured requests of the SDKs to the proxy. Each answer is compared byte for byte: status, header
+/// fields, body. Values that differ in each run are `{version}`, `{id}`, `{date}`.
 @Suite struct CaptureTests {
     @Test(arguments: ["mobile-services", "mobile-apps", "datasync"])
     func `each answer of a conversation is the one that its SDK reads`(name: String) async throws {
@@ -54,7 +54,7 @@ import Testing
         known.reduce(text) { $0.replacingOccurrences(of: "{\($1.key)}", with: $1.value) }
     }
 
-    /// The answer as text, with names for what no two runs share.
+    /// The answer as text, with names in the place of values that differ in each run.
     private static func masked(_ response: Response, _ known: inout [String: String]) -> String {
         let head = response.head
         let fields = head.headerFields.map { "\($0.name.rawName): \($0.value)" }.sorted()

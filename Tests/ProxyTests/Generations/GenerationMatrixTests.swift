@@ -2,10 +2,9 @@ import Backend
 import TablesProtocol
 import Testing
 
-/// Clients of every family over backends of every flavour, each operation: 4 × 7 × all of them, in
-/// process and again over sockets.
+/// Each operation of clients of 4 families over backends of 7 flavours, in one process and over sockets.
 @Suite(.serialized) struct GenerationMatrixTests {
-    /// A client and a backend, and where they meet.
+    /// A client and a backend, in one process or over sockets.
     struct Cast: Sendable, CustomTestStringConvertible {
         enum Place: String, CaseIterable { case process, sockets }
         let family: ClientFamily
@@ -38,12 +37,12 @@ import Testing
     }
 
     @Test(arguments: Cast.all)
-    func `what is refused has the client's shape and leaves nothing`(cast: Cast) async throws {
+    func `a refusal has the client's form and changes nothing`(cast: Cast) async throws {
         try await cast.play { try await $0.refusals() }
     }
 
     @Test(arguments: Cast.all)
-    func `what others write at the backend shows in the client's form`(cast: Cast) async throws {
+    func `rows that others write at the backend have the client's form`(cast: Cast) async throws {
         try await cast.play { try await $0.otherWriter() }
     }
 
@@ -53,7 +52,7 @@ import Testing
     }
 
     @Test(arguments: Cast.all)
-    func `values arrive as they are`(cast: Cast) async throws {
+    func `values arrive unchanged`(cast: Cast) async throws {
         try await cast.play { try await $0.values() }
     }
 
@@ -63,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: Cast.withSignIn)
-    func `a table that wants a sign-in refuses, and the others go on`(cast: Cast) async throws {
+    func `a table that requires a sign-in refuses, and other tables sync`(cast: Cast) async throws {
         try await cast.play(and: ["secrets"]) { try await $0.signIn() }
     }
 }

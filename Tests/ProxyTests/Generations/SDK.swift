@@ -2,8 +2,8 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-/// One SDK family, as it asks: its fields, its names, its verbs. Written from what the SDKs send and
-/// not from the code under test.
+/// The requests of one SDK family: fields, names, verbs. They are taken from the SDKs, not from the code
+/// under test.
 struct SDK: Sendable {
     let family: ClientFamily
     var table = "todoitem"
@@ -11,7 +11,7 @@ struct SDK: Sendable {
     var isFirst: Bool { family == .mobileServices }
     var isThird: Bool { family == .datasync || family == .toolkit }
 
-    /// What every request of the family carries.
+    /// The header fields of every request of the family.
     var fields: [(String, String)] {
         switch family {
         case .mobileServices:
@@ -35,7 +35,7 @@ struct SDK: Sendable {
         }
     }
 
-    /// The names of the system properties that the family knows.
+    /// The system properties of the family.
     var properties: [String] {
         switch family {
         case .mobileServices: ["__createdAt", "__updatedAt", "__version", "__deleted"]
@@ -48,7 +48,7 @@ struct SDK: Sendable {
     var updatedAt: String { isFirst ? "__updatedAt" : "updatedAt" }
     var deleted: String { isFirst ? "__deleted" : "deleted" }
 
-    /// What asks for the number of rows, and for deleted ones too.
+    /// The query pairs for the number of rows and for deleted rows.
     var count: String { isThird ? "$count=true" : "$inlinecount=allpages" }
     var withDeleted: String { isThird ? "__includedeleted=true" : "__includeDeleted=true" }
 

@@ -2,7 +2,7 @@ import HTTPMessage
 import TablesProtocol
 import Testing
 
-// What every client of the family must be told, whatever the backend is.
+// Expectations of every client of the family, for any backend.
 extension Stage {
     /// One item in the client's form: status, type, names, dates, tag.
     @discardableResult
@@ -44,7 +44,7 @@ extension Stage {
         #expect(item.string(sdk.version)?.isEmpty == false, sourceLocation: place)
     }
 
-    /// An error in the client's shape.
+    /// An error in the client's form.
     func expectError(
         _ told: ClientResponse, _ status: Int, _ place: SourceLocation = #_sourceLocation
     ) {
@@ -59,7 +59,7 @@ extension Stage {
             #expect(sentence?.isEmpty == false, sourceLocation: place)
             #expect(told.json["code"] == nil, sourceLocation: place)
         case .toolkit:
-            // It reads every body as the item: nothing, or an object.
+            // It parses every body as the item: empty, or an object.
             #expect(told.text.isEmpty || told.item != nil, sourceLocation: place)
         }
     }

@@ -4,7 +4,7 @@ import TablesProtocol
 import Testing
 
 extension Stage {
-    /// What another program does at the backend shows in the client's form.
+    /// Changes by another program at the backend have the client's form.
     func otherWriter() async throws {
         for id in ["r1", "r2", "r3"] {
             let told = try await askBackend(
@@ -28,7 +28,7 @@ extension Stage {
         expectError(try await ask(sdk.get("r2")), sdk.isThird ? 410 : 404)
         let all = try await ask(sdk.list("$orderby=id", sdk.withDeleted))
         #expect(all.items.map { $0[sdk.deleted] } == ["false", "true", "false"])
-        // A sync of the client's own: what changed since its last time.
+        // A sync of the client: the rows that have changed since its last time.
         let since = try #require(first.items.last?.string(sdk.updatedAt))
         let news = try await ask(
             sdk.list(
@@ -113,7 +113,7 @@ extension Stage {
         }
     }
 
-    /// Values that are easily harmed on the way, both ways.
+    /// Values that are easily changed on the way, in both directions.
     func values() async throws {
         let plain = [
             "price": "1.10", "huge": "1e400", "big": "9007199254740993",
@@ -130,13 +130,13 @@ extension Stage {
         try expectItem(made, 201, columns)
         await sync()
         var expected = columns
-        // Those servers are JavaScript: numbers are binary doubles there.
+        // In these JavaScript servers numbers are binary doubles.
         if flavour.isNode || flavour == .mobileServices {
             expected["price"] = "1.1"
             expected["big"] = "9007199254740992"
             expected["huge"] = nil
         }
-        // The first generation's keeps a text in the form of a moment as one, with milliseconds.
+        // The first generation's server stores a text in the form of a time as a time, with milliseconds.
         if flavour == .mobileServices { expected["date"] = #""2014-03-01T08:00:00.000Z""# }
         #expect(try await backendRow("v1")?.own == expected)
         await sync()
@@ -147,7 +147,7 @@ extension Stage {
         await sync()
         try expectItem(try await ask(sdk.get("v2")), 200, expected)
         guard !takesNested else { return }
-        // What the backend refuses is kept, held back alone, and says why.
+        // A refused operation stays with its reason and blocks no other.
         try expectItem(
             try await ask(sdk.insert(#"{"id":"v3","tags":["a"]}"#)), 201, ["tags": #"["a"]"#])
         try expectItem(

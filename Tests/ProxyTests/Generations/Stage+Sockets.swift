@@ -10,8 +10,7 @@ import Testing
 @testable import Proxy
 
 extension Stage {
-    /// Over sockets: the proxy behind a server, the backend behind a server of its own, and a
-    /// client that speaks HTTP to either.
+    /// Over sockets: proxy and backend each behind a server, and a client of both over HTTP.
     static func overSockets(
         _ family: ClientFamily, _ flavour: BackendFlavour, and more: [String] = [],
         _ body: (Stage) async throws -> Void
@@ -36,7 +35,7 @@ extension Stage {
             ServerConfiguration(addresses: [try ListenAddress("127.0.0.1:0")], workers: 1),
             handler: graph.handler)
         let address = "\(try proxy.start()[0])"
-        graph.listens(clients: address, dashboard: address)
+        graph.setAddresses(clients: address, dashboard: address)
         let client = try CurlTransport()
         let stage = Stage(
             sdk: SDK(family: family, table: flavour.table), flavour: flavour,

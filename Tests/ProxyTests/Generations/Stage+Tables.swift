@@ -3,7 +3,7 @@ import SyncCore
 import TablesProtocol
 import Testing
 
-// Tables that are not like the others.
+// Tables with integer ids, and tables that require a sign-in.
 extension Stage {
     /// Every write of a table whose ids the backend assigns.
     func integerIDs() async throws {
@@ -11,7 +11,7 @@ extension Stage {
         let theirs = try await askBackend(flavour.insert(#"{"text":"theirs"}"#, table: "numbers"))
         #expect(theirs.status == 201 && theirs.item?["id"] == "1", "\(theirs.text)")
         await sync()
-        // The third generation's ids are texts, always.
+        // The third generation's ids are always texts.
         guard !sdk.isThird else {
             expectError(try await ask(sdk.list("$orderby=id")), 501)
             return expectError(try await ask(sdk.insert(#"{"text":"mine"}"#)), 501)
@@ -43,8 +43,7 @@ extension Stage {
         #expect(try await ask(sdk.list("$orderby=id")).ids == ["1"])
     }
 
-    /// A table that answers 401 without a token is not shown as an empty one, and no other table waits
-    /// for it.
+    /// A table that answers 401 without a token is not an empty list, and does not block other tables.
     func signIn() async throws {
         let secrets = SDK(family: sdk.family, table: "secrets")
         try await expectNotRead(secrets)
@@ -55,7 +54,7 @@ extension Stage {
         try await expectNotRead(secrets)
     }
 
-    /// What the backend refuses to show is its 401, in its own words to a client of its generation.
+    /// The backend's 401 is passed on; a client of its generation gets it unchanged.
     private func expectNotRead(_ sdk: SDK) async throws {
         let told = try await ask(sdk.list())
         #expect(told.status == 401)

@@ -6,7 +6,7 @@ extension Stage {
     private static let milk = ["text": "\"milk\"", "complete": "false", "rank": "1.5"]
     private static let milkText = #""text":"milk","complete":false,"rank":1.5"#
 
-    /// Every write of the family, its answer, and what the backend holds after the sync.
+    /// Every write of the family, its answer, and the backend's row after the sync.
     func writes() async throws {
         let version = try await insertsAndSyncs()
         let bread = Self.milk.merging(["text": "\"bread\""]) { $1 }
@@ -18,7 +18,7 @@ extension Stage {
             200, id: "a1", bread)
         await sync()
         #expect(try await backendRow("a1")?.own == bread)
-        // What another column holds now is not touched by a change without a condition.
+        // A change without a condition does not affect other columns.
         let done = bread.merging(["complete": "true"]) { $1 }
         let doneText = #""text":"bread","complete":true,"rank":1.5"#
         try expectItem(
@@ -46,13 +46,13 @@ extension Stage {
         let item = try expectItem(got, 200, id: "a1", Self.milk)
         #expect(got.field("Understudy-State") == "synced")
         let version = try #require(item.string(sdk.version))
-        // The backend took it as it was, which changes nothing for clients.
+        // The backend has accepted it unchanged, so clients see no change.
         #expect(mine.string(sdk.version) == version)
         #expect(mine.string(sdk.updatedAt) == item.string(sdk.updatedAt))
         return version
     }
 
-    /// PUT: what the body leaves out goes, at the backend too.
+    /// PUT: columns that are not in the body are removed, at the backend too.
     private func replaces(_ before: [String: String]) async throws {
         guard sdk.isThird else { return }
         var without = before
@@ -83,8 +83,7 @@ extension Stage {
         try expectItem(try await ask(sdk.get("a1")), 200, id: "a1", columns)
     }
 
-    /// Ids that no server takes, types that are not JSON, bodies that are too long; and what is just
-    /// within the bounds.
+    /// Invalid ids, types other than JSON, bodies that are too long; and values at the limits.
     private func refusedBodies() async throws {
         let long = String(repeating: "x", count: 255)
         for id in [#"a\"b"#, "a+b", "a?b", "a/b", "a`b", #"a\\b"#, "..", #"\u0001"#, long + "x"] {
@@ -110,7 +109,7 @@ extension Stage {
         expectError(try await ask(sdk.insert(big + " ")), 413)
     }
 
-    /// What is refused, in the family's shape, and leaves nothing behind.
+    /// Refusals have the family's form and change nothing.
     func refusals() async throws {
         try expectItem(
             try await ask(sdk.insert(#"{"id":"a1",\#(Self.milkText)}"#)), 201, Self.milk)

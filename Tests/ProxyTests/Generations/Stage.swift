@@ -7,18 +7,18 @@ import Testing
 
 @testable import Proxy
 
-/// A client, a proxy and a backend, wherever they run: the same bodies are run over sockets too.
+/// A client, a proxy and a backend, in one process or over sockets.
 struct Stage: Sendable {
     let sdk: SDK
     let flavour: BackendFlavour
-    /// Asks the proxy, as the client.
+    /// Sends a request of the client to the proxy.
     let ask: @Sendable (Call) async throws -> ClientResponse
-    /// Asks the backend, as another program.
+    /// Sends a request of another program to the backend.
     let askBackend: @Sendable (Call) async throws -> ClientResponse
     let tenant: Tenant
 
-    /// In process, the proxy told of more tables where wanted: real routes, store and engine; the
-    /// backend behind its wire format.
+    /// In one process: real routes, store and engine, and a backend that gets whole requests. `more` adds
+    /// tables.
     static func inProcess(
         _ family: ClientFamily, _ flavour: BackendFlavour, and more: [String] = [],
         _ body: (Stage) async throws -> Void
@@ -61,8 +61,8 @@ struct Stage: Sendable {
         return list.items
     }
 
-    /// Pushes and pulls until a deletion at the backend shows. Where rows are deleted for good, a
-    /// sync cannot know of it: only a comparison of all ids does.
+    /// Pushes and pulls until a deletion at the backend arrives. A hard deletion is found only by a
+    /// comparison of all ids.
     func syncDeletion(of id: String) async throws {
         await sync()
         guard flavour.deletesForGood else { return }

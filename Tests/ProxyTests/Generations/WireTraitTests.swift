@@ -8,7 +8,7 @@ import Testing
 
 @testable import Proxy
 
-/// What browsers and SDKs do to the address, the query and the origin, through the real routes.
+/// Variants of address, query and origin by browsers and SDKs, through the real routes.
 @Suite struct WireTraitTests {
     private static let zumo = ("ZUMO-API-VERSION", "2.0.0")
 
@@ -20,7 +20,7 @@ import Testing
             method: method, target: target, fields: [Self.zumo] + type + more, body: body)
     }
 
-    /// A proxy with three items: `a+b` cannot be an id, but stands in a column.
+    /// A proxy with three items. `a+b` cannot be an id, so it is in a column.
     private func withItems(
         _ body: (_ ask: (Call) async -> ClientResponse) async throws -> Void
     ) async throws {
@@ -52,7 +52,7 @@ import Testing
         ("/tables/todoitem?$filter=id%20eq%20'a'&audience=x&&", ["a"]),
         ("/tables/todoitem?$skip=1&$top=1&$orderby=id", ["b"]),
     ])
-    func `a list is understood however its query is written`(
+    func `a list is answered for every spelling of its query`(
         target: String, ids: [String]
     ) async throws {
         try await withItems { ask in
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `an id is decoded once, and its slashes at the end do not count`() async throws {
+    @Test func `an id is decoded once, without its trailing slashes`() async throws {
         try await withItems { ask in
             for target in [
                 "/tables/todoitem/c%20d%25%26%23%C3%A9", "/tables/todoitem/c%20d%25&%23%c3%a9/",
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a body that comes with a GET or DELETE is not looked at`() async throws {
+    @Test func `the body of a GET or DELETE is ignored`() async throws {
         try await withItems { ask in
             let refresh = await ask(
                 call("GET", "/tables/todoitem?$filter=id%20eq%20'a'", #"{"id":"a","text":"old"}"#))
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: [ClientFamily.mobileServices, .mobileApps, .datasync, .toolkit])
-    func `conditions are looked at as the generation's servers do`(
+    func `conditions are evaluated as by the generation's servers`(
         family: ClientFamily
     ) async throws {
         let sdk = SDK(family: family)
@@ -159,7 +159,7 @@ import Testing
     }
 
     @Test(arguments: ["http://app.example", "null", "file://"])
-    func `a page of a listed origin may ask and read everything that its SDK needs`(
+    func `a page of a listed origin may send and read all header fields of its SDK`(
         origin: String
     ) async throws {
         let wanted = "zumo-api-version,x-zumo-features,if-match,content-type,x-zumo-auth"
@@ -196,7 +196,7 @@ import Testing
         "http://app.example:80", "https://app.example", "http://app.example.evil", "http://evil",
         "file:///x", "Null",
     ])
-    func `a page of another origin is refused in its SDK's shape, its preflight unanswered`(
+    func `a page of another origin is refused in its SDK's form, and its preflight too`(
         origin: String
     ) async throws {
         try await withItems { ask in
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func `without a listed origin nothing is shared`() async throws {
+    @Test func `without a listed origin there are no CORS header fields`() async throws {
         try await TestApp.run(configure: { $0.rules.allowedOrigins = [] }) { test in
             for origin in ["http://app.example", "null", "file://"] {
                 let call = call("GET", "/tables/todoitem", "", [("Origin", origin)])
@@ -221,9 +221,9 @@ import Testing
         }
     }
 
-    /// The client's own query pairs go on to the backend as they came; its device does not.
+    /// The client's custom query pairs are sent to the backend unchanged; the device's fields are not.
     @Test(arguments: BackendFlavour.allCases)
-    func `what is sent on is the backend's dialect and the client's own parameters`(
+    func `the backend gets its own dialect, and the client's custom parameters`(
         flavour: BackendFlavour
     ) async throws {
         try await TestApp.run(tables: ["todoitem"], backend: BackendOptions(flavour: flavour)) {

@@ -22,10 +22,10 @@ final class CapabilityTests: Sendable {
             keep: { list in self.kept.withLock { $0 = list } })
     }
 
-    /// What follows `s1`, `s2` and so on in a secret, which is as long as a secret must be.
+    /// The rest of the secrets that begin with `s1`, `s2` and so on.
     private static let tail = "-0123456789-abcdefghi"
 
-    /// The text with whole secrets in the place of their beginnings.
+    /// The text with each beginning replaced by its whole secret.
     private static func long(_ text: String) -> String {
         ["s1", "s2", "%73%31", "%2573%31"].reduce(text) { $0.replacing($1, with: $1 + tail) }
     }
@@ -45,7 +45,7 @@ final class CapabilityTests: Sendable {
         return nil
     }
 
-    @Test func `an address is known by its secret until it is revoked, and after a restart`()
+    @Test func `a capability is valid until it is revoked, and after a restart`()
         throws
     {
         let capabilities = capabilities()
@@ -64,7 +64,7 @@ final class CapabilityTests: Sendable {
         #expect(kept.withLock { $0 }.isEmpty)
     }
 
-    @Test func `an address that cannot be kept is not made`() {
+    @Test func `a capability that cannot be written is not made`() {
         let failing = Capabilities(
             now: { Instant(milliseconds: 0) }, secret: { "s" },
             keep: { _ throws(FileFailure) in throw FileFailure("write", code: 28) })
@@ -74,14 +74,14 @@ final class CapabilityTests: Sendable {
     }
 
     @Test(arguments: ["phone", "a", "Ana-s_tablet.2", String(repeating: "n", count: 40)])
-    func `a name of letters, digits and three signs can be given`(name: String) {
+    func `a name may have letters, digits and three signs`(name: String) {
         #expect(Capability.isName(name))
     }
 
     @Test(arguments: [
         "", "-a", ".", "a b", "a/b", "a%2Fb", "ä", "a\n", String(repeating: "n", count: 41),
     ])
-    func `another name cannot be given`(name: String) {
+    func `any other name is refused`(name: String) {
         #expect(!Capability.isName(name))
     }
 
@@ -99,13 +99,15 @@ final class CapabilityTests: Sendable {
         ("/c//s1/api", "", "/s1/api"), ("/c/a/s1", "a", "/s1"), ("/c/s1.css", "s1.css", "/"),
         ("/c/%73%31/api", "%73%31", "/api"), ("/c/%2573%31/api", "%2573%31", "/api"),
     ])
-    func `the secret is taken off the raw target`(target: String, secret: String?, rest: String) {
+    func `the secret is removed from the raw target`(target: String, secret: String?, rest: String)
+    {
         let asked = AddressedRequest(.make("GET", Self.long(target)))
         #expect(asked.secret == secret.map(Self.long))
         #expect(asked.request.head.path == Self.long(rest))
     }
 
-    @Test func `where plain tables are shut, an address, the operator and the socket come in`()
+    @Test
+    func `with capability access, tables are open to capabilities, the operator and the socket`()
         throws
     {
         let capabilities = capabilities()
@@ -123,7 +125,7 @@ final class CapabilityTests: Sendable {
     }
 
     @Test(arguments: ["/c/s1/-/", "/c/s1/-/api/v1/status", "/c/s1/-/metrics", "/c/s1/%2D/"])
-    func `an address never leads to the operator's part`(target: String) throws {
+    func `a capability address never reaches the operator API`(target: String) throws {
         let capabilities = capabilities()
         _ = try capabilities.make("phone")
         #expect(reason(guarded(capabilities), .make("GET", Self.long(target))) == .capability)
@@ -133,7 +135,7 @@ final class CapabilityTests: Sendable {
         ("/c/s1/tables/%00", Refusal.Reason.target), ("/c/s1/tables/../x", .target),
         ("/c/%2e%2e/tables/x", .capability), ("/c/s1/../tables/x", .target),
     ])
-    func `an address changes nothing of what a path may be`(target: String, why: Refusal.Reason)
+    func `a path is checked the same at a capability address`(target: String, why: Refusal.Reason)
         throws
     {
         let capabilities = capabilities()
@@ -149,7 +151,7 @@ final class CapabilityTests: Sendable {
         "/api/x?access_token=secret",
         "/api/%73ecret/x", "/c/s1/api/x?a=%73ecret", "/tables/todoitem?access_token=secret",
     ])
-    func `a target that would take a secret to the backend is refused`(target: String) throws {
+    func `a target that would send a secret to the backend is refused`(target: String) throws {
         let capabilities = capabilities()
         _ = try capabilities.make("phone")
         #expect(reason(guarded(capabilities), .make("GET", Self.long(target))) == .target)
@@ -172,12 +174,12 @@ final class CapabilityTests: Sendable {
         ("Basic YWJjOnNlY3JldC1zZWNyZXQ=", true), ("Basic eDpzZWNyZXQ=", false),
         ("secret-secre", false), ("", false),
     ])
-    func `a secret is found as it is and in base64`(text: String, isThere: Bool) {
+    func `a secret is found in plain text and in base64`(text: String, isThere: Bool) {
         #expect(SecretEncodings("secret-secret").isIn(text) == isThere)
         #expect(!SecretEncodings("").isIn(text))
     }
 
-    @Test func `people who can log in are counted by number and shell`() {
+    @Test func `people who can log in are counted by user id and shell`() {
         let passwd = """
             root:x:0:0:root:/root:/bin/bash
             daemon:x:1:1::/:/usr/sbin/nologin

@@ -14,7 +14,7 @@ struct GuardTests {
             token: "secret", now: { Instant(milliseconds: 0) }, secret: { "s" }),
         capabilities: Capabilities(now: { Instant(milliseconds: 0) }, secret: { "s" }))
 
-    /// The reason that a request is refused for; nil when it passes.
+    /// The reason of a request's refusal; nil if it passes.
     func reason(_ request: Request) -> Refusal.Reason? {
         switch gate.check(request) {
         case .pass, .answer: nil
@@ -34,13 +34,13 @@ struct GuardTests {
         "127.0.0.1:8081", "127.0.0.1:08080", "127.1:8080",
         "2130706433:8080", "10.0.2.2", "10.0.2.2:80", "user@127.0.0.1:8080", "::1:8080", "",
     ])
-    func `any other Host is misdirected`(host: String) {
+    func `any other Host is answered 421`(host: String) {
         let refusal = Refusal(.host, "")
         #expect(reason(.make(host: host)) == .host)
         #expect(refusal.status.code == 421)
     }
 
-    @Test func `a missing Host is misdirected, and the sentence names the option`() {
+    @Test func `a missing Host is answered 421 with a sentence that names the option`() {
         guard case .refuse(let refusal, _) = gate.check(.make(host: nil)) else {
             Issue.record("it passed")
             return
@@ -59,7 +59,7 @@ struct GuardTests {
         #expect(reason(.make(method)) == .method)
     }
 
-    @Test func `a method override is refused, but passed through elsewhere`() {
+    @Test func `a method override is refused, except in requests that are passed through`() {
         let override: KeyValuePairs = ["X-HTTP-Method-Override": "DELETE"]
         #expect(reason(.make("POST", "/tables/todoitem", override)) == .methodOverride)
         #expect(reason(.make("POST", "/api/custom", override)) == nil)
@@ -83,7 +83,7 @@ struct GuardTests {
         "/api/%ed%a0%80", "/api/..%E9/x", "/api/.%0A./x", "/api/..%2500/x", "/api/%5C..%5Cx",
         "/api//../tables/x", "/api/%zz", "/api/%4", "/api/%",
     ])
-    func `a target that could mean two things is refused`(target: String) {
+    func `an ambiguous target is refused`(target: String) {
         #expect(reason(.make("GET", target)) == .target)
     }
 
@@ -92,7 +92,7 @@ struct GuardTests {
         "/api/x%0A", "/api/x%0D%0Ay", "/files/caf%E9.txt", "/files/%FF%FE", "/api//tables/x",
         "/api/%2525zz", "/api/100%25", "/api/%E9%25zz", "/C/style.css", "/c", "/c/", "/C/a/b.js",
     ])
-    func `behind a first segment that is not ours, a path is the backend's`(target: String) {
+    func `a path with a first segment of the backend may have any other segments`(target: String) {
         #expect(reason(.make("GET", target)) == nil)
     }
 
@@ -223,7 +223,7 @@ struct GuardTests {
         ),
     ]
 
-    /// What a browser says of a form that the page of a provider posts.
+    /// The header fields of a form that a provider's page posts.
     private static let form = [
         "Origin": "https://login.example", "Sec-Fetch-Site": "cross-site",
         "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document",
@@ -264,7 +264,7 @@ struct GuardTests {
         #expect(reason(.make("OPTIONS", "/tables/t", other)) == .origin)
     }
 
-    @Test func `the operator API asks for a sign-in, health and files do not`() {
+    @Test func `the operator API requires a sign-in, health and files do not`() {
         let path = "/-/api/v1/status"
         #expect(reason(.make("GET", path)) == .signIn)
         #expect(reason(.make("GET", path, ["Authorization": "Bearer secret"])) == nil)
@@ -297,7 +297,7 @@ struct GuardTests {
     ]
 
     @Test(arguments: types)
-    func `bodies are JSON where they are read`(
+    func `bodies must be JSON, except in requests that are passed through`(
         path: String, type: String?, body: String, passes: Bool
     ) {
         var request = Request.make(
@@ -306,7 +306,7 @@ struct GuardTests {
         #expect(reason(request) == (passes ? nil : .contentType))
     }
 
-    @Test func `an announced body beyond the bound is refused before it is read`() {
+    @Test func `an announced body beyond the limit is refused before it is read`() {
         let megabyte = 1 << 20
         for (path, limit) in [
             ("/tables/t", megabyte), ("/-/api/v1/sync", 4 * megabyte), ("/api/x", 100 * megabyte),
@@ -319,7 +319,7 @@ struct GuardTests {
         }
     }
 
-    @Test func `a service worker is refused everywhere`() {
+    @Test func `a request for a service worker is refused in every space`() {
         for path in ["/", "/-/sw.js", "/api/sw.js", "/tables/t"] {
             #expect(reason(.make("GET", path, ["Service-Worker": "script"])) == .serviceWorker)
         }
@@ -335,7 +335,7 @@ struct GuardTests {
     ]
 
     @Test(arguments: ports)
-    func `with a port for the dashboard each has its own`(
+    func `with a port for the dashboard, each port has its own paths`(
         port: UInt16, method: String, path: String, passes: Bool
     ) {
         let apart = Guard(

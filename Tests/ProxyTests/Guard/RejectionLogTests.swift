@@ -5,7 +5,7 @@ import Testing
 @testable import Proxy
 
 struct RejectionLogTests {
-    @Test func `refusals are counted by reason with what was asked for`() {
+    @Test func `refusals are counted by reason, with the last detail`() {
         let log = RejectionLog { Instant(milliseconds: 1000) }
         log.count(Refusal(.host, "No.", detail: "evil.example"))
         log.count(Refusal(.host, "No.", detail: String(repeating: "x", count: 500)))
@@ -34,7 +34,7 @@ struct RejectionLogTests {
         ("http:/c/SECRET://x", ""), ("evil.example:8080", "evil.example:8080"), ("null", "null"),
         ("file://", "file://"), ("[::1]:80", "[::1]:80"),
     ])
-    func `of an address the scheme and the host alone are kept`(said: String, kept: String) {
+    func `only scheme and host of an address are kept`(said: String, kept: String) {
         #expect(Refusal(.origin, "No.", detail: said).detail == kept)
     }
 }

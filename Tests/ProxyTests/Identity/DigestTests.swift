@@ -4,7 +4,7 @@ import Testing
 @testable import Proxy
 
 struct DigestTests {
-    /// FIPS 180-4 examples: what is on disk since version 1 has to mean the same for ever.
+    /// FIPS 180-4 examples. Digests on disk must stay valid in every later version.
     @Test(arguments: [
         ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),

@@ -23,14 +23,14 @@ struct IdentityTests {
         (#"{"iss":"ia","sub":"b"}"#, #"{"iss":"i","sub":"ab"}"#, false),
         (#"{"iss":"i"}"#, #"{"iss":"i","n":1}"#, false),
     ])
-    func `who is the same is told by issuer and subject`(
+    func `an identity is the same for the same issuer and subject`(
         one: String, other: String, isSame: Bool
     ) {
         let keys = [one, other].map { Identity(Self.token($0)).key }
         #expect((keys[0] == keys[1]) == isSame, "\(keys)")
     }
 
-    @Test func `without claims the login's user id counts, and then the token itself`() {
+    @Test func `without claims the login's user id names the identity, otherwise the token`() {
         let opaque = Token(login: "opaque")
         let other = Token(login: "opaque2")
         #expect(
@@ -43,7 +43,7 @@ struct IdentityTests {
     @Test(arguments: [
         "../../etc", "a/b", "\u{0}", "Ünïcode", "", ".", String(repeating: "x", count: 500),
     ])
-    func `every key is safe as the name of a folder`(subject: String) {
+    func `every key is a valid folder name`(subject: String) {
         let key = Identity(Token(login: "t"), userID: subject).key
         #expect(key.utf8.count < 80)
         #expect(
@@ -64,7 +64,7 @@ struct IdentityTests {
             (["Authorization": "Bearer "], .datasync, nil),
             ([:], .datasync, nil),
         ] as [([String: String], Generation, String?)])
-    func `a token is in the field that the generation means`(
+    func `a token is read from the field of the generation`(
         fields: [String: String], generation: Generation, text: String?
     ) {
         var head = HTTPFields()
@@ -86,11 +86,12 @@ struct IdentityTests {
         ("DELETE", "/login/facebook", false), ("GET", "/login/aad/token", false),
         ("GET", "/.auth/me", false), ("POST", "/api/login", false), ("GET", "/refresh", false),
     ])
-    func `logins are known by their paths`(method: String, path: String, isLogin: Bool) {
+    func `logins are recognised by their paths`(method: String, path: String, isLogin: Bool) {
         #expect(LoginAnswer.isExpected(of: .make(method, path)) == isLogin)
     }
 
-    @Test func `a token is read out of an answer and out of a browser login's last redirect`()
+    @Test
+    func `a token is read from a login's answer and from the last redirect of a browser's login`()
         throws
     {
         let backend = try #require(BackendAddress("https://x/app"))
@@ -110,7 +111,7 @@ struct IdentityTests {
         for place in ["https://X/app/\(done)", "/app/.auth/\(done)"] {
             #expect(read(.found, "", at: place) == answer)
         }
-        // Of another server, of another place, or in what a redirect repeats of its request.
+        // From another server, to another path, or in a redirect that repeats its request.
         for place in [
             "https://y/app/\(done)", "//x/app/\(done)", "https://x/\(done)", "/app/api/\(done)",
             "https://x/app/login/q?x=/\(done)", "/app/login/q#x=/\(done)",
@@ -123,7 +124,7 @@ struct IdentityTests {
         #expect(read(.ok, "<html>") == nil)
     }
 
-    @Test func `what is kept of tokens names their owners with this backend alone`() throws {
+    @Test func `known tokens count only for their own backend`() throws {
         let folder = "/tmp/understudy-tests/\(ThisProcess.secret())"
         try Files.makeFolder(folder)
         defer { try? Files.removeFolder(folder) }
@@ -160,7 +161,7 @@ struct IdentityTests {
         #expect((PolicySetting(text) != nil) == isGood)
     }
 
-    @Test func `while a first pull takes its time, a list is the backend's own`() async throws {
+    @Test func `a list is the backend's own while the first pull runs`() async throws {
         try await TestApp.run(triggers: Set(Trigger.allCases)) { test in
             _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"there"}"#)
             let gate = Gate()

@@ -37,7 +37,9 @@ struct RememberedSignInTests {
 
     private func sealed() throws -> [UInt8] { try #require(try Files.read(folder.signInsFile)) }
 
-    @Test func `what an engine spoke with is there after a restart, and not in the clear`() throws {
+    @Test func `the engine's token is there after a restart, and is not in plain text on disk`()
+        throws
+    {
         defer { remove() }
         open().signIns?.put(field, of: "ana")
         let again = open()
@@ -51,7 +53,7 @@ struct RememberedSignInTests {
         }
     }
 
-    @Test func `what is forgotten does not come back`() {
+    @Test func `a removed token does not come back`() {
         defer { remove() }
         let signIns = open().signIns
         signIns?.put(field, of: "ana")
@@ -61,7 +63,7 @@ struct RememberedSignInTests {
         #expect(open().signIns?.field(of: "ben") == field)
     }
 
-    @Test func `tokens of another backend, and of identities without a store, are gone for good`() {
+    @Test func `tokens of another backend, and of identities without a store, are removed`() {
         defer { remove() }
         open().signIns?.put(field, of: "ana")
         open().signIns?.put(field, of: "ben")
@@ -71,8 +73,7 @@ struct RememberedSignInTests {
         #expect(open().signIns?.field(of: "ben") == nil)
     }
 
-    @Test func `with another key nothing is remembered, and the right one finds all again`() throws
-    {
+    @Test func `with another key no token is read, with the right key all are`() throws {
         defer { remove() }
         open().signIns?.put(field, of: "ana")
         let (key, text) = (try Files.read(folder.signInsKeyFile) ?? [], try sealed())
@@ -85,7 +86,7 @@ struct RememberedSignInTests {
         #expect(open().signIns?.field(of: "ana") == field)
     }
 
-    @Test func `without the key that something was sealed with no other one is made`() throws {
+    @Test func `without the key of a sealed text no new key is made`() throws {
         defer { remove() }
         open().signIns?.put(field, of: "ana")
         Files.remove(folder.signInsKeyFile)
@@ -95,7 +96,7 @@ struct RememberedSignInTests {
         #expect(!Files.exists(folder.signInsKeyFile))
     }
 
-    @Test func `what is damaged is said, and remembering begins anew`() throws {
+    @Test func `a damaged file gives a warning, and later sign-ins are remembered`() throws {
         defer { remove() }
         open().signIns?.put(field, of: "ana")
         var text = try sealed()
@@ -109,7 +110,7 @@ struct RememberedSignInTests {
         #expect(open().warning == nil)
     }
 
-    @Test func `the service manager's credential is the key where there is one`() throws {
+    @Test func `the service manager's credential is the key if it is there`() throws {
         defer { remove() }
         let credential = "\(folder.path)/understudy.key"
         try Files.write(credential, Array("\(ThisProcess.secret())\n".utf8))
@@ -150,7 +151,8 @@ struct RememberedSignInTests {
         #expect(opening.warning?.contains("shorter than 32 bytes") == true)
     }
 
-    @Test func `a table that is open to all brings no refused token back`() async throws {
+    @Test func `a table without a sign-in does not make a refused token valid again`() async throws
+    {
         try await TestApp.run(configure: { $0.remembersSignIn = true }) { test in
             let tenant = try await test.graph.tenants.verified(Token(login: "t"))
             let routes = test.graph.routes
@@ -181,9 +183,9 @@ struct RememberedSignInTests {
 }
 
 extension RememberedSignIns {
-    /// Keeps a field, or forgets it, on disk.
+    /// Sets or removes a field on disk.
     fileprivate func put(_ field: HTTPField?, of identity: String) {
-        keep(field, of: identity)
+        set(field, of: identity)
         save()
     }
 }

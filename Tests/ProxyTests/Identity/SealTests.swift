@@ -7,7 +7,7 @@ struct SealTests {
     private let seal = Seal(secret: Array("a secret of at least thirty-two bytes".utf8))
     private let plain = Array("a token".utf8)
 
-    @Test func `what is sealed comes back with the same secret alone`() {
+    @Test func `a sealed text opens with the same secret only`() {
         let sealed = seal.close(plain)
         #expect(
             Seal(secret: Array("a secret of at least thirty-two bytes".utf8)).open(sealed)
@@ -17,7 +17,7 @@ struct SealTests {
                 == .otherKey)
     }
 
-    @Test func `nothing of a text can be seen, nor that two are equal`() {
+    @Test func `a sealed text shows nothing of the text, and two of one text differ`() {
         let (one, two) = (seal.close(plain), seal.close(plain))
         #expect(one != two)
         for sealed in [one, two] {
@@ -26,7 +26,7 @@ struct SealTests {
         #expect(seal.open(seal.close([])) == .plain([]))
     }
 
-    @Test func `one changed, missing or added byte anywhere is noticed`() {
+    @Test func `one changed, missing or added byte is detected`() {
         let sealed = seal.close(plain)
         for index in sealed.indices {
             for bit in 0..<8 {

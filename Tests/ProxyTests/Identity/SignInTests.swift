@@ -24,7 +24,7 @@ struct SignInTests {
 
     private func remove() { try? Files.removeFolder(folder.path) }
 
-    /// What is remembered once everything that was handed over is done.
+    /// The remembered field after all queued work.
     private func token(_ remembered: RememberedSignIns) async -> String? {
         await executor.value {}
         return remembered.field(of: "ana")?.value
@@ -38,7 +38,7 @@ struct SignInTests {
         if case .token(let field) = signIn.credential { field.value } else { nil }
     }
 
-    @Test func `a token is remembered until the backend refuses it, and another one then`()
+    @Test func `a token is remembered until the backend refuses it, then another one`()
         async throws
     {
         defer { remove() }
@@ -54,7 +54,7 @@ struct SignInTests {
         #expect(spoken(signIn) == "u")
     }
 
-    @Test func `a refused token is remembered again only when the backend vouches for it anew`()
+    @Test func `a refused token is remembered again only when the backend has accepted it again`()
         async throws
     {
         defer { remove() }
@@ -70,8 +70,7 @@ struct SignInTests {
         #expect(await token(remembered) == nil)
     }
 
-    @Test func `the 401 of an earlier token says nothing of a new one, its own does`() async throws
-    {
+    @Test func `the 401 of an earlier token does not affect a new one`() async throws {
         defer { remove() }
         let (signIn, remembered) = try make()
         _ = take(signIn, "t")
@@ -82,14 +81,14 @@ struct SignInTests {
         #expect(await token(remembered) == nil)
     }
 
-    @Test func `where the latest token is refused, the next one is spoken with and remembered`()
+    @Test func `when the latest token is refused, the next one is sent and remembered`()
         async throws
     {
         defer { remove() }
         let (signIn, remembered) = try make()
         _ = take(signIn, "tablet")
         #expect(take(signIn, "phone"))
-        // What merely comes with a request stands behind, and is nothing new to try.
+        // A token that comes with a request is added as the oldest, and is not a new one to send.
         #expect(!take(signIn, "desk", isVerified: false))
         for (refused, next) in [("phone", "tablet"), ("tablet", "desk")] {
             signIn.refuse(Token(login: refused))
@@ -102,7 +101,7 @@ struct SignInTests {
         #expect(take(signIn, "desk"))
     }
 
-    @Test func `signing out forgets all tokens that are here`() async throws {
+    @Test func `signing out removes all tokens`() async throws {
         defer { remove() }
         let (signIn, remembered) = try make()
         let fields: HTTPFields = [.authorization: "Bearer t"]
@@ -110,12 +109,12 @@ struct SignInTests {
         _ = take(signIn, "u")
         _ = signIn.take(bearer, isVerified: true)
         #expect(await token(remembered) == "Bearer t")
-        signIn.drop()
+        signIn.removeTokens()
         #expect(await token(remembered) == nil)
         #expect(signIn.credential == .missing)
     }
 
-    @Test func `what is known as signed out is not spoken with`() throws {
+    @Test func `a token that was signed out is not sent`() throws {
         defer { remove() }
         try Files.makeFolder(folder.path)
         let backend = try #require(BackendAddress("http://one.test"))
@@ -134,7 +133,7 @@ struct SignInTests {
 struct SpokenTokensTests {
     private static let now = Instant(milliseconds: 1_800_000_000_000)
 
-    /// A token that expires in so many seconds.
+    /// A token that expires in `seconds`.
     private static func token(_ seconds: Int64, _ number: Int = 0) -> Token {
         let at = now.milliseconds / 1000 + seconds
         return Token(login: "h.\(Base64.encodedForURL(#"{"exp":\#(at),"n":\#(number)}"#.utf8)).s")
@@ -144,7 +143,7 @@ struct SpokenTokensTests {
         spoken.token(at: Self.now.adding(seconds: seconds)) { _ in false }
     }
 
-    @Test func `an expired token gives way to an earlier one, and one alone to none`() {
+    @Test func `an expired token is replaced by an earlier one, or by none`() {
         var spoken = EngineTokens()
         let (long, short) = (Self.token(7200), Self.token(3600))
         for token in [long, short] { _ = spoken.take(token, isVerified: true, at: Self.now) }
@@ -152,13 +151,13 @@ struct SpokenTokensTests {
         #expect(chosen(spoken, 3600 + skew) == short)
         #expect(chosen(spoken, 3601 + skew) == long)
         #expect(chosen(spoken, 7201 + skew) == nil)
-        // One that was refused comes back for none that is expired.
+        // A refused token does not replace an expired one.
         _ = spoken.refuse(long)
         #expect(chosen(spoken, 3601 + skew) == long)
         #expect(chosen(spoken, 7201 + skew) == nil)
     }
 
-    @Test func `as many are kept as the limit says, the latest and no expired ones`() {
+    @Test func `at most the limit of tokens is kept, the latest ones without expired ones`() {
         var spoken = EngineTokens()
         let tokens = (0...Limits.tokensPerIdentity).map { Self.token(3600, $0) }
         for token in tokens { _ = spoken.take(token, isVerified: true, at: Self.now) }
@@ -168,7 +167,7 @@ struct SpokenTokensTests {
             let isRefused = spoken.refuse(token)
             #expect(isRefused)
         }
-        // The first went, and the one that came with a request found no room.
+        // The first one was replaced, and the one that came with a request was not added.
         #expect(chosen(spoken) == tokens[1])
         #expect(spoken.good(at: Self.now) { _ in false } == nil)
     }

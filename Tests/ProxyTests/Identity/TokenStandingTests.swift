@@ -8,7 +8,7 @@ struct TokenStandingTests {
     private static let now = Instant(milliseconds: 1_800_000_000_000)
     private static let grace: Int64 = 10 * 24 * 3600
 
-    /// The standing of a token that the backend took so many seconds ago, and that expires in so many.
+    /// The standing of a token, by the seconds since its confirmation and until its expiry.
     private func standing(
         _ backend: BackendStatusCache.Reach, confirmed seconds: Int64, expires: Int64? = nil,
         isSignedOut: Bool = false
@@ -25,7 +25,8 @@ struct TokenStandingTests {
         Self.now.adding(seconds: Self.grace - seconds)
     }
 
-    @Test func `with the backend in reach a token is good, and after an hour asked about`() {
+    @Test func `with a reachable backend a token is good, and due for verification after an hour`()
+    {
         #expect(standing(.reachable, confirmed: 0) == .good(isDue: false))
         #expect(standing(.reachable, confirmed: 3600) == .good(isDue: false))
         #expect(standing(.reachable, confirmed: 3601) == .good(isDue: true))
@@ -33,7 +34,7 @@ struct TokenStandingTests {
     }
 
     @Test(arguments: [BackendStatusCache.Reach.reachable, .unasked])
-    func `an expired token is asked about, but for the skew of clocks`(
+    func `an expired token is doubtful, apart from the clock skew`(
         reach: BackendStatusCache.Reach
     ) {
         let skew = Limits.tokenClockSkewSeconds
@@ -42,7 +43,8 @@ struct TokenStandingTests {
         #expect(standing(reach, confirmed: 60, expires: 3600) != .doubtful)
     }
 
-    @Test func `with the backend away a known token is good until the end of the grace`() {
+    @Test func `with an unreachable backend a known token is accepted until the end of the grace`()
+    {
         for expires in [nil, -7200, 7200] as [Int64?] {
             #expect(
                 standing(.away, confirmed: 60, expires: expires) == .unconfirmed(until: until(60)))
@@ -54,14 +56,13 @@ struct TokenStandingTests {
     }
 
     @Test
-    func `while the backend was not asked, a token is unconfirmed, and in doubt beyond the grace`()
-    {
+    func `before the backend was asked, a token is unconfirmed, and doubtful after the grace`() {
         #expect(standing(.unasked, confirmed: 60) == .unconfirmed(until: until(60)))
         #expect(standing(.unasked, confirmed: Self.grace + 1) == .doubtful)
     }
 
     @Test(arguments: BackendStatusCache.Reach.allCases)
-    func `a token that was signed out is good nowhere`(reach: BackendStatusCache.Reach) {
+    func `a token that was signed out is never good`(reach: BackendStatusCache.Reach) {
         #expect(standing(reach, confirmed: 0, expires: 3600, isSignedOut: true) == .ended)
     }
 
@@ -70,12 +71,12 @@ struct TokenStandingTests {
             (#"{"exp":1800000000}"#, 1_800_000_000_000), (#"{"exp":"soon"}"#, nil), (#"{}"#, nil),
             (#"{"exp":99999999999999999}"#, nil),
         ] as [(String, Int64?)])
-    func `the time of a token is its claim exp`(claims: String, milliseconds: Int64?) {
+    func `a token expires by its claim exp`(claims: String, milliseconds: Int64?) {
         let token = Token(login: "e30.\(Base64.encodedForURL(claims.utf8)).sig")
         #expect(token.expiresAt?.milliseconds == milliseconds)
     }
 
-    @Test func `what ended and what was signed out is so after a restart too`() throws {
+    @Test func `removed and signed out tokens stay so after a restart`() throws {
         let folder = "/tmp/understudy-tests/\(ThisProcess.secret())"
         try Files.makeFolder(folder)
         defer { try? Files.removeFolder(folder) }
@@ -100,7 +101,7 @@ struct TokenStandingTests {
                 tokens.find(Token(login: "b"))?.known
                     == KnownToken(identity: ben, confirmedAt: Self.now))
         }
-        // A question that was under way when the user signed out changes nothing, a login does.
+        // A verification that was running at the sign-out changes nothing, a login does.
         known.learn(Token(login: "a3"), of: ana)
         try known.save()
         #expect(open().find(Token(login: "a3"))?.known.isSignedOut == true)
@@ -116,7 +117,7 @@ struct TokenStandingTests {
             ("eyJleHAiOjEwMDB9", 1000), ("eyJleHAiOjEwMDAuNX0", 1000), ("eyJleHAiOjFlM30", 1000),
             ("eyJleHAiOiIxMDAwIn0", nil),
         ] as [(String, Int64?)])
-    func `the time of a token is in whole seconds`(claims: String, seconds: Int64?) {
+    func `a token expires in whole seconds`(claims: String, seconds: Int64?) {
         let time = Token(login: "h.\(claims).s").expiresAt
         #expect(time?.milliseconds == seconds.map { $0 * 1000 })
     }

@@ -6,11 +6,11 @@ import Testing
 
 @testable import Proxy
 
-/// What an answer says of a token while the backend is away, as things stand when it is given.
+/// The report on a token in an answer while the backend cannot be reached.
 @Suite(.timeLimit(.minutes(1))) struct UnconfirmedTokenTests {
     private static let token = Token(login: "t")
 
-    /// A proxy whose anonymous engine and whose user's know that the backend is there.
+    /// A proxy in which both engines, the anonymous one and the user's, have reached the backend.
     private func withUser(_ body: (TestApp, Tenant) async throws -> Void) async throws {
         try await TestApp.run(triggers: Set(Trigger.allCases)) { test in
             let tenant = try await test.graph.tenants.verified(Self.token)
@@ -35,10 +35,12 @@ import Testing
         return (answer.status, answer.fields)
     }
 
-    @Test func `what only the anonymous engine has seen is said to a user too`() async throws {
+    @Test func `a user's answer reports a backend that only the anonymous engine has lost`()
+        async throws
+    {
         try await withUser { test, tenant in
             #expect(await ask("todoitem", test).1[.understudyToken] == nil)
-            // The user's engine has heard of the backend, and asks again no sooner than it must.
+            // The user's engine has reached the backend before, and does not ask again yet.
             test.transport.decide { request, _ in
                 request.head.headerFields[.zumoAuth] == nil ? .notSent : nil
             }
@@ -49,12 +51,12 @@ import Testing
             let (status, fields) = await ask("todoitem", test)
             #expect(status == 200)
             #expect(fields[.understudyToken]?.hasPrefix("unconfirmed; until=20") == true)
-            // One without a token has none to confirm.
+            // A request without a token has none to confirm.
             #expect(await test.table("GET", "todoitem").fields[.understudyToken] == nil)
         }
     }
 
-    @Test func `a request that finds the backend away says so itself`() async throws {
+    @Test func `a request that finds the backend unreachable reports it`() async throws {
         try await withUser { test, tenant in
             test.unplug()
             let (status, fields) = await ask("todoitem/none", test)

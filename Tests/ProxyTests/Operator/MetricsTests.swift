@@ -19,17 +19,17 @@ struct MetricsTests {
         }
     }
 
-    @Test func `the page for operators has every metric, and no other`() throws {
+    @Test func `docs/OPERATIONS.md has every metric, and no other`() throws {
         #expect(try Self.told().sorted() == Metric.allCases.map(\.rawValue).sorted())
     }
 
     @Test(arguments: Metric.allCases)
-    func `a metric is named by the conventions and explains itself`(metric: Metric) {
+    func `a metric is named by the conventions and has a help text`(metric: Metric) {
         let name = metric.rawValue
         #expect(name.hasPrefix("understudy_"))
         #expect(name.allSatisfy { $0.isLowercase || $0 == "_" })
         #expect(name.hasSuffix("_total") == (metric.type == "counter"), "\(name)")
-        // What is a time says so at its end, in the base unit.
+        // The name of a time ends with its unit, the second.
         let isTime = !Set(name.split(separator: "_")).isDisjoint(
             with: ["time", "age", "duration", "timestamp"])
         #expect(isTime == name.hasSuffix("_seconds"), "\(name)")
@@ -37,7 +37,7 @@ struct MetricsTests {
         #expect(metric.help.hasSuffix("."))
     }
 
-    @Test func `requests to the backend are counted by what they came to and how long they took`()
+    @Test func `requests to the backend are counted by outcome and duration`()
         async throws
     {
         try await TestApp.run { test in
@@ -59,7 +59,7 @@ struct MetricsTests {
             #expect(lines.contains("# TYPE \(name) histogram"))
             #expect(lines.contains(#"\#(name)_bucket{outcome="unreachable",le="+Inf"} 1"#))
             #expect(lines.contains(#"\#(name)_count{outcome="unreachable"} 1"#))
-            // Each bucket holds those before it.
+            // Each bucket includes the ones before it.
             let buckets = lines.filter { $0.hasPrefix("\(name)_bucket{outcome=\"succeeded\"") }
                 .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
             #expect(buckets.count == SyncLimits.requestTimeBoundsMilliseconds.count + 1)

@@ -18,8 +18,7 @@ struct OpenAPIShapes {
         }
     }
 
-    /// What is wrong with a response by the document: an unnamed status, another type, another
-    /// shape.
+    /// The faults of a response: an undocumented status, media type or schema.
     func problem(of response: Response, _ operation: JSONValue) -> String? {
         let code = String(response.head.status.code)
         guard var described = operation["responses"]?[code] else {
@@ -38,7 +37,7 @@ struct OpenAPIShapes {
         return mismatch(value, schema, at: code)
     }
 
-    /// What is wrong with a value by a named schema.
+    /// The faults of a value by a named schema.
     func mismatch(_ value: JSONValue, _ name: String) -> String? {
         mismatch(value, resolve("#/components/schemas/\(name)"), at: name)
     }

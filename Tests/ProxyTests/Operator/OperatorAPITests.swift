@@ -7,8 +7,7 @@ import Testing
 @testable import Proxy
 
 struct OperatorAPITests {
-    @Test func `every operation of the document answers with what the document says`() async throws
-    {
+    @Test func `every operation of openapi.json answers by its schema`() async throws {
         let document = try JSONValue(parsing: PackageResources.openapi_json)
         let schemas = OpenAPIShapes(document)
         try await TestApp.run { test in
@@ -29,7 +28,9 @@ struct OperatorAPITests {
         }
     }
 
-    @Test func `the story of the eggs runs through the operator API`() async throws {
+    @Test func `a conflict is made, edited, resolved and undone through the operator API`()
+        async throws
+    {
         let document = try JSONValue(parsing: PackageResources.openapi_json)
         let shapes = OpenAPIShapes(document)
         try await TestApp.run { test in
@@ -88,7 +89,7 @@ struct OperatorAPITests {
         }
     }
 
-    @Test func `a browser signs in by link, and the cookie alone opens nothing`() async throws {
+    @Test func `a browser signs in by link, and the cookie alone is not enough`() async throws {
         try await TestApp.run { test in
             let link = try await test.ask("POST", "/links")
             #expect(link.status == 201)
@@ -149,7 +150,7 @@ struct OperatorAPITests {
         }
     }
 
-    @Test func `a discarded change goes back to the server's, and history brings it back`()
+    @Test func `a discarded change restores the server's row, and an undo restores the change`()
         async throws
     {
         try await TestApp.run { test in
@@ -172,7 +173,7 @@ struct OperatorAPITests {
         }
     }
 
-    @Test func `the first look at a table brings its rows`() async throws {
+    @Test func `the first list of a table pulls its rows`() async throws {
         try await TestApp.run(triggers: Set(Trigger.allCases)) { test in
             _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"theirs"}"#)
             let rows = try await test.ask("GET", "/tables/todoitem/items")

@@ -25,7 +25,7 @@ final class OperatorAccessTests: Sendable {
             now: { Instant(milliseconds: self.clock.withLock { $0 } * 1000) },
             secret: { self.nextSecret() },
             persist: { sessions in self.kept.withLock { $0 = sessions } },
-            linkGone: { link in self.gone.withLock { $0.append(link) } })
+            onLinkExpired: { link in self.gone.withLock { $0.append(link) } })
     }
 
     private func request(cookie: String, value: String?) -> Request {
@@ -34,7 +34,7 @@ final class OperatorAccessTests: Sendable {
         return request
     }
 
-    @Test func `a link is good once`() throws {
+    @Test func `a link can be used once`() throws {
         let access = access()
         let link = access.makeLink()
         _ = try #require(access.signIn(link: link.value))
@@ -42,7 +42,7 @@ final class OperatorAccessTests: Sendable {
         #expect(access.signIn(link: "") == nil)
     }
 
-    @Test func `a link that is good no more is told, once`() throws {
+    @Test func `a link that is not valid any more is reported once`() throws {
         let access = access()
         let (used, old) = (access.makeLink().value, access.makeLink().value)
         #expect(access.signIn(link: "wrong") == nil && gone.withLock { $0 } == [])
@@ -58,7 +58,7 @@ final class OperatorAccessTests: Sendable {
         #expect(gone.withLock { $0 } == [used, old] + many)
     }
 
-    @Test func `a link is good for half an hour`() {
+    @Test func `a link is valid for half an hour`() {
         let access = access()
         let link = access.makeLink()
         clock.withLock { $0 = 30 * 60 }
@@ -81,7 +81,7 @@ final class OperatorAccessTests: Sendable {
         #expect(access.caller(request(cookie: wrongPort, value: session.value)) == nil)
     }
 
-    @Test func `a wrong bearer token is not saved by a session`() throws {
+    @Test func `a wrong bearer token is refused despite a session`() throws {
         let access = access()
         let session = try #require(access.signIn(link: access.makeLink().value))
         var request = request(
@@ -90,7 +90,7 @@ final class OperatorAccessTests: Sendable {
         #expect(access.caller(request) == nil)
     }
 
-    @Test func `a session ends with sign-out and with time`() throws {
+    @Test func `a session ends with the sign-out and after its time`() throws {
         let access = access()
         let first = try #require(access.signIn(link: access.makeLink().value))
         let second = try #require(access.signIn(link: access.makeLink().value))
@@ -105,7 +105,7 @@ final class OperatorAccessTests: Sendable {
         #expect(caller(second) == nil)
     }
 
-    @Test func `sessions outlive a restart`() throws {
+    @Test func `sessions are kept over a restart`() throws {
         let before = access()
         let session = try #require(before.signIn(link: before.makeLink().value))
         let after = access(kept.withLock { $0 })
@@ -116,7 +116,7 @@ final class OperatorAccessTests: Sendable {
     }
 
     @Test
-    func `sessions are listed latest first, by an id that gives nothing away, until they end`()
+    func `sessions are listed latest first until they end, by an id that reveals neither value`()
         throws
     {
         let access = access()
@@ -136,7 +136,7 @@ final class OperatorAccessTests: Sendable {
         #expect(access.sessions == [second])
     }
 
-    @Test func `a session that is revoked by its id is over, the others are not`() throws {
+    @Test func `only the session with the id is revoked`() throws {
         let access = access()
         let first = try #require(access.signIn(link: access.makeLink().value))
         let second = try #require(access.signIn(link: access.makeLink().value))
@@ -155,7 +155,7 @@ final class OperatorAccessTests: Sendable {
         "a=\u{600}; understudy_8080=COOKIE", "understudy_8080=\u{600};understudy_8080=COOKIE",
         "understudy_8080=COOKIE\t; b", ";; understudy_8080 = x;understudy_8080=COOKIE",
     ])
-    func `all cookies of the name are tried, read by bytes`(cookies: String) throws {
+    func `all cookies with the name are compared`(cookies: String) throws {
         let access = access()
         let session = try #require(access.signIn(link: access.makeLink().value))
         let cookies = cookies.replacing("COOKIE", with: session.cookie)
@@ -163,7 +163,7 @@ final class OperatorAccessTests: Sendable {
         #expect(access.caller(request(cookie: cookies, value: "other")) == nil)
     }
 
-    @Test func `a session is let in until it ends`() throws {
+    @Test func `a session is authorized until it ends`() throws {
         let access = access()
         let session = try #require(access.signIn(link: access.makeLink().value))
         #expect(access.isAuthorized(.token) && access.isAuthorized(.session(session)))
@@ -174,11 +174,11 @@ final class OperatorAccessTests: Sendable {
     @Test(arguments: [
         "Bearer secret", "bearer  secret", "BEARER\tsecret", "Bearer \t secret\t",
     ])
-    func `the token is known behind any blanks`(value: String) {
+    func `the token is accepted after any blanks`(value: String) {
         #expect(access().caller(.make("GET", "/-/", ["Authorization": value])) == .token)
     }
 
-    @Test func `no field that holds the token is left, and every other one is`() {
+    @Test func `fields with the token are removed, others stay`() {
         let fields: HTTPFields = Request.make(
             "GET", "/",
             [

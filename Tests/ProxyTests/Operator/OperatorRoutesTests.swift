@@ -20,7 +20,7 @@ struct OperatorRoutesTests {
         return found
     }
 
-    @Test func `every route is in the document and every operation of the document is routed`()
+    @Test func `openapi.json and the routes are the same`()
         throws
     {
         let routed = Set(OperatorRoute.all.map { "\($0.method.rawValue) \($0.pattern)" })
@@ -30,7 +30,7 @@ struct OperatorRoutesTests {
         #expect(routed.count == OperatorRoute.all.count)
     }
 
-    @Test func `a literal segment wins over a parameter`() {
+    @Test func `a literal segment comes before a parameter`() {
         func first(_ path: String) -> String? {
             let segments = path.dropFirst().split(
                 separator: "/", omittingEmptySubsequences: false
@@ -46,7 +46,7 @@ struct OperatorRoutesTests {
         #expect(first("/-/api/v2/status") == nil)
     }
 
-    @Test func `a stop waits for every change here, and for nothing that waits for the backend`() {
+    @Test func `a stop waits for changes of a store, and not for the backend`() {
         let waits = OperatorRoute.all.filter { route in
             if case .later = route.action { return route.method != .get }
             return false
@@ -62,7 +62,7 @@ struct OperatorRoutesTests {
         #expect(reads.isEmpty)
     }
 
-    @Test func `every file of the dashboard has a type that browsers take`() {
+    @Test func `every file of the dashboard has a media type of its own`() {
         for file in DashboardFile.all {
             #expect(file.mediaType != "application/octet-stream", "\(file.name)")
             #expect(!file.bytes.isEmpty, "\(file.name)")

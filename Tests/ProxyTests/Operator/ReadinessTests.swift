@@ -9,7 +9,8 @@ final class ReadinessTests: Sendable {
     private let proofs = Mutex(0)
 
     @Test
-    func `a proof holds for a second, whatever number of callers ask, and not before its time`()
+    func
+        `a test write holds for a second for any number of callers, and not after the clock went back`()
         async
     {
         let readiness = Readiness(
@@ -28,7 +29,7 @@ final class ReadinessTests: Sendable {
         #expect(await ask(at: 10_000) == [1])
         #expect(await ask(at: 10_999) == [1])
         #expect(await ask(at: 11_000) == [2])
-        // A clock that was set back proves anew.
+        // After the clock was set back there is a new test write.
         #expect(await ask(at: 5000) == [3])
         #expect(proofs.withLock { $0 } == 3)
     }

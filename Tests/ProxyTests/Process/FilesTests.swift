@@ -4,7 +4,7 @@ import Testing
 
 @testable import Proxy
 
-/// What is never followed, and what gives nothing away.
+/// Links that are not followed, and names that reveal no secret.
 @Suite struct FilesTests {
     private func folder() throws -> String {
         let path = FileManager.default.temporaryDirectory.path + "/understudy-\(UUID().uuidString)"
@@ -12,7 +12,7 @@ import Testing
         return path
     }
 
-    @Test func `a key of an identity is small letters, digits and dashes`() {
+    @Test func `a key of an identity has lower case letters, digits and dashes`() {
         for key in [
             "anonymous", "ana-0123456789abcdef01234567", "a", String(repeating: "a", count: 65),
         ] {
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func `a link that stands beside a file is not written through`() throws {
+    @Test func `a link next to a file is not followed`() throws {
         let folder = try folder()
         defer { try? Files.removeFolder(folder) }
         try Files.write("\(folder)/victim", Array("precious".utf8))
@@ -37,7 +37,7 @@ import Testing
         #expect(Set(Files.names(in: folder)) == ["victim", "file"])
     }
 
-    @Test func `a new folder is made where nothing is, not even a link`() throws {
+    @Test func `a new folder is not made where anything is, also a link`() throws {
         let folder = try folder()
         defer { try? Files.removeFolder(folder) }
         try Files.makeNewFolder("\(folder)/there")
@@ -51,7 +51,9 @@ import Testing
         #expect(Set(Files.names(in: folder)) == ["there", "link"])
     }
 
-    @Test func `a page leads to its link, and its name gives nothing of it away`() throws {
+    @Test func `a sign-in page redirects to its link, and its name reveals nothing of the link`()
+        throws
+    {
         let folder = DataFolder(path: try folder())
         defer { try? Files.removeFolder(folder.path) }
         let page = try #require(SignInPage(folder, url: "http://h:1/-/#link=a\"<&>b"))

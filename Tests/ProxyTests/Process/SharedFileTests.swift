@@ -5,7 +5,7 @@ import Testing
 @testable import Proxy
 
 struct SharedFileTests {
-    /// What was written; the first write waits until it is let go.
+    /// The written values. The first write waits until the test releases it.
     private final class Disk: Sendable {
         let written = Mutex<[[Int]]>([])
         let begun = DispatchSemaphore(value: 0)
@@ -27,7 +27,7 @@ struct SharedFileTests {
         }
     }
 
-    @Test func `changes that come during a write share the next one, and readers wait for none`()
+    @Test func `changes during a write share the next write, and readers do not wait`()
         async throws
     {
         let disk = Disk()
@@ -55,7 +55,7 @@ struct SharedFileTests {
         #expect(disk.written.withLock { $0 } == [[0], Array(0...29)])
     }
 
-    @Test func `what could not be written is written by the next call`() throws {
+    @Test func `a failed write is repeated by the next call`() throws {
         let isFull = Atomic(true)
         let written = Mutex<[[Int]]>([])
         let file = SharedFile([Int]()) { value in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Proxy
 
-/// Header fields of a client's own on their way to the backend (`--forward-header`).
+/// Header fields of clients that are forwarded to the backend (`--forward-header`).
 @Suite struct ForwardedHeadersTests {
     private static func configure(_ configuration: inout ProxyConfiguration) {
         configuration.forwardedHeaders = ["X-Tenant", "x-app-version"].compactMap {
@@ -24,13 +24,13 @@ import Testing
         Request.make("GET", "/", pairs).head.headerFields
     }
 
-    /// The fields of the client's own that a request had.
+    /// The forwarded fields of a request.
     private func own(_ request: Request) -> [String] {
         request.head.headerFields.filter { $0.name.canonicalName.hasPrefix("x-") }
             .map { "\($0.name.canonicalName): \($0.value)" }.sorted()
     }
 
-    @Test func `what is picked is what is listed, in any case, with each of its values`() {
+    @Test func `listed fields are picked in any case, with all values`() {
         let picked = ForwardedHeaders.pick(
             names("X-Tenant", "x-app"),
             from: fields(["x-tenant": "a", "X-Other": "b", "X-App": "1", "X-APP": "2"]))
@@ -46,11 +46,11 @@ import Testing
         "Understudy-Session", "Sec-Fetch-Mode", "Access-Control-Request-Method", "Origin", "a b",
         "",
     ])
-    func `a name that must not be sent on is none`(name: String) {
+    func `a name that must not be forwarded is refused`(name: String) {
         #expect(ForwardableName(name) == nil)
     }
 
-    @Test func `a write keeps the listed fields, and every attempt has them`() async throws {
+    @Test func `an operation keeps the listed fields, and every attempt has them`() async throws {
         try await TestApp.run(
             backend: BackendOptions(flavour: .mobileApps), configure: Self.configure
         ) {
@@ -81,8 +81,7 @@ import Testing
         }
     }
 
-    @Test func `of writes that become one the later one's values hold, name by name`() async throws
-    {
+    @Test func `of collapsed writes the later values count, name by name`() async throws {
         try await TestApp.run(configure: Self.configure) { test in
             test.unplug()
             _ = await test.table(
@@ -96,8 +95,7 @@ import Testing
         }
     }
 
-    @Test func `a field that is too long is refused, one that is not sent on is not`() async throws
-    {
+    @Test func `a field that is too long is refused if it is forwarded`() async throws {
         try await TestApp.run(configure: Self.configure) { test in
             let long = String(repeating: "x", count: Limits.forwardedHeaderBytes + 1)
             for method in ["GET", "POST"] {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Proxy
 
-/// Updates as Datasync's servers take them: JSON Patch, and what a body may say of its item.
+/// Updates in Datasync's form: JSON Patch, and version and time in the body.
 struct JSONPatchRouteTests {
     private func ask(
         _ test: TestApp, _ method: String, _ target: String, _ body: String = "",
@@ -42,7 +42,7 @@ struct JSONPatchRouteTests {
         }
     }
 
-    @Test func `a patch changes what it names, and reaches the backend with its texts`()
+    @Test func `a patch changes the named columns, and the backend gets their texts`()
         async throws
     {
         try await withItem { test, made in
@@ -65,7 +65,7 @@ struct JSONPatchRouteTests {
         }
     }
 
-    @Test func `a test that fails changes nothing and tells the item`() async throws {
+    @Test func `a failed test changes nothing and answers the item`() async throws {
         try await withItem { test, made in
             let told = await patch(
                 test,
@@ -80,7 +80,7 @@ struct JSONPatchRouteTests {
     }
 
     @Test(arguments: [ClientFamily.mobileServices, .mobileApps, .datasync, .toolkit])
-    func `any client deletes and brings back by a patch of the mark`(
+    func `any client deletes and undeletes by a patch of the deleted mark`(
         family: ClientFamily
     ) async throws {
         let sdk = SDK(family: family)
@@ -102,7 +102,7 @@ struct JSONPatchRouteTests {
     }
 
     @Test
-    func `a row that the backend holds as deleted is gone, but for a patch that brings it back`()
+    func `a row that the backend has deleted is gone, except for a patch that undeletes it`()
         async throws
     {
         try await TestApp.run(backend: BackendOptions(flavour: .datasync)) { test in
@@ -147,7 +147,7 @@ struct JSONPatchRouteTests {
     ]
 
     @Test(arguments: refusals)
-    func `an update that cannot be is refused and changes nothing`(
+    func `an invalid update is refused and changes nothing`(
         type: String, body: String, status: Int
     ) async throws {
         try await withItem { test, made in
@@ -158,7 +158,7 @@ struct JSONPatchRouteTests {
         }
     }
 
-    @Test func `an update may name the version and the time that the item has`() async throws {
+    @Test func `an update may have the current version and time of the item`() async throws {
         try await withItem { test, made in
             let version = try #require(made.item?["version"])
             let time = try #require(made.item?["updatedAt"])
@@ -189,7 +189,7 @@ struct JSONPatchRouteTests {
         (.toolkit, true), (.mobileServices, false), (.mobileApps, false), (.datasync, false),
         (.toolkit, false),
     ])
-    func `an insert over a deletion that waits is answered as by a backend that has made it`(
+    func `an insert over a queued deletion is answered as by a backend that has deleted the item`(
         family: ClientFamily, isSoft: Bool
     ) async throws {
         var options = BackendOptions(flavour: .datasync)

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Proxy
 
-/// A column that came later: the SQL tables behind servers in JavaScript have null in it for older rows.
+/// A column that is added later. SQL tables of JavaScript servers have null in it for older rows.
 @Suite struct LaterColumnTests {
-    /// A client's answer without what no column of its own is.
+    /// A client's answer with only its user columns.
     private func own(_ body: JSONValue) -> String {
         guard case .object(let members) = body else { return body.text }
         let system = ["createdAt", "updatedAt", "version", "deleted"]
@@ -21,7 +21,7 @@ import Testing
         ["createdAt", "updatedAt", "version"].map { body[$0]?.string }
     }
 
-    /// A table of two rows, of which the second came with one more column after the first was pulled.
+    /// A table of two rows. The second one has one more column, and is added after the pull of the first.
     private func fill(_ test: TestApp) async {
         _ = test.elsewhere("POST", "todoitem", #"{"id":"a","text":"old"}"#)
         _ = await test.graph.tenants.anonymous.engine.sync()
@@ -40,7 +40,9 @@ import Testing
         }
     }
 
-    @Test func `older rows show null in it, and nothing else of them changes`() async throws {
+    @Test func `older rows get null in a new column, and nothing else of them changes`()
+        async throws
+    {
         try await run(.node) { test in
             let shown = await test.table("GET", "todoitem/a").body
             #expect(own(shown) == #"{"id":"a","text":"old","later":null}"#)
@@ -59,7 +61,7 @@ import Testing
                 ])
             let third = await test.table("POST", "todoitem", #"{"id":"c"}"#).body
             #expect(own(third) == #"{"id":"c","later":null,"text":null}"#)
-            // The third generation's clients see what the row has.
+            // The third generation's clients get the row's own columns.
             let datasync = await test.send(
                 .make("GET", "/tables/todoitem/a", ["ZUMO-API-VERSION": "3.0.0"]))
             let body = try JSONValue(parsing: datasync.bytes ?? [])
@@ -67,9 +69,9 @@ import Testing
         }
     }
 
-    /// A client that syncs would never hear of a null that comes without a new `updatedAt`.
+    /// A client that syncs would miss a null that is added without a new `updatedAt`.
     @Test(arguments: [BackendFlavour.mobileApps, .dotnet])
-    func `rows of other servers show what they have`(flavour: BackendFlavour) async throws {
+    func `rows of other servers have only their own columns`(flavour: BackendFlavour) async throws {
         try await run(flavour) { test in
             let list = await test.table("GET", "todoitem?$orderby=id").body.array ?? []
             #expect(
@@ -79,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `a column that only a write made here has is shown in no other row`() async throws {
+    @Test func `a column of a local write is shown in no other row`() async throws {
         try await run(.node) { test in
             test.unplug()
             let made = await test.table("POST", "todoitem", #"{"id":"c","junk":1,"other":2}"#).body
@@ -89,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `the nulls are sent nowhere, also by a client that writes back what it saw`()
+    @Test func `the nulls are never sent, also if a client writes back the row that it has read`()
         async throws
     {
         try await run(.node) { test in
@@ -113,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func `another backend's rows are shown as they come`() async throws {
+    @Test func `another backend's rows are shown unchanged`() async throws {
         try await run(.node) { test in
             try await test.graph.tenants.anonymous.engine.rebind()
             #expect(own(await test.table("GET", "todoitem/a").body) == #"{"id":"a","text":"old"}"#)

@@ -41,7 +41,7 @@ struct LoggedPathTests {
         ("", false),
         ("00-1-2-01", false), ("00-\(trace)-b7ad6b7169203331-0\u{1B}", false),
     ])
-    func `a trace is known by its id alone, in the standard's form`(field: String, isOne: Bool) {
+    func `a trace is read in the standard's form, by its id alone`(field: String, isOne: Bool) {
         #expect(TraceParent(field)?.traceID == (isOne ? Self.trace : nil))
     }
 }

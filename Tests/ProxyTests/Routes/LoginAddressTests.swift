@@ -25,7 +25,7 @@ import Testing
         ("/login/facebook?session_mode=cookie", "/.auth/login/facebook?session_mode=cookie"),
         ("/login/done", "/.auth/login/done"),
     ])
-    func `a browser asks for the token at the end`(target: String, other: String) throws {
+    func `a browser's login requests the token at its end`(target: String, other: String) throws {
         let address = try #require(LoginAddress(target: target))
         #expect(try address.target(in: .appService, isBrowser: true) == other)
     }
@@ -46,7 +46,7 @@ import Testing
         ("/.auth/login/facebook/token?authorization_code=1&code_verifier=2", 501),
         ("/.auth/login/facebook?post_login_redirect_url=app://x&code_challenge=y", 501),
     ])
-    func `what Mobile Services has nothing like is refused with a reason`(
+    func `an address without a form in Mobile Services is refused with a reason`(
         target: String, status: Int
     ) throws {
         let address = try #require(LoginAddress(target: target))
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: ["/api/login", "/tables/login", "/", "/loginx", "/.authx/login"])
-    func `other addresses are none of signing in`(target: String) {
+    func `other addresses are no logins`(target: String) {
         #expect(LoginAddress(target: target) == nil)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Proxy
 
-/// What is passed through, and signing in, where client and backend are of different generations.
+/// Requests that are passed through, and logins, if client and backend have different generations.
 @Suite struct PassedGenerationTests {
     private static func options(
         _ flavour: BackendFlavour, key: String? = nil
@@ -36,7 +36,7 @@ import Testing
 
     /// Signs in with the path and the token field of the family; the backend is asked in its own.
     @Test(.serialized, arguments: ClientFamily.allCases, BackendFlavour.allCases)
-    func `a client signs in and its rows arrive under its name`(
+    func `a client signs in, and its rows arrive with its identity`(
         family: ClientFamily, flavour: BackendFlavour
     ) async throws {
         let sdk = SDK(family: family)
@@ -64,7 +64,7 @@ import Testing
 
     /// `Link` and version of what the guard lets through to a backend of a known generation.
     @Test(.serialized, arguments: ClientFamily.allCases, flavoursWithAPIs)
-    func `a custom API gets the marks of its own generation`(
+    func `a custom API gets the header fields of its own generation`(
         family: ClientFamily, flavour: BackendFlavour
     ) async throws {
         let sdk = SDK(family: family)
@@ -100,7 +100,7 @@ import Testing
             (.mobileServices, .dotnet, "/push/registrationids"),
             (.mobileApps, .mobileServices, "/push/installations/1"),
         ])
-    func `push of another generation is refused with the reason`(
+    func `push registration of another generation is refused with the reason`(
         family: ClientFamily, flavour: BackendFlavour, path: String
     ) async throws {
         let sdk = SDK(family: family)
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: flavoursWithAPIs)
-    func `what no SDK sent stays as it is`(flavour: BackendFlavour) async throws {
+    func `a request without a sign of an SDK is unchanged`(flavour: BackendFlavour) async throws {
         try await TestApp.run(tables: ["open"], backend: Self.options(flavour)) { test in
             #expect(await test.graph.tenants.anonymous.engine.sync().state == .complete)
             await test.graph.tenants.anonymous.refreshBackendStatus()
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(arguments: [BackendFlavour.mobileServices, .node])
-    func `a login before anything is known of the backend finds its address`(
+    func `a login finds its address before the backend's generation is known`(
         flavour: BackendFlavour
     ) async throws {
         try await TestApp.run(backend: Self.options(flavour)) { test in
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `a wrong key is replaced by the right one, and the right one by none`() {
+    @Test func `a wrong application key is replaced by the right one, which stays`() {
         let key = ApplicationKey(configured: nil)
         #expect(key.text == nil && !key.learn([:], isRefused: false))
         #expect(key.learn([.zumoApplication: "wrong"], isRefused: false))
@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test(.serialized, arguments: ClientFamily.allCases)
-    func `an insert without a token is told to sign in where the table wants it`(
+    func `an insert without a token is answered 401 if the table requires a sign-in`(
         family: ClientFamily
     ) async throws {
         let sdk = SDK(family: family)

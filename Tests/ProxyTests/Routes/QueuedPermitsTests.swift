@@ -5,15 +5,15 @@ import Testing
 @testable import Proxy
 
 struct QueuedPermitsTests {
-    /// Begins to wait, and says so; what came of it is in the task.
+    /// Begins to wait, and returns when it waits. The task has the result.
     private func waiter(
-        _ permits: QueuedPermits, _ patience: Gate, _ order: Order, _ name: String
+        _ permits: QueuedPermits, _ timeout: Gate, _ order: Order, _ name: String
     ) async -> Task<Bool, Never> {
         let begun = Gate()
         let task = Task {
             let isTaken = await permits.take {
                 await begun.passed()
-                await patience.passed()
+                await timeout.passed()
             }
             if isTaken { order.names.withLock { $0.append(name) } }
             return isTaken
@@ -27,7 +27,7 @@ struct QueuedPermitsTests {
         let names = Mutex<[String]>([])
     }
 
-    @Test func `those that wait get the permits in their order, and more than may wait get none`()
+    @Test func `callers get permits in their order, and more than the limit get none`()
         async
     {
         let (permits, order, never) = (QueuedPermits(1, waiting: 2), Order(), Gate())
@@ -45,7 +45,7 @@ struct QueuedPermitsTests {
         never.open()
     }
 
-    @Test func `a wait ends with the patience or the task, and takes no permit`() async {
+    @Test func `a wait ends with the time-out or the task, without a permit`() async {
         let (permits, order, never) = (QueuedPermits(1, waiting: 4), Order(), Gate())
         #expect(await permits.take {})
         let short = Gate()

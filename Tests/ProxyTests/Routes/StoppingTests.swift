@@ -7,10 +7,10 @@ import Testing
 
 @testable import Proxy
 
-/// What a server that has stopped does not begin any more.
+/// Changes that do not begin once the server stops.
 @Suite(.timeLimit(.minutes(1))) struct StoppingTests {
-    /// Hands a request over as a server does that stops, and waits until it is asked whether a change may
-    /// begin; then nothing is answered.
+    /// Handles a request as a stopping server does, and waits until the handler tries to begin a change. It
+    /// is refused, and nothing is answered.
     private func refuse(_ request: Request, _ test: TestApp) async {
         guard case .later(let start) = test.graph.routes.handle(request) else {
             Issue.record("answered at once")
@@ -21,7 +21,7 @@ import Testing
             start(
                 Reply(
                     { _ in answers.withLock { $0 += 1 } },
-                    beginsChange: {
+                    tryBeginChange: {
                         #expect(answers.withLock { $0 } == 0)
                         continuation.resume()
                         return false
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `the operator changes nothing`() async throws {
+    @Test func `a change of the operator does not begin`() async throws {
         try await TestApp.run { test in
             let token = try test.folder.token() ?? ""
             let fields: KeyValuePairs = [
@@ -52,18 +52,18 @@ import Testing
         }
     }
 
-    @Test func `a reply that is intercepted asks the same server`() {
+    @Test func `an intercepted reply uses the same server`() {
         let asked = Mutex<[String]>([])
         let reply = Reply(
             { _ in asked.withLock { $0.append("answer") } },
-            beginsChange: {
+            tryBeginChange: {
                 asked.withLock { $0.append("begins") }
                 return false
             },
-            changed: { _ in asked.withLock { $0.append("changed") } })
+            endChange: { _ in asked.withLock { $0.append("changed") } })
         let other = reply.intercepted { _ in asked.withLock { $0.append("intercepted") } }
-        #expect(!other.beginsChange())
-        other.changed(Response(status: .ok))
+        #expect(!other.tryBeginChange())
+        other.endChange(answerOnStop: Response(status: .ok))
         other(Response(status: .ok))
         #expect(asked.withLock { $0 } == ["begins", "changed", "intercepted"])
     }

@@ -46,7 +46,7 @@ struct TablesRoutesTests {
         }
     }
 
-    @Test func `a first read that finds the backend away is answered at once`() async throws {
+    @Test func `a first read without a reachable backend is answered at once`() async throws {
         try await TestApp.run(triggers: Set(Trigger.allCases)) { test in
             test.unplug()
             let list = await test.table("GET", "todoitem")
@@ -58,7 +58,7 @@ struct TablesRoutesTests {
     }
 
     @Test(arguments: ["2.0.0", "3.0.0", ""], ["Tables", "TABLES", "%54ables"])
-    func `every verb is answered at tables in any case, and the backend hears nothing of it`(
+    func `every verb is answered at tables in any case, without a request to the backend`(
         version: String, tables: String
     ) async throws {
         try await TestApp.run { test in
@@ -88,7 +88,7 @@ struct TablesRoutesTests {
         }
     }
 
-    @Test func `offline, a table that is not here is no empty list`() async throws {
+    @Test func `offline, a table that was never pulled is not an empty list`() async throws {
         try await TestApp.run { test in
             test.unplug()
             let list = await test.table("GET", "todoitem")
@@ -98,7 +98,7 @@ struct TablesRoutesTests {
             let item = await test.table("GET", "todoitem/a")
             #expect(item.status == 503)
             #expect(item.fields[.retryAfter] != nil)
-            // What the client wrote here is shown, and said to be incomplete.
+            // The client's own writes are listed, and the list is marked as incomplete.
             _ = await test.table("POST", "todoitem", #"{"id":"b","text":"mine"}"#)
             let own = await test.table("GET", "todoitem")
             #expect(own.body.array?.map { $0["id"]?.string } == ["b"])
@@ -116,7 +116,7 @@ struct TablesRoutesTests {
         ("todoitem/a", "", "GET, HEAD, POST, PATCH, DELETE, OPTIONS"),
         ("todoitem", "9", "GET, HEAD, POST, PATCH, OPTIONS"),
     ])
-    func `OPTIONS of a program says what the path takes, and asks anonymous`(
+    func `OPTIONS of a program is answered by the path, without store and backend`(
         path: String, version: String, methods: String
     ) async throws {
         try await TestApp.run { test in
@@ -135,7 +135,7 @@ struct TablesRoutesTests {
         }
     }
 
-    @Test func `OPTIONS of a listed page is a preflight only where it asks for a method`()
+    @Test func `OPTIONS of a listed page is a preflight only if it requests a method`()
         async throws
     {
         try await TestApp.run { test in
@@ -196,7 +196,7 @@ struct TablesRoutesTests {
         }
     }
 
-    @Test func `a listed origin may read the answer, anonymous else's page`() async throws {
+    @Test func `a listed origin may read the answer, another one may not`() async throws {
         try await TestApp.run { test in
             let listed = await test.table(
                 "GET", "todoitem", "", ["Origin": "http://app.example"])
@@ -215,7 +215,7 @@ struct TablesRoutesTests {
         }
     }
 
-    @Test func `a browser at the root is led to the dashboard`() async throws {
+    @Test func `a browser at the root is redirected to the dashboard`() async throws {
         try await TestApp.run { test in
             let page = await test.send(.make("GET", "/", ["Accept": "text/html,*/*"]))
             #expect(page.head.status == .found)
@@ -227,7 +227,7 @@ struct TablesRoutesTests {
         }
     }
 
-    @Test func `other paths reach the backend without what concerns only this connection`()
+    @Test func `other paths are passed through without the fields of the connection`()
         async throws
     {
         try await TestApp.run { test in
@@ -249,7 +249,7 @@ struct TablesRoutesTests {
                     "Cookie": "a=b; understudy_8080=s; other=c",
                 ], body: "hello")
             _ = await test.send(request)
-            // Of the cookies only those go that the backend has set, so at first none.
+            // Only cookies that the backend has set are sent, so at first none.
             #expect(test.transport.sent.last?.head.headerFields[.cookie] == nil)
             let answer = await test.send(request)
             #expect(answer.head.status == .ok)
@@ -265,7 +265,7 @@ struct TablesRoutesTests {
         }
     }
 
-    @Test func `offline, other paths are refused in the caller's shape`() async throws {
+    @Test func `offline, other paths are refused in the client's form`() async throws {
         try await TestApp.run { test in
             test.unplug()
             let answer = await test.send(.make("GET", "/api/x", ["ZUMO-API-VERSION": "2.0.0"]))

@@ -15,7 +15,7 @@ struct BackendStatusCacheTests {
             mode: .online, SyncSettings(), generation: generation, refresh: refresh)
     }
 
-    @Test func `what an earlier refresh found never replaces what a later one did`() {
+    @Test func `an earlier refresh never replaces a later one`() {
         let backendStatus = BackendStatusCache()
         let (first, second) = (backendStatus.beginRefresh(), backendStatus.beginRefresh())
         show(backendStatus, .online, .mobileApps, refresh: second)

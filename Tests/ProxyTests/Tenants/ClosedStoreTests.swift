@@ -7,7 +7,7 @@ import Testing
 
 @testable import Proxy
 
-/// What the index says of a store that is closed, and what becomes of one that cannot be opened.
+/// The index entry of a closed store, and stores that cannot be opened.
 struct ClosedStoreTests {
     @Test func `an entry is trusted only after its store was closed, and until its file changes`()
         async throws
@@ -18,7 +18,7 @@ struct ClosedStoreTests {
             func holds() throws -> Bool {
                 try tenants.index.entries()["ana"]?.holds(of: path, file: Files.storeFile) ?? false
             }
-            // What the index says while the store is being closed.
+            // The index entry while the store is being closed.
             let between = Mutex<[StoreIndex.Entry?]>([])
             func indexAndClose(_ store: Store, _ entry: StoreIndex.Entry?) -> StoreIndex.Entry? {
                 tenants.indexAndClose(store, entry) { path in
@@ -29,7 +29,7 @@ struct ClosedStoreTests {
             let first = indexAndClose(try store(path), nil)
             #expect(between.withLock { $0.last??.file == nil })
             #expect(try holds())
-            // Opening it may write to the file, and leaves what the entry says.
+            // An opening may change the file, but not the summary.
             let again = indexAndClose(try store(path), first)
             #expect(again?.summary == first?.summary)
             #expect(try holds())
@@ -53,7 +53,7 @@ struct ClosedStoreTests {
             at: path, identity: "ana", clock: SystemClock(), ids: SystemIDSource(), workers: 1)
     }
 
-    @Test func `a change for all is made in every store but a damaged one, which takes it later`()
+    @Test func `a change for all is made in every store, and in a damaged one later`()
         async throws
     {
         let shapes = OpenAPIShapes(try JSONValue(parsing: PackageResources.openapi_json))

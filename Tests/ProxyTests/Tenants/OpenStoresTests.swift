@@ -6,13 +6,13 @@ import Testing
 
 @testable import Proxy
 
-/// Which store is opened, and which one closes for it.
+/// Which store is opened, and which one is closed for it.
 struct OpenStoresTests {
     private let fixture: TestStores
 
     init() throws { fixture = try TestStores() }
 
-    /// So many open stores beside the anonymous one, in the order of their use, none in use.
+    /// `count` open stores without the anonymous one, in the order of their use, none in use.
     private func stores(_ count: Int) throws -> OpenStores {
         var stores = OpenStores()
         for number in 0..<count {
@@ -22,7 +22,7 @@ struct OpenStoresTests {
                 Issue.record("\(claim)")
                 continue
             }
-            let isOpen = stores.opened(tenant, loop: EngineLoop(), heard: 0)
+            let isOpen = stores.opened(tenant, loop: EngineLoop(), appliedNumber: 0)
             #expect(isOpen)
             _ = stores.endUse(tenant.identity)
         }
@@ -41,34 +41,34 @@ struct OpenStoresTests {
         if case .wait = claim { true } else { false }
     }
 
-    @Test func `up to the bound a store is opened beside the others, and none is closed`() throws {
+    @Test func `up to the limit a store is opened without closing another`() throws {
         defer { fixture.remove() }
         var stores = try stores(Limits.openStores - 2)
-        #expect(stores.idle(isOneComing: true) == [])
+        #expect(stores.idle(reservesOne: true) == [])
         #expect(isBegin(stores.claim("new", bound: Limits.openStores, hasTried: false)))
         #expect(stores.count == Limits.openStores)
         #expect(isMakeRoom(stores.claim("another", bound: Limits.openStores, hasTried: false)))
     }
 
-    @Test func `for another one the store closes that was not used for longest, and none in use`()
+    @Test func `the least recently used idle store is closed for another one`()
         throws
     {
         defer { fixture.remove() }
         var stores = try stores(Limits.openStores - 1)
         let all = (0..<Limits.openStores - 1).map { "user\($0)" }
-        #expect(stores.idle(isOneComing: true) == all)
-        #expect(stores.idle(isOneComing: false) == [])
+        #expect(stores.idle(reservesOne: true) == all)
+        #expect(stores.idle(reservesOne: false) == [])
         #expect(stores.use("user0") != nil)
-        #expect(stores.use("user2", isLook: true) != nil)
-        #expect(stores.idle(isOneComing: true) == all.filter { $0 != "user0" && $0 != "user2" })
-        // A look keeps its place; a use does not.
+        #expect(stores.use("user2", isInspection: true) != nil)
+        #expect(stores.idle(reservesOne: true) == all.filter { $0 != "user0" && $0 != "user2" })
+        // An inspection does not change the order; a use does.
         _ = stores.endUse("user0")
         _ = stores.endUse("user2")
-        #expect(stores.idle(isOneComing: true) == all.dropFirst() + ["user0"])
+        #expect(stores.idle(reservesOne: true) == all.dropFirst() + ["user0"])
     }
 
     @Test
-    func `with all in use another one opens for a user, up to a second bound, not for due work`()
+    func `with all in use, more are opened for users up to a second limit, none for due work`()
         throws
     {
         defer { fixture.remove() }
@@ -83,13 +83,13 @@ struct OpenStoresTests {
         }
         #expect(stores.count == Limits.openStoresInUse)
         #expect(isWait(stores.claim("late", bound: Limits.openStoresInUse, hasTried: true)))
-        // The end of a use beyond the first bound says that a store may close.
+        // The end of a use beyond the first limit reports that a store can be closed.
         let mayClose = stores.endUse("user3")
         #expect(mayClose)
-        #expect(stores.idle(isOneComing: false) == ["user3"])
+        #expect(stores.idle(reservesOne: false) == ["user3"])
     }
 
-    @Test func `a store that is being opened, closed or looked at is waited for`() throws {
+    @Test func `a claim waits for a store that is being opened, closed or read`() throws {
         defer { fixture.remove() }
         var stores = try stores(2)
         stores.closed["old"] = .unexamined
@@ -97,7 +97,7 @@ struct OpenStoresTests {
         #expect(stores.beginClosing("user0") == nil)
         #expect(isWait(stores.claim("user0", bound: 8, hasTried: false)))
         #expect(stores.use("user0") == nil)
-        let stays = stores.stayOpen("user0", heard: 0)
+        let stays = stores.stayOpen("user0", appliedNumber: 0)
         #expect(stays)
         #expect(stores.use("user0") != nil)
         #expect(stores.beginClosing("user0") == nil)
@@ -113,7 +113,7 @@ struct OpenStoresTests {
     }
 
     @Test
-    func `a store that cannot be opened is counted until it can, and keeps what is known of it`()
+    func `a store that cannot be opened counts as failed and keeps its entry`()
         throws
     {
         defer { fixture.remove() }
@@ -132,7 +132,7 @@ struct OpenStoresTests {
         #expect(total.warnings.last?.contains("2 stores could not be opened") == true)
         #expect(stores.due(Instant(milliseconds: 9)) == ["a"])
         _ = stores.claim("a", bound: 8, hasTried: false)
-        #expect(stores.opened(try fixture.tenant("a"), loop: EngineLoop(), heard: 0))
+        #expect(stores.opened(try fixture.tenant("a"), loop: EngineLoop(), appliedNumber: 0))
         _ = stores.beginExamination("b")
         stores.endExamination("b", entry(.never, oldest: nil))
         let later = stores.closedTotal
@@ -160,25 +160,25 @@ struct OpenStoresTests {
         return StoreIndex.Entry(summary: summary, file: nil)
     }
 
-    @Test func `a store opens, and stays open, only with all that was said to every identity`()
+    @Test func `a store opens and stays open only with all settings for all identities`()
         throws
     {
         defer { fixture.remove() }
         var stores = try stores(1)
         #expect(isBegin(stores.claim("new", bound: 8, hasTried: false)))
         #expect(stores.beginClosing("user0") != nil)
-        stores.forAll.add(.mode(.offline(until: nil), until: nil))
+        stores.settingsForAll.add(.mode(.offline(until: nil), until: nil))
         let tenant = try fixture.tenant("new")
-        let isEarly = stores.opened(tenant, loop: EngineLoop(), heard: 0)
+        let isEarly = stores.opened(tenant, loop: EngineLoop(), appliedNumber: 0)
         #expect(!isEarly)
         #expect(stores.use("new") == nil)
-        let staysEarly = stores.stayOpen("user0", heard: 0)
+        let staysEarly = stores.stayOpen("user0", appliedNumber: 0)
         #expect(!staysEarly)
         #expect(stores.use("user0") == nil)
-        let isOpen = stores.opened(tenant, loop: EngineLoop(), heard: 1)
+        let isOpen = stores.opened(tenant, loop: EngineLoop(), appliedNumber: 1)
         #expect(isOpen)
         #expect(stores.use("new") != nil)
-        let stays = stores.stayOpen("user0", heard: 1)
+        let stays = stores.stayOpen("user0", appliedNumber: 1)
         #expect(stays)
         #expect(stores.use("user0") != nil)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import understudy
 
-/// What `understudy backend --table` takes.
+/// The values of `understudy backend --table`.
 @Suite struct BackendTableTests {
     static let tables: [(String, BackendFlavour, TableOptions)] = [
         ("movies", .express, TableOptions(softDelete: false)),
@@ -20,7 +20,7 @@ import Testing
     ]
 
     @Test(arguments: tables)
-    func `a table is its name and what is special about it`(
+    func `a table is a name with options`(
         text: String, flavour: BackendFlavour, options: TableOptions
     ) throws {
         let table = try #require(BackendTable(text))
@@ -32,7 +32,7 @@ import Testing
         "", "1st", "a b", "movies:", "movies:Integer", "movies:integer,soft", "movies:hard+soft",
         "movies:integer+", ":integer", "movies=integer",
     ])
-    func `anything else is refused with what is allowed`(text: String) throws {
+    func `other texts are refused with the allowed ones`(text: String) throws {
         #expect(BackendTable(text) == nil)
         guard !text.isEmpty else { return }
         let problem = #expect(throws: ConfigurationProblem.self) {

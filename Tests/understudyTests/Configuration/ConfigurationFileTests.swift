@@ -4,7 +4,7 @@ import Testing
 @testable import understudy
 
 struct ConfigurationFileTests {
-    @Test func `lines are names with values, comments and blank lines say nothing`() throws {
+    @Test func `lines are names with values; comments and blank lines are ignored`() throws {
         let text =
             "# hello\n\n  listen =  127.0.0.1:9000 \r\ntable = a\ntable = b\nbackend=http://b/?\n"
         let file = try ConfigurationFile(path: "/c", text: text)
@@ -14,7 +14,7 @@ struct ConfigurationFileTests {
     }
 
     @Test(arguments: ["colour = red", "listen", "= 1", "[section]"])
-    func `a line that is no setting names its place and the settings there are`(line: String) {
+    func `an invalid line is reported with its place and the valid names`(line: String) {
         let problem = #expect(throws: ConfigurationProblem.self) {
             try ConfigurationFile(path: "/c", text: "# first\n\(line)\n")
         }

@@ -48,7 +48,9 @@ struct ConfigurationTests {
         ("allow-origin", "app.example"), ("allow-origin", "http://app.example/"),
         ("allow-origin", "*"),
     ])
-    func `a wrong value names place, value and what is allowed`(name: String, value: String) {
+    func `an invalid value is reported with its place and the allowed values`(
+        name: String, value: String
+    ) {
         var flags = ["backend": ["https://b"], "data": ["/d"]]
         flags[name] = [value]
         let problem = #expect(throws: StartProblem.self) {
@@ -85,7 +87,7 @@ struct ConfigurationTests {
         "http://127.0.0.1:8081", "http://127.8.9.1", "http://localhost:8081/app",
         "http://[::1]:8081", "https://contoso.example", "https://192.168.0.1",
     ])
-    func `rows travel in the clear on this machine alone`(backend: String) throws {
+    func `plain HTTP is allowed to this machine only`(backend: String) throws {
         _ = try ServeConfiguration(
             sources(["backend": [backend], "data": ["/d"]]), rebind: false)
     }
@@ -95,7 +97,7 @@ struct ConfigurationTests {
         "http://localhost.evil.example", "http://127.1", "http://[::ffff:127.0.0.1]",
         "http://2130706433",
     ])
-    func `rows travel in the clear elsewhere only where that is allowed`(backend: String) throws {
+    func `plain HTTP to another machine needs the option`(backend: String) throws {
         var flags = ["backend": [backend], "data": ["/d"]]
         let problem = #expect(throws: StartProblem.self) {
             try ServeConfiguration(sources(flags), rebind: false)

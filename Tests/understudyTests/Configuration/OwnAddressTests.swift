@@ -4,7 +4,7 @@ import Testing
 
 @testable import understudy
 
-/// A proxy never stands in for itself.
+/// A backend must not be an address of the proxy itself.
 struct OwnAddressTests {
     @Test(arguments: [
         ("http://127.0.0.1:8080", "127.0.0.1:8080"),
@@ -13,7 +13,7 @@ struct OwnAddressTests {
         ("http://[::1]:8080", "[::1]:8080"), ("http://127.0.0.1", "127.0.0.1:80"),
         ("https://localhost", "127.0.0.1:443"),
     ])
-    func `a backend at the own address is known`(backend: String, own: String) throws {
+    func `a backend at the proxy's own address is recognised`(backend: String, own: String) throws {
         let backend = try #require(BackendAddress(backend))
         #expect(try backend.isServed(at: ListenAddress(own)))
     }
@@ -24,7 +24,7 @@ struct OwnAddressTests {
         ("http://contoso.example:8080", "127.0.0.1:8080"), ("http://127.0.0.1:0", "127.0.0.1:0"),
         ("http://localhost:808", "127.0.0.1:8080"), ("http://127.0.0.1:80800", "127.0.0.1:8080"),
     ])
-    func `a backend at another address is another`(backend: String, own: String) throws {
+    func `a backend at another address is not the proxy`(backend: String, own: String) throws {
         let backend = try #require(BackendAddress(backend))
         #expect(try !backend.isServed(at: ListenAddress(own)))
     }

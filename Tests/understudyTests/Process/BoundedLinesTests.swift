@@ -16,7 +16,7 @@ import Testing
         BoundedLines.Line(number: number, bytes: Array(text.utf8))
     }
 
-    @Test func `lines are the same however the file is cut`() throws {
+    @Test func `lines are the same for any pieces of the file`() throws {
         let text = "a\n\nbcdef\n\ng"
         let lines = [line(1, "a"), line(3, "bcdef"), line(5, "g")]
         #expect(try read([text]) == lines)
@@ -25,12 +25,12 @@ import Testing
         #expect(try read([]) == [])
     }
 
-    @Test func `a line beyond the bound is refused before it ends`() {
+    @Test func `a line beyond the limit is refused before it ends`() {
         #expect(throws: BoundedLines.Excess.line(number: 2)) { try read(["a\nbcdefg\n"]) }
         #expect(throws: BoundedLines.Excess.line(number: 2)) { try read(["a\nbc", "def", "g"]) }
     }
 
-    @Test func `more than the bound of all is refused, whatever its lines`() {
+    @Test func `a file beyond the limit is refused, whatever its lines`() {
         #expect(throws: BoundedLines.Excess.total) { try read(["a\nb\nc\n", "d\n"], total: 7) }
         #expect(throws: BoundedLines.Excess.total) { try read(["\n\n\n\n", "\n\n\n\n"], total: 7) }
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import Proxy
 @testable import understudy
 
-/// Which files and folders are trusted, and what is never followed.
+/// Which files and folders are trusted, and which are refused.
 @Suite struct FileTrustTests {
     private func folder() throws -> String {
         let path = FileManager.default.temporaryDirectory.path + "/understudy-\(UUID().uuidString)"
@@ -13,7 +13,7 @@ import Testing
         return path
     }
 
-    @Test func `a folder's socket is trusted where only its owner can have put it there`() {
+    @Test func `a folder's socket is trusted if only its owner can have made it`() {
         func fault(_ owner: UInt32, _ permissions: UInt32, _ user: UInt32) -> String? {
             DataFolder.fault(
                 Files.Status(owner: owner, permissions: permissions), user: user, path: "/d")
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `a configuration file is obeyed where only this user or root can have written it`() {
+    @Test func `a configuration file is trusted if only this user or root can have written it`() {
         func fault(_ owner: UInt32, _ permissions: UInt32, _ user: UInt32) -> String? {
             ConfigurationFile.fault(
                 Files.Status(owner: owner, permissions: permissions), user: user, path: "/c")
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `a pipe, a folder and a device are no files, and opening one waits for nothing`()
+    @Test func `a pipe, a folder and a device are refused without waiting`()
         throws
     {
         let folder = try folder()
@@ -69,7 +69,8 @@ import Testing
         #expect(none == nil)
     }
 
-    @Test func `a short path of a socket is used as it is, a long one through its folder`() throws {
+    @Test func `a short path of a socket is used unchanged, a long one through its folder`() throws
+    {
         let folder = try folder()
         defer { try? Files.removeFolder(folder) }
         let short = try SocketPath(folder, name: "socket")

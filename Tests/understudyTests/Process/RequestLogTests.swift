@@ -24,7 +24,7 @@ struct RequestLogTests {
             isWhole: isWhole)
     }
 
-    /// The lines that a log of this form and level has for a request.
+    /// The log lines of a request, by format and level.
     private func lines(
         _ request: EndedRequest, isJSON: Bool, level: Logger.Level = .debug
     ) -> [String] {
@@ -36,7 +36,7 @@ struct RequestLogTests {
         return lines.withLock { $0 }
     }
 
-    @Test func `a line has what is needed to follow a request, as text and as JSON`() throws {
+    @Test func `a line has the fields of a request, as text and as JSON`() throws {
         let request = ended(
             "/tables/todoitem/1?$select=text",
             traceparent: "00-\(Self.trace)-b7ad6b7169203331-01")
@@ -53,7 +53,7 @@ struct RequestLogTests {
     }
 
     @Test(arguments: Logger.Level.allCases)
-    func `nothing is collected or written where the log says less`(level: Logger.Level) {
+    func `at a higher level nothing is collected or written`(level: Logger.Level) {
         let log = ProcessLog(isJSON: false, level: .critical) { _ in }
         let watching = RequestLog(log: log.logger)
         #expect(!watching.isWatching)
@@ -63,7 +63,7 @@ struct RequestLogTests {
         #expect(written.count == (level <= .debug ? 1 : 0))
     }
 
-    @Test func `a request that was refused or cut says what is known of it`() {
+    @Test func `a refused or cut request is logged with its known fields`() {
         var refused = ended("/")
         refused.head = nil
         #expect(RequestLog.fields(refused)["path"] == nil)

@@ -8,7 +8,7 @@ import Testing
 @testable import understudy
 
 struct ServiceTests {
-    @Test func `sockets and watchdog of another process are not ours`() {
+    @Test func `sockets and watchdog of another process are ignored`() {
         let said = [
             "LISTEN_FDS": "2", "LISTEN_PID": "7", "WATCHDOG_USEC": "500", "WATCHDOG_PID": "7",
         ]
@@ -21,7 +21,7 @@ struct ServiceTests {
         #expect(ServiceManager(process: 7) { _ in nil }.sockets == [])
     }
 
-    @Test func `the status line counts what waits over all identities`() {
+    @Test func `the status line counts the operations of all identities`() {
         let backend = BackendStatus(
             url: "http://b", state: .offline, reason: "", since: Instant(milliseconds: 0))
         var first = QueueCounts()
@@ -54,7 +54,7 @@ struct ServiceTests {
         #expect(value["reason"]?.string == "a \"quote\"\nand more")
     }
 
-    @Test func `a bar shows how far it is`() {
+    @Test func `a progress bar shows the progress`() {
         #expect(
             ProgressBar.line("push", done: 12, total: 24)
                 == "push  [###############···············] 12 of 24")
@@ -64,7 +64,7 @@ struct ServiceTests {
         #expect(ProgressBar.line("pull", done: 7, total: nil) == "pull  7")
     }
 
-    @Test func `a bundle names neither users nor homes`() throws {
+    @Test func `a support bundle names neither users nor home folders`() throws {
         let redaction = Redaction(identities: ["ana-1f", "ben-2c"], home: "/home/ana")
         let value = JSONValue.members(
             ("ana-1f", .array([.string("store /home/ana/x of ben-2c")])), ("n", .number(1)))

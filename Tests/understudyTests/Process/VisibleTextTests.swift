@@ -5,7 +5,7 @@ import Testing
 @testable import understudy
 
 @Suite struct VisibleTextTests {
-    /// What a terminal obeys or a reader cannot see, with how a line and a JSON text show it.
+    /// Control and invisible characters, with their escapes in a line and in a JSON text.
     static let hidden: [(name: String, text: String, line: String, json: String)] = [
         ("ESC", "\u{1B}[2J", #"\u{1B}[2J"#, #"\u001B[2J"#),
         ("OSC", "\u{1B}]0;t\u{7}", #"\u{1B}]0;t\u{07}"#, #"\u001B]0;t\u0007"#),
@@ -26,16 +26,16 @@ import Testing
     ]
 
     @Test(arguments: hidden)
-    func `what a terminal obeys is written out`(
+    func `characters that control a terminal are escaped`(
         _ name: String, _ text: String, _ line: String, _ json: String
     ) {
         #expect(VisibleText.line("a\(text)b") == "a\(line)b")
         #expect(VisibleText.json("{\"a\(text)b\":1}") == "{\"a\(json)b\":1}")
-        // What is visible stays so.
+        // Visible text is unchanged.
         #expect(VisibleText.line(VisibleText.line(text)) == line)
     }
 
-    @Test func `a line break stays in a text of lines alone`() {
+    @Test func `a line break stays only in a text of lines`() {
         #expect(VisibleText.line("a\nb\r\nc") == #"a\nb\r\nc"#)
         #expect(VisibleText.lines("a\u{1B}\nb\r\n\nc") == "a\\u{1B}\nb\\r\n\nc")
         #expect(VisibleText.json("[1,\n2]") == "[1,\n2]")
@@ -47,7 +47,7 @@ import Testing
         #expect(VisibleText.json(words) == words)
     }
 
-    @Test func `escaped JSON is the same JSON`() throws {
+    @Test func `escaped JSON has the same values`() throws {
         let value = JSONValue.object(
             Self.hidden.map { .init("k\($0.text)", .string("v\($0.text)")) })
         let text = VisibleText.json(value.text)
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a line of the log is visible`(isJSON: Bool) {
+    func `a line of the log is escaped`(isJSON: Bool) {
         let log = ProcessLog(isJSON: isJSON, level: .debug, write: { _ in })
         let event = LogEvent(
             level: .notice, message: "refused", error: nil, metadata: nil, source: "", file: "",
