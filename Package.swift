@@ -51,7 +51,7 @@ let package = Package(
             resources: [.embedInCode("Schema/Schema.sql")], swiftSettings: settings),
         .target(
             name: "Backend",
-            dependencies: ["HTTPMessage", "TablesProtocol", httpTypes, grdb],
+            dependencies: ["HTTPMessage", "TablesProtocol", "Storage", httpTypes],
             swiftSettings: settings),
         .target(
             name: "Simulator",

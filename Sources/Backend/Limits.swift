@@ -10,6 +10,8 @@ enum Limits {
     static let columnNameCharacters = 128
     /// The longest list of field names that a page may ask for from another origin, in bytes.
     static let requestedNamesBytes = 500
+    /// How often a request is decided anew because another writer of its item was faster.
+    static let attemptsOfWrite = 1000
     /// Effects in one answer of `/-/effects`.
     static let effectsPage = 1000
 }

@@ -1,4 +1,4 @@
-import GRDB
+import Dispatch
 import Synchronization
 public import TablesProtocol
 
@@ -9,56 +9,66 @@ extension TablesBackend {
         set { control.withLock { $0.faults = newValue } }
     }
 
-    /// All that a backend held at one moment.
-    public struct Copy: Sendable {
-        let database: DatabaseQueue
-    }
-
-    /// A copy of all that the backend holds.
-    @available(*, noasync)
-    public func copy() throws -> Copy {
-        let copy = Copy(database: try DatabaseQueue())
-        try database.backup(to: copy.database)
-        return copy
-    }
-
-    /// Goes back to a copy, as a server does that is restored from an older backup.
-    @available(*, noasync)
-    public func restore(_ copy: Copy) throws { try copy.database.backup(to: database) }
-
     /// How many requests came, by method; those that were dropped or refused count too.
     public var requestCounts: [String: Int] { control.withLock { $0.requests } }
 
     /// The writes that took effect after a number, in the order they did.
     @available(*, noasync)
     public func effects(after: Int64 = 0, limit: Int = .max) throws -> [Effect] {
-        try database.read { try Effects.list($0, after: after, limit: limit) }
+        try storage.effects(after: after, limit: limit)
     }
 
     /// The writes that took effect after a number, in the order they did.
     public func effects(after: Int64 = 0, limit: Int = .max) async throws -> [Effect] {
-        try await database.read { try Effects.list($0, after: after, limit: limit) }
+        try await apart { try $0.effects(after: after, limit: limit) }
     }
 
     /// How many writes took effect on an item: it grows with every one, a repeated one too.
     @available(*, noasync)
     public func effectCount(_ table: TableName, _ id: String) throws -> Int {
-        try database.read { try Effects.count($0, table.text, id) }
+        try storage.effectCount(of: id, in: table)
     }
 
     /// How many writes took effect on an item: it grows with every one, a repeated one too.
     public func effectCount(_ table: TableName, _ id: String) async throws -> Int {
-        try await database.read { try Effects.count($0, table.text, id) }
+        try await apart { try $0.effectCount(of: id, in: table) }
     }
 
     /// All rows of a table as they are stored, tombstones too, by id.
     @available(*, noasync)
-    public func items(in table: TableName) throws -> [Item] {
-        try database.read { try Items.all($0, table) }
-    }
+    public func items(in table: TableName) throws -> [Item] { try storage.items(in: table) }
 
     /// All rows of a table as they are stored, tombstones too, by id.
     public func items(in table: TableName) async throws -> [Item] {
-        try await database.read { try Items.all($0, table) }
+        try await apart { try $0.items(in: table) }
+    }
+
+    /// Calls the storage from a task, on a thread that may wait.
+    func apart<T: Sendable>(
+        _ body: @escaping @Sendable (any RowStorage) throws -> T
+    ) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            let work: @Sendable () -> Void = { [storage] in
+                continuation.resume(with: Result { try body(storage) })
+            }
+            switch storage.place {
+            case .callersThread: askers.async(execute: work)
+            case .ownThreads(let submit): submit(work)
+            }
+        }
+    }
+}
+
+extension RowStorage {
+    /// The rows of a table as items, in no flavour's form.
+    fileprivate func items(in name: TableName) throws -> [Item] {
+        let hasNumbers = try table(name)?.options.idKind == .integer
+        return try rows(in: name).map { row in
+            let number = hasNumbers ? Int64(row.id) : nil
+            return Item(
+                id: try number.map { ItemID($0) } ?? ItemID(row.id), columns: row.columns,
+                createdAt: row.createdAt, updatedAt: row.updatedAt, version: row.version,
+                deleted: row.deleted)
+        }
     }
 }

@@ -1,56 +1,54 @@
 import Dispatch
-import GRDB
 public import HTTPMessage
 import HTTPTypes
 import Synchronization
 public import TablesProtocol
 
-/// A complete `/tables` server on SQLite: the other side of the proxy.
+/// A complete `/tables` server over a ``RowStorage``: the other side of the proxy.
 ///
 /// It shares no code with the engine. The demo runs it as its backend; tests run it in process and
 /// ask it afterwards what took effect, how often and in which order.
 public final class TablesBackend: Sendable {
     let options: BackendOptions
     let profile: Profile
-    let database: DatabaseQueue
+    let storage: any RowStorage
     let clock: @Sendable () -> Instant
     let random: SharedRandom
     let control: Mutex<Control>
+    /// Where tasks ask a storage that runs on its callers' threads.
+    let askers = DispatchQueue(label: "understudy.backend.askers")
 
-    /// Opens the backend.
+    /// Opens the backend on SQLite.
     ///
     /// - Parameters:
     ///   - path: the database file; nil keeps everything in memory.
     ///   - options: what the backend is like.
     ///   - clock: the time; it may jump.
     ///   - random: where ids, random versions and the chances of faults come from.
-    /// - Throws: GRDB's error when the file cannot be opened or is none of this backend.
-    public init(
+    /// - Throws: SQLite's error when the file cannot be opened or is none of this backend.
+    public convenience init(
         at path: String? = nil, options: BackendOptions = BackendOptions(),
         clock: @escaping @Sendable () -> Instant,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) throws {
+        try self.init(
+            on: SQLiteRowStorage(at: path), options: options, clock: clock, random: random)
+    }
+
+    /// Opens the backend on a storage.
+    /// - Throws: the storage's error when the tables of the options cannot be made.
+    package init(
+        on storage: any RowStorage, options: BackendOptions,
+        clock: @escaping @Sendable () -> Instant,
+        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) throws {
+        self.storage = storage
         self.options = options
         self.clock = clock
         self.random = SharedRandom(random)
         profile = Profile(options)
         control = Mutex(Control())
-        database = try Self.open(path)
-        try database.write { database in
-            try Schema.create(database)
-            for (name, table) in options.tables { try Tables.create(database, name, table) }
-        }
-    }
-
-    private static func open(_ path: String?) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.prepareDatabase { database in
-            for function in SQLFunction.all { database.add(function: function.registered) }
-            if path != nil { try database.execute(sql: "PRAGMA journal_mode = WAL") }
-            try database.execute(sql: "PRAGMA synchronous = FULL")
-        }
-        guard let path else { return try DatabaseQueue(configuration: configuration) }
-        return try DatabaseQueue(path: path, configuration: configuration)
+        for (name, table) in options.tables { try storage.declare(name, table) }
     }
 }
 
@@ -69,18 +67,39 @@ extension TablesBackend: HTTPHandler {
         return .accept(bodyLimitBytes: bodyLimitBytes(request))
     }
 
-    /// Answers a request on the server's own thread, or later when the faults have it wait.
+    /// Answers a request on the server's own thread, or later: when the faults have it wait, and where the
+    /// storage has threads of its own.
     public func handle(_ request: Request) -> Answer {
         let call = Call(request)
+        if case .ownThreads(let submit) = storage.place { return later(call, submit) }
         if let answer = controlAnswer(call) { return .now(answer) }
         let plan = plan(call)
         guard plan.latencyMilliseconds > 0 else { return .now(serve(call, plan.fault)) }
         return .later { reply in
-            let time = DispatchTime.now() + .milliseconds(plan.latencyMilliseconds)
-            DispatchQueue.global().asyncAfter(deadline: time) {
-                reply(self.serve(call, plan.fault))
-            }
+            Self.after(plan.latencyMilliseconds) { reply(self.serve(call, plan.fault)) }
         }
+    }
+
+    private func later(
+        _ call: Call, _ submit: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+    ) -> Answer {
+        .later { reply in
+            let serve: @Sendable (FaultPlan) -> Void = { plan in
+                submit {
+                    guard reply.tryBeginChange() else { return }
+                    reply(self.controlAnswer(call) ?? self.serve(call, plan.fault))
+                }
+            }
+            if self.options.servesFaults, call.isControl { return serve(FaultPlan()) }
+            let plan = self.plan(call)
+            guard plan.latencyMilliseconds > 0 else { return serve(plan) }
+            Self.after(plan.latencyMilliseconds) { serve(plan) }
+        }
+    }
+
+    private static func after(_ milliseconds: Int, _ work: @escaping @Sendable () -> Void) {
+        DispatchQueue.global().asyncAfter(
+            deadline: .now() + .milliseconds(milliseconds), execute: work)
     }
 
     /// Answers a request at once, in process; latencies do not count.

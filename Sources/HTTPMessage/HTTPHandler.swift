@@ -52,22 +52,22 @@ public struct Reply: Sendable {
     ///   - complete: takes the response.
     ///   - tryBeginChange: see ``tryBeginChange()``.
     ///   - endChange: see ``endChange(answerOnStop:)``.
-    ///   - isLeft: see ``isLeft``.
+    ///   - clientHasLeft: see ``clientHasLeft``.
     public init(
         _ complete: @escaping @Sendable (Response) -> Void,
         tryBeginChange: @escaping @Sendable () -> Bool = { true },
         endChange: @escaping @Sendable (Response) -> Void = { _ in },
-        isLeft: @escaping @Sendable () -> Bool = { false }
+        clientHasLeft: @escaping @Sendable () -> Bool = { false }
     ) {
         self.complete = complete
         begin = tryBeginChange
         end = endChange
-        left = isLeft
+        left = clientHasLeft
     }
 
     /// Whether work on the answer is in vain: the client has closed its side of the connection, or the
     /// request is answered. Asks the system, from any thread; it takes about a microsecond.
-    public var isLeft: Bool { left() }
+    public var clientHasLeft: Bool { left() }
 
     /// Begins a change that the answer reports. A server that stops waits for that answer, for a short time.
     /// - Returns: false when the server is stopping; then the request is answered and the change must not be
@@ -82,14 +82,14 @@ public struct Reply: Sendable {
     public func map(_ change: @escaping @Sendable (Response) -> Response) -> Reply {
         Reply(
             { complete(change($0)) }, tryBeginChange: begin, endChange: { end(change($0)) },
-            isLeft: left)
+            clientHasLeft: left)
     }
 
     /// A reply for the same request whose response goes to `complete`, which answers this one.
     public func intercepted(
         _ complete: @escaping @Sendable (Response) -> Void
     ) -> Reply {
-        Reply(complete, tryBeginChange: begin, endChange: end, isLeft: left)
+        Reply(complete, tryBeginChange: begin, endChange: end, clientHasLeft: left)
     }
 
     /// Sends the response. A second call does nothing.

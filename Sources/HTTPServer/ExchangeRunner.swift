@@ -135,6 +135,6 @@ final class PendingReply: Sendable {
         return Reply(
             { pending.pause.reply($0) }, tryBeginChange: { pending.pause.tryBeginChange() },
             endChange: { pending.pause.endChange(answerOnStop: $0) },
-            isLeft: { pending.pause.isLeft })
+            clientHasLeft: { pending.pause.clientHasLeft })
     }
 }

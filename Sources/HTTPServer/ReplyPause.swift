@@ -104,7 +104,7 @@ final class ReplyPause: Interruptible {
     }
 
     /// Whether the client has closed its side, or the reply is here.
-    var isLeft: Bool {
+    var clientHasLeft: Bool {
         waiting.withLock { waiting in
             switch waiting.state {
             // The socket is open: libmicrohttpd closes none that is suspended, and before it closes any

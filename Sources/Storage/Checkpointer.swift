@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import Synchronization
 
 /// Keeps a file's write-ahead log short.
@@ -24,5 +25,45 @@ final class Checkpointer: Sendable {
         copiedPages.store(pages, ordering: .relaxed)
         // What cannot be copied now is copied with the next stretch.
         _ = try? connection.database.checkpoint(.passive)
+    }
+}
+
+/// How long a file's write-ahead log is.
+///
+/// A class, so that SQLite's callback has an address to write to.
+final class LogLength: Sendable {
+    /// Pages in the log after the last commit.
+    let pages = Atomic(0)
+
+    /// Has SQLite note the length after each commit of a connection, which then copies nothing by itself.
+    func follow(_ db: Database) {
+        // Sound: SQLite calls this inside of commits of the connection, whose ``ConnectionQueue`` holds this
+        // object as long as the connection.
+        unsafe sqlite3_wal_hook(
+            db.sqliteConnection,
+            { context, _, _, pages in
+                if let context = unsafe context {
+                    unsafe Unmanaged<LogLength>.fromOpaque(context).takeUnretainedValue()
+                        .pages.store(Int(pages), ordering: .relaxed)
+                }
+                return SQLITE_OK
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+}
+
+/// The SQLite library in use.
+package enum SQLiteLibrary {
+    /// Its version, such as `3.40.1`.
+    package static let version: String = {
+        let version: String? = try? ConnectionQueue.inMemory().access { connection in
+            try connection.first("SELECT sqlite_version()") { $0[0] as String }
+        }
+        return version ?? "unknown"
+    }()
+
+    /// Whether it may damage a file where one connection copies the log while another begins it anew
+    /// (before 3.51.3; sqlite.org/wal.html). Here one connection does both.
+    package static var hasLogResetFault: Bool {
+        version.split(separator: ".").compactMap { Int($0) }.lexicographicallyPrecedes([3, 51, 3])
     }
 }

@@ -19,8 +19,8 @@ package struct Connection {
     /// - Throws: an error that ``StorageError/init(_:)`` explains.
     package func run(_ sql: String, _ values: StatementValues = [], keep: Bool = true) throws {
         let statement = try bound(sql, values, keep)
+        defer { statement.end() }
         try statement.execute()
-        if !values.isEmpty { statement.unbind() }
     }
 
     /// Runs several statements without values.
@@ -100,16 +100,9 @@ package struct Connection {
     private func each(
         _ statement: Statement, _ take: (StatementRow) throws -> Bool
     ) throws {
-        try step(statement, take)
-        statement.unbind()
-    }
-
-    /// The statement is reset when this returns: GRDB does it at the end of its cursor.
-    private func step(
-        _ statement: Statement, _ take: (StatementRow) throws -> Bool
-    ) throws {
-        let rows = try Row.fetchCursor(statement)
-        while let row = try rows.next(), try take(StatementRow(row, of: statement)) {}
+        defer { statement.end() }
+        let rows = StatementRows(statement)
+        while let row = try rows.next(), try take(row) {}
     }
 }
 

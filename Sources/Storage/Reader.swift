@@ -26,16 +26,16 @@ package final class Reader: Sendable {
 
     /// Reads on the calling thread, at most about so many steps of SQLite's machine for all statements
     /// together, and ``StorageLimits/readMilliseconds``.
-    /// - Parameter isLeft: whether no caller wants the answer any more.
+    /// - Parameter isAbandoned: whether no caller wants the answer any more.
     @available(*, noasync)
     package func read<T: Sendable>(
-        steps: Int, isLeft: @escaping @Sendable () -> Bool = { false },
+        steps: Int, isAbandoned: @escaping @Sendable () -> Bool = { false },
         _ body: (Connection) throws -> T
     ) throws -> T {
         try state.withLock { state in
             let kept = state.kept
             return try opened(&state).queue.unsafeRead { db in
-                try budget.within(steps: steps, isLeft: isLeft) {
+                try budget.within(steps: steps, isAbandoned: isAbandoned) {
                     try body(Connection(db, kept: kept))
                 }
             }
@@ -52,5 +52,21 @@ package final class Reader: Sendable {
         let opened = try ConnectionQueue.reader(path, functions, budget: budget, AccessCount())
         state.connection = opened
         return opened
+    }
+}
+
+/// The queries of callers that stay prepared on a connection. Their texts may differ without end, so only
+/// the first ones are kept.
+final class KeptQueries: Sendable {
+    private let texts = Mutex<Set<String>>([])
+
+    /// Whether a query stays prepared.
+    func admit(_ text: String) -> Bool {
+        texts.withLock { texts in
+            if texts.contains(text) { return true }
+            guard texts.count < StorageLimits.keptQueries else { return false }
+            texts.insert(text)
+            return true
+        }
     }
 }

@@ -3,7 +3,7 @@ import GRDBSQLite
 import Synchronization
 
 /// Cuts a read that takes too many steps of SQLite's machine, or whose functions do work that counts as
-/// so many; then one that takes too long, and one that no one waits for any more.
+/// so many; then one that takes too long, and one that no caller waits for any more.
 ///
 /// One belongs to one connection and lives as long. SQLite calls it on the thread that reads.
 final class StatementBudget: Sendable {
@@ -14,13 +14,13 @@ final class StatementBudget: Sendable {
         var nextLook: Int
         /// Set with the first look: a short read never looks.
         var endsAt: Duration?
-        let isLeft: @Sendable () -> Bool
+        let isAbandoned: @Sendable () -> Bool
 
-        init(steps: Int, isLeft: @escaping @Sendable () -> Bool) {
+        init(steps: Int, isAbandoned: @escaping @Sendable () -> Bool) {
             // One tick more, since SQLite's count does not begin at zero for a statement used before.
             stepsLeft = steps + StorageLimits.stepsPerBudgetLook
             nextLook = steps
-            self.isLeft = isLeft
+            self.isAbandoned = isAbandoned
         }
 
         /// False when the read has to end.
@@ -32,7 +32,7 @@ final class StatementBudget: Sendable {
             let now = uptime()
             let end = endsAt ?? now + .milliseconds(StorageLimits.readMilliseconds)
             endsAt = end
-            return now < end && !isLeft()
+            return now < end && !isAbandoned()
         }
     }
     /// Nil while nothing is read: preparing a statement is not bounded.
@@ -56,11 +56,11 @@ final class StatementBudget: Sendable {
     }
 
     /// Runs a read that may take about this many steps, and ``StorageLimits/readMilliseconds``.
-    /// - Parameter isLeft: whether no one waits for it any more.
+    /// - Parameter isAbandoned: whether no caller waits for it any more.
     func within<T>(
-        steps: Int, isLeft: @escaping @Sendable () -> Bool = { false }, _ body: () throws -> T
+        steps: Int, isAbandoned: @escaping @Sendable () -> Bool = { false }, _ body: () throws -> T
     ) rethrows -> T {
-        read.withLock { $0 = Read(steps: steps, isLeft: isLeft) }
+        read.withLock { $0 = Read(steps: steps, isAbandoned: isAbandoned) }
         defer { read.withLock { $0 = nil } }
         return try body()
     }
@@ -74,4 +74,35 @@ final class StatementBudget: Sendable {
 
     /// 0 to go on, 1 to interrupt.
     private func tick() -> CInt { spend(steps: StorageLimits.stepsPerBudgetLook) ? 0 : 1 }
+}
+
+/// Counts the steps of SQLite's machine while a long statement runs, for a caller on another
+/// thread.
+package final class StatementProgress: Sendable {
+    private let ticks = Atomic<Int>(0)
+
+    package init() {}
+
+    /// The steps of the statement that runs, or of the last one; they begin at zero with ``restart()``.
+    package var steps: Int { ticks.load(ordering: .relaxed) * StorageLimits.stepsPerProgressLook }
+
+    /// Begins the count anew.
+    package func restart() { ticks.store(0, ordering: .relaxed) }
+
+    /// Counts what a connection does while the body runs.
+    package func counting<T>(_ connection: Connection, _ body: () throws -> T) rethrows -> T {
+        let database = connection.database
+        restart()
+        // Sound: SQLite uses the pointer on this thread only, while the body runs, and `self` lives as long.
+        unsafe sqlite3_progress_handler(
+            database.sqliteConnection, CInt(StorageLimits.stepsPerProgressLook),
+            { context in
+                guard let context = unsafe context else { return 0 }
+                unsafe Unmanaged<StatementProgress>.fromOpaque(context).takeUnretainedValue()
+                    .ticks.add(1, ordering: .relaxed)
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+        defer { unsafe sqlite3_progress_handler(database.sqliteConnection, 0, nil, nil) }
+        return try body()
+    }
 }

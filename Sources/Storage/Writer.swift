@@ -159,3 +159,62 @@ extension Writer {
         return .overBudget
     }
 }
+
+/// What the module that owns the tables does for each transaction of a ``Writer``.
+package protocol WriterOwner<Unit>: Sendable {
+    /// What the bodies of a transaction work with.
+    associatedtype Unit
+    /// A moment in what a unit keeps in memory.
+    associatedtype Mark
+
+    /// The unit of a transaction that begins.
+    func begin(on connection: Connection) -> Unit
+    /// More entries join the transaction: nothing of them may look older than its request.
+    func refresh(_ unit: inout Unit)
+    /// This moment, to go back to it.
+    func mark(_ unit: Unit) -> Mark
+    /// Takes what a unit has kept in memory since a moment out again: its writes were rolled back.
+    func rollBack(_ unit: Unit, to mark: Mark)
+    /// Writes what was kept in memory: the last that is done before the commit.
+    func finish(_ unit: Unit) throws
+    /// Tells what was committed.
+    func didCommit(_ unit: Unit)
+    /// Removes what can be had again, for a file that has used up its budget; false where there is nothing.
+    func makeRoom(_ unit: Unit) throws -> Bool
+}
+
+/// How large a file may grow.
+///
+/// What brings more ends at the budget. What has to be written in any case may go beyond it by a reserve,
+/// or a full file could never become emptier.
+package struct DiskBudget: Sendable {
+    /// Pages for everything.
+    private let pages: Int
+    /// Pages with the reserve.
+    private let pagesWithReserve: Int
+
+    /// Holds the connection to the budget from now on. A file that is larger already does not grow.
+    package init(bytes: Int, _ connection: Connection) throws {
+        let page = Int(try connection.integer("PRAGMA page_size") ?? 4096)
+        pages = max(1, bytes / page)
+        pagesWithReserve = pages + pages / StorageLimits.budgetsInReserve
+        try hold(connection)
+    }
+
+    /// Holds the connection to the budget.
+    func hold(_ connection: Connection) throws {
+        try connection.run("PRAGMA max_page_count = \(pages)", keep: false)
+    }
+
+    /// Whether one of so many equal parts of the budget is free. Free pages inside of the file count.
+    package func hasFreePart(of parts: Int, _ connection: Connection) throws -> Bool {
+        let free = Int(try connection.integer("PRAGMA freelist_count") ?? 0)
+        let used = Int(try connection.integer("PRAGMA page_count") ?? 0) - free
+        return pages - used >= pages / parts
+    }
+
+    /// Lets the connection use the reserve, until ``hold(_:)``.
+    func lend(_ connection: Connection) throws {
+        try connection.run("PRAGMA max_page_count = \(pagesWithReserve)", keep: false)
+    }
+}

@@ -33,3 +33,57 @@ package struct WriterEntry<Unit>: Sendable {
         self.fail = fail
     }
 }
+
+/// Entries that wait for the next group.
+struct WaitingEntries<Unit> {
+    typealias Entry = WriterEntry<Unit>
+
+    /// What becomes of an entry that arrives.
+    enum Arrival {
+        case refused, joined
+        /// The first one, which starts the committer.
+        case first
+    }
+
+    private var entries: [Entry] = []
+    private var isScheduled = false
+
+    /// Whether anything waits.
+    var isAwaited: Bool { !entries.isEmpty }
+
+    /// Lets an entry wait; the first one starts the committer.
+    mutating func add(_ entry: Entry) -> Arrival {
+        guard entry.isNeverRefused || entries.count < StorageLimits.waitingEntries else {
+            return .refused
+        }
+        entries.append(entry)
+        if isScheduled { return .joined }
+        isScheduled = true
+        return .first
+    }
+
+    /// The next group, in the order of arrival; empty when nothing waits, and the next arrival
+    /// starts the committer again.
+    mutating func takeGroup() -> [Entry] {
+        let group = take(atMost: StorageLimits.groupEntries)
+        if group.isEmpty { isScheduled = false }
+        return group
+    }
+
+    /// Those that wait, for a transaction that takes them along. The committer stays in the queue.
+    mutating func takeAlong() -> [Entry] { take(atMost: StorageLimits.groupEntries) }
+
+    /// Lets those wait again that were taken along and not committed, before those that came after them.
+    mutating func putBack(_ group: [Entry]) { entries = group + entries }
+
+    /// What has arrived since for a group of so many, as far as there is room in it.
+    mutating func takeMore(for count: Int) -> [Entry] {
+        take(atMost: StorageLimits.groupEntries - count)
+    }
+
+    private mutating func take(atMost count: Int) -> [Entry] {
+        let taken = Array(entries.prefix(count))
+        entries.removeFirst(taken.count)
+        return taken
+    }
+}

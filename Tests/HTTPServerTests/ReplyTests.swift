@@ -108,19 +108,19 @@ import Testing
         leaving?.send("GET /gone HTTP/1.1\r\nHost: h\r\n\r\n")
         for await (reply, _) in replies.prefix(1) {
             let changed = reply.map { $0 }
-            #expect(!reply.isLeft && !changed.isLeft)
+            #expect(!reply.clientHasLeft && !changed.clientHasLeft)
             leaving = nil
-            while !reply.isLeft { await Task.yield() }
-            #expect(changed.isLeft)
+            while !reply.clientHasLeft { await Task.yield() }
+            #expect(changed.clientHasLeft)
             reply(.text("too late"))
-            #expect(reply.isLeft)
+            #expect(reply.clientHasLeft)
         }
         let staying = server.client()
         staying.send("GET /here HTTP/1.1\r\nHost: h\r\n\r\n")
         for await (reply, path) in replies.prefix(1) {
-            #expect(!reply.isLeft)
+            #expect(!reply.clientHasLeft)
             reply(.text(path))
-            #expect(reply.isLeft)
+            #expect(reply.clientHasLeft)
         }
         #expect(staying.answer()?.text == "/here")
     }
@@ -131,9 +131,9 @@ import Testing
         let client = server.client()
         client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         for await (reply, _) in replies.prefix(1) {
-            #expect(!reply.isLeft)
+            #expect(!reply.clientHasLeft)
             await server.server.stop()
-            #expect(reply.isLeft)
+            #expect(reply.clientHasLeft)
         }
         #expect(client.answer()?.status == 503)
     }

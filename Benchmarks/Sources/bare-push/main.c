@@ -1,11 +1,17 @@
 // Bare libcurl sending inserts: N at a time over kept-alive connections.
 //
-//   bare-push URL COUNT PARALLEL
+//   bare-push URL COUNT PARALLEL [FILE]
 //
 // URL is a table's, such as http://127.0.0.1:8081/tables/todoitem. Requests have the fields and the
 // body that the proxy sends. Every answer must be 201. Also fills the proxy's queue.
+//
+// With FILE, which must not exist, the operations stand in a SQLite file, WAL and synchronous=FULL. Each
+// is in two transactions: it is marked before it is sent, up to 64 ahead, and its answer is recorded. One
+// thread writes all that waits in one transaction, as the proxy does.
 
 #include <curl/curl.h>
+#include <pthread.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +19,77 @@
 
 struct transfer {
   CURL *easy;
+  long number;
   struct curl_slist *fields;
   char body[256];
 };
 
-static unsigned run;  // Makes the ids of this run its own.
+static unsigned run_id;  // Makes the ids of this run its own.
+
+enum { marked_ahead = 64 };
+
+static CURLM *multi;
+static sqlite3 *db;
+// What the two threads tell each other. Operations have the numbers from 0 on.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static long wanted, marked;              // The operations below are to be marked, and are.
+static long *answered;                   // The numbers of those that were answered, in that order,
+static long answers, recorded;           // how many these are, and how many are on disk.
+
+static void check(int code, const char *what) {
+  if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
+  fprintf(stderr, "bare-push: %s: %s\n", what, sqlite3_errmsg(db));
+  exit(1);
+}
+
+static void sql(const char *text) { check(sqlite3_exec(db, text, 0, 0, 0), text); }
+
+static sqlite3_stmt *prepared(const char *text) {
+  sqlite3_stmt *statement;
+  check(sqlite3_prepare_v2(db, text, -1, &statement, 0), text);
+  return statement;
+}
+
+static void run(sqlite3_stmt *statement, long number) {
+  sqlite3_bind_int64(statement, 1, number);
+  check(sqlite3_step(statement), sqlite3_sql(statement));
+  check(sqlite3_reset(statement), sqlite3_sql(statement));
+}
+
+// Makes the file with its operations, before the clock starts.
+static void keep(const char *file, long count) {
+  check(sqlite3_open(file, &db), "open");
+  sql("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+      "CREATE TABLE operations(number INTEGER PRIMARY KEY, state TEXT NOT NULL, status INTEGER);"
+      "BEGIN");
+  sqlite3_stmt *insert = prepared("INSERT INTO operations VALUES (?1, 'queued', NULL)");
+  for (long number = 0; number < count; number++) run(insert, number);
+  sqlite3_finalize(insert);
+  sql("COMMIT");
+}
+
+static void *write_all(void *context) {
+  long count = *(long *)context;
+  sqlite3_stmt *mark = prepared("UPDATE operations SET state = 'sending' WHERE number = ?1");
+  sqlite3_stmt *record =
+      prepared("UPDATE operations SET state = 'done', status = 201 WHERE number = ?1");
+  pthread_mutex_lock(&lock);
+  while (recorded < count) {
+    while (wanted == marked && answers == recorded) pthread_cond_wait(&wake, &lock);
+    long first = marked, last = wanted, from = recorded, to = answers;
+    pthread_mutex_unlock(&lock);
+    sql("BEGIN IMMEDIATE");
+    for (long number = first; number < last; number++) run(mark, number);
+    for (long place = from; place < to; place++) run(record, answered[place]);
+    sql("COMMIT");
+    pthread_mutex_lock(&lock);
+    marked = last, recorded = to;
+    curl_multi_wakeup(multi);
+  }
+  pthread_mutex_unlock(&lock);
+  return NULL;
+}
 
 static double now(void) {
   struct timespec t;
@@ -34,13 +106,14 @@ static size_t discard(char *bytes, size_t size, size_t count, void *context) {
 static void prepare(struct transfer *t, const char *url, long number) {
   unsigned scattered = (unsigned)number * 2654435761u;
   char key[80];
+  t->number = number;
   snprintf(t->body, sizeof t->body,
            "{\"id\":\"%08x-%04x-4%03x-8000-%012lx\",\"text\":\"Todo %ld, as long as they are\","
            "\"complete\":%s}",
-           scattered, run & 0xffff, run >> 16 & 0xfff, number, number,
+           scattered, run_id & 0xffff, run_id >> 16 & 0xfff, number, number,
            number % 2 ? "true" : "false");
   snprintf(key, sizeof key, "Idempotency-Key: %08x-%04x-7%03x-9000-%012lx", scattered,
-           run & 0xffff, run >> 16 & 0xfff, number);
+           run_id & 0xffff, run_id >> 16 & 0xfff, number);
   curl_slist_free_all(t->fields);
   t->fields = curl_slist_append(NULL, key);
   curl_slist_append(t->fields, "Accept: application/json");
@@ -57,23 +130,41 @@ static void prepare(struct transfer *t, const char *url, long number) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 4) return 2;
+  if (argc != 4 && argc != 5) return 2;
   const char *url = argv[1];
-  long count = atol(argv[2]), parallel = atol(argv[3]), begun = 0, done = 0;
-  run = (unsigned)time(NULL) * 31u + (unsigned)clock();
+  long count = atol(argv[2]), parallel = atol(argv[3]), begun = 0, done = 0, kept = 0, idle = 0;
+  run_id = (unsigned)time(NULL) * 31u + (unsigned)clock();
   curl_global_init(CURL_GLOBAL_DEFAULT);
-  CURLM *multi = curl_multi_init();
+  multi = curl_multi_init();
   curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, parallel);
   struct transfer *transfers = calloc((size_t)parallel, sizeof *transfers);
+  struct transfer **free_ones = calloc((size_t)parallel, sizeof *free_ones);
+  for (; idle < parallel; idle++) {
+    transfers[idle].easy = curl_easy_init();
+    free_ones[idle] = &transfers[idle];
+  }
+  answered = calloc((size_t)count, sizeof *answered);
+  if (argc == 5) keep(argv[4], count);
 
   double start = now();
-  for (; begun < parallel && begun < count; begun++) {
-    transfers[begun].easy = curl_easy_init();
-    prepare(&transfers[begun], url, begun);
-    curl_multi_add_handle(multi, transfers[begun].easy);
-  }
-  while (done < count) {
+  pthread_t writer;
+  if (db) pthread_create(&writer, NULL, write_all, &count);
+  while (done < count || kept < count) {
+    pthread_mutex_lock(&lock);
+    if (!db) marked = count, recorded = answers;
+    kept = recorded;
+    wanted = begun + marked_ahead < count ? begun + marked_ahead : count;
+    if (wanted < marked) wanted = marked;
+    long ready = marked;
+    pthread_cond_signal(&wake);
+    pthread_mutex_unlock(&lock);
+    for (; idle > 0 && begun < ready; begun++) {
+      struct transfer *t = free_ones[--idle];
+      prepare(t, url, begun);
+      curl_multi_add_handle(multi, t->easy);
+    }
     int running, left;
+    long before = done;
     CURLMsg *message;
     curl_multi_perform(multi, &running);
     while ((message = curl_multi_info_read(multi, &left))) {
@@ -86,18 +177,19 @@ int main(int argc, char **argv) {
                 curl_easy_strerror(message->data.result));
         return 1;
       }
-      done++;
       struct transfer *t;
       curl_easy_getinfo(easy, CURLINFO_PRIVATE, &t);
       curl_multi_remove_handle(multi, easy);
-      if (begun < count) {
-        prepare(t, url, begun++);
-        curl_multi_add_handle(multi, easy);
-        running = 1;
-      }
+      free_ones[idle++] = t;
+      pthread_mutex_lock(&lock);
+      answered[answers++] = t->number;
+      pthread_mutex_unlock(&lock);
+      done++;
     }
-    if (done < count) curl_multi_poll(multi, NULL, 0, 1000, NULL);
+    // What was answered is recorded, and its places are filled, before anything is waited for.
+    if (done == before && (done < count || kept < count)) curl_multi_poll(multi, NULL, 0, 1000, NULL);
   }
+  if (db) pthread_join(writer, NULL);
   printf("{\"count\": %ld, \"seconds\": %.6f}\n", done, now() - start);
   return 0;
 }

@@ -32,6 +32,16 @@ struct Places {
             at: self.scratch, withIntermediateDirectories: true)
     }
 
+    /// Where a bare program makes a database of this name; what one made there before is removed.
+    func emptyFile(_ name: String) throws -> URL {
+        let file = scratch.appending(path: name)
+        for path in ["", "-wal", "-shm"].map({ file.path + $0 })
+        where FileManager.default.fileExists(atPath: path) {
+            try FileManager.default.removeItem(atPath: path)
+        }
+        return file
+    }
+
     /// One of the bare programs.
     func program(_ name: String) -> String { built.appending(path: name).path }
 

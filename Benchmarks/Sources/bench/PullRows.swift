@@ -30,27 +30,39 @@ func measurePull(_ stage: Stage) throws -> [Measurement] {
     }
 }
 
-/// Row 9: time for each row of a pull of ten times as many rows, where ids are random and where they
-/// come in order, as an identity column gives them.
+/// Row 9: how much more a row of a pull of ten times as many rows costs. Where ids are random, against
+/// the same of SQLite alone with one index of such ids; where they come in order, as an identity column
+/// gives them, against nothing.
 func measureLongPull(_ stage: Stage) throws -> [Measurement] {
-    try Stage.IDs.allCases.map { ids in
-        let microseconds = { (rows: Int) in
-            try stage.withBackend(rows: rows, ids: ids) {
-                try pullSeconds(stage, rows, pageRows: 1000) / Double(rows) * 1e6
-            }
+    let (few, many) = (stage.size(100_000), stage.size(1_000_000))
+    let rounds = min(stage.rounds, mostLongRounds)
+    let pulled = { (rows: Int, ids: Stage.IDs) in
+        try stage.withBackend(rows: rows, ids: ids) {
+            try pullSeconds(stage, rows, pageRows: 1000) / Double(rows) * 1e6
         }
-        let rounds = try interleaved(
-            min(stage.rounds, mostLongRounds), .oursByTheirs,
-            ours: { try microseconds(stage.size(1_000_000)) },
-            theirs: { try microseconds(stage.size(100_000)) })
-        let (id, work) =
-            switch ids {
-            case .scattered: ("9", "pull of 1,000,000 rows")
-            case .inOrder: ("9.ordered", "pull of 1,000,000 rows, ids in order")
-            }
-        return Measurement(
-            id: id, work: work, against: "itself, 100,000 rows", unit: "µs/row", rounds: rounds)
     }
+    let alone = { (rows: Int) in
+        let file = try stage.places.emptyFile("bare-grow.sqlite")
+        let taken: Count = try Program.measure(
+            stage.places.program("bare-grow"), [file.path, String(rows)], in: stage)
+        return 1e6 / taken.perSecond
+    }
+    return [
+        Measurement(
+            id: "9", work: "pull of 1,000,000 rows by 100,000",
+            against: "SQLite, index of random ids",
+            unit: "times",
+            rounds: try interleaved(
+                rounds, .oursByTheirs,
+                ours: { try pulled(many, .scattered) / pulled(few, .scattered) },
+                theirs: { try alone(many) / alone(few) })),
+        Measurement(
+            id: "9.ordered", work: "pull of 1,000,000 rows, ids in order",
+            against: "itself, 100,000 rows", unit: "µs/row",
+            rounds: try interleaved(
+                rounds, .oursByTheirs, ours: { try pulled(many, .inOrder) },
+                theirs: { try pulled(few, .inOrder) })),
+    ]
 }
 
 /// A pull into an empty store, with a backend in reach.

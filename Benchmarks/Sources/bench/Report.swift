@@ -9,6 +9,11 @@ struct Report: Codable {
         /// The share of all cores that others used in the second before the run began.
         var busy: Double
     }
+    struct Module: Codable {
+        var name: String
+        var files: Int
+        var lines: Int
+    }
     struct Failure: Codable {
         var row: Int
         var reason: String
@@ -19,6 +24,8 @@ struct Report: Codable {
     var machine: Machine
     var scale: Double
     var rounds: Int
+    /// The files and lines of each module.
+    var modules: [Module]
     /// Bytes of the program as built, symbols included.
     var binaryBytes: Int
     /// Bytes of the program as it is installed, without its symbols; nil where nothing can strip it.
@@ -45,8 +52,23 @@ struct Report: Codable {
             busy: Self.busy())
         let attributes = try FileManager.default.attributesOfItem(
             atPath: stage.places.understudy.path)
+        modules = Self.modules(stage)
         binaryBytes = attributes[.size] as? Int ?? 0
         installedBytes = Self.installedBytes(stage)
+    }
+
+    /// What `scripts/count` says; nothing where it cannot run.
+    private static func modules(_ stage: Stage) -> [Module] {
+        let script = Places.package.deletingLastPathComponent().appending(path: "scripts/count")
+        let text = (try? Program("/usr/bin/env", ["bash", script.path], in: stage).finish()) ?? ""
+        return text.split(separator: "\n").compactMap { line in
+            // Folder, files, median, largest, lines; the totals' names have a space.
+            let fields = line.split(separator: " ")
+            guard fields.count == 5, fields[0].hasPrefix("Sources/"), let files = Int(fields[1]),
+                let lines = Int(fields[4])
+            else { return nil }
+            return Module(name: String(fields[0].dropFirst(8)), files: files, lines: lines)
+        }
     }
 
     /// Strips a copy of the program as `scripts/install` does.

@@ -37,14 +37,16 @@ struct Table {
 
     private var remarks: [String] {
         let machine = report.machine
+        let modules = report.modules.map { "\($0.name) \($0.lines) in \($0.files) files" }
+            .joined(separator: ", ")
         var lines = [
             "Medians of \(report.rounds) interleaved rounds at most; the spread is the lowest and "
                 + "highest ratio.",
             "\(machine.processor), \(machine.cores) cores, \(machine.system); commit "
                 + "\(report.commit).",
-            "The program is \((Double(report.binaryBytes) / 1e6).figure) MB with its symbols"
-                + (report.installedBytes.map { ", \((Double($0) / 1e6).figure) MB as installed." }
-                    ?? "."),
+            "The program has \(report.binaryBytes.formatted()) bytes with its symbols"
+                + (report.installedBytes.map { ", \($0.formatted()) as installed." } ?? "."),
+            "Lines: \(modules).",
         ]
         if let start = report.measurements.first(where: { $0.id == "12" })?.theirs {
             lines.append("It is ready \(start.figure) ms after its start on an empty folder.")

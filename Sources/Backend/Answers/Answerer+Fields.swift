@@ -107,7 +107,9 @@ extension Answerer {
         switch outcome {
         case .list, .found, .inserted, .changed, .unchanged, .deleted, .deletedAll, .undeleted: true
         case .missing: call.method == .get
-        case .notModified, .exists, .preconditionFailed, .versionConflict, .gone, .refused: false
+        case .notModified, .exists, .preconditionFailed, .versionConflict, .gone, .refused,
+            .overtaken:
+            false
         }
     }
 }

@@ -11,7 +11,7 @@ struct Answerer {
     /// What the backend was started with.
     let options: BackendOptions
     /// The table, where the request reached one.
-    let table: TableRecord?
+    let table: StoredTable?
 
     /// The response.
     func response(_ outcome: Outcome) -> Response {
@@ -24,8 +24,8 @@ struct Answerer {
         case .found(let row): found(row)
         case .notModified(let row):
             profile.generation == .mobileServices ? empty(304) : bodiless(304, row)
-        case .inserted(let row, let sent): inserted(row, sent)
-        case .changed(let row, let sent): changed(200, row, sent)
+        case .inserted(let row, let sent, _): inserted(row, sent)
+        case .changed(let row, let sent, _): changed(200, row, sent)
         case .unchanged(let id): unchanged(id)
         case .deletedAll(let rows): deletedAll(rows)
         case .deleted(let row): profile.deleteAnswersRow ? item(200, row) : empty(204)
@@ -36,6 +36,7 @@ struct Answerer {
         case .missing(let id): refused(missing(404, id))
         case .gone(let id): refused(missing(410, id))
         case .refused(let refusal): refused(refusal)
+        case .overtaken: refused(.tooManyWriters)
         }
     }
 

@@ -5,7 +5,7 @@ struct RowWriter {
     let profile: Profile
     let stamps: BackendOptions.Stamps
     /// The table; nil where the request reached none, and then there are no rows.
-    let table: TableRecord?
+    let table: StoredTable?
     /// The system properties that a first generation client asked for.
     var asked: Set<SystemProperty>
     /// Whether columns that the row does not have are shown as null where the table has them.

@@ -1,4 +1,3 @@
-import GRDB
 import HTTPMessage
 import HTTPTypes
 import Synchronization

@@ -1,4 +1,3 @@
-import GRDB
 import HTTPMessage
 import HTTPTypes
 import TablesProtocol
@@ -63,7 +62,7 @@ extension Exchange {
 
     /// The columns with those that are missing at the default of their type, on the servers whose
     /// items are objects of a class.
-    func withDefaults(_ columns: Columns, _ table: TableRecord) -> Columns {
+    func withDefaults(_ columns: Columns, _ table: StoredTable) -> Columns {
         guard hasFixedColumns(table) else { return columns }
         var whole = columns
         for column in table.options.columns where columns[column.name] == nil {
@@ -77,7 +76,7 @@ extension Exchange {
     }
 
     /// Whether only the declared columns exist.
-    private func hasFixedColumns(_ table: TableRecord) -> Bool {
+    private func hasFixedColumns(_ table: StoredTable) -> Bool {
         switch profile.flavour {
         case .dotnet, .datasync, .toolkit: !table.options.columns.isEmpty
         case .mobileServices, .mobileApps, .node, .express: false
@@ -98,12 +97,22 @@ extension Exchange {
     }
 
     /// The columns as the table keeps them; on the Node server each column has a type.
-    func kept(_ columns: Columns, _ table: inout TableRecord) throws(Refusal) -> Columns {
+    func kept(_ columns: Columns, _ table: StoredTable) throws(Refusal) -> Kept {
         var rules = ColumnRules(
             known: table.knownColumns, isFixed: hasFixedColumns(table), profile: profile)
         let kept = try rules.keep(columns)
+        var table = table
         table.seenColumns += rules.new
-        return kept
+        return Kept(columns: kept, new: rules.new, table: table)
+    }
+
+    /// What a table keeps of the columns of a write.
+    struct Kept: Sendable {
+        var columns: Columns
+        /// The columns that the table gets with it.
+        var new: [TableOptions.Column]
+        /// The table with those.
+        var table: StoredTable
     }
 }
 

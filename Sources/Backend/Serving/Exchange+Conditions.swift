@@ -5,7 +5,7 @@ extension Exchange {
     /// The outcome of a write whose condition does not hold; nil when it does.
     ///
     /// A version in the body counts only where no If-Match came, and then gives 409.
-    func mismatch(_ row: Row, _ sent: Sent?, _ table: TableRecord) -> Outcome? {
+    func mismatch(_ row: Row, _ sent: Sent?, _ table: StoredTable) -> Outcome? {
         if table.isPlain(profile.generation) { return nil }
         if profile.generation == .datasync { return failedValidator(row) }
         if profile.generation == .mobileServices { return firstMismatch(row, table) }
@@ -24,7 +24,7 @@ extension Exchange {
         }
     }
 
-    private func firstMismatch(_ row: Row, _ table: TableRecord) -> Outcome? {
+    private func firstMismatch(_ row: Row, _ table: StoredTable) -> Outcome? {
         do {
             guard let version = try firstCondition(table.options) else { return nil }
             return version == row.version ? nil : .preconditionFailed(row)
@@ -96,11 +96,11 @@ extension Exchange {
     /// The outcome of a PATCH that sets no column: the first generation changes nothing, the Node
     /// server of the second writes broken SQL, the others only move the version.
     func withoutColumns(
-        _ row: Row, _ sent: Sent, _ columns: Columns, _ undeletes: Bool
+        _ row: Row, _ sent: Sent, _ kept: Kept, _ undeletes: Bool
     ) throws(Refusal) -> Outcome? {
-        guard columns.isEmpty, !undeletes else { return nil }
+        guard kept.columns.isEmpty, !undeletes else { return nil }
         switch profile.flavour {
-        case .mobileServices: return .changed(row, sent: sent.all)
+        case .mobileServices: return .changed(row, sent: sent.all, kept.table)
         case .node, .express:
             throw Refusal(500, "SQLITE_ERROR: near \"WHERE\": syntax error")
         case .mobileApps, .dotnet, .datasync, .toolkit: return nil

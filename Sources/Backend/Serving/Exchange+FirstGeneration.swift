@@ -13,12 +13,12 @@ extension Exchange {
         case .table(let name):
             try checkFirst(name, allowed: [.get, .head, .post, .patch], names: "GET, POST")
             try checkOptions(onItem: false)
-            if try found(name)?.options.idKind != .integer { try checkBodyID() }
+            if found(name)?.options.idKind != .integer { try checkBodyID() }
         case .item(let name, let id):
             let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .patch, .delete]
             try checkFirst(name, allowed: methods, names: itemMethods)
             try checkOptions(onItem: true)
-            try checkID(id, try found(name)?.options ?? TableOptions())
+            try checkID(id, found(name)?.options ?? TableOptions())
         case .faults, .effects, .other: break
         }
     }
@@ -26,7 +26,7 @@ extension Exchange {
     private func checkFirst(
         _ name: TableName, allowed: Set<HTTPRequest.Method>, names: String
     ) throws {
-        let table = try found(name)
+        let table = found(name)
         if table == nil, options.dynamicTable == nil { throw noTable(name) }
         guard allowed.contains(call.method) else { throw notAllowed(allowed: names) }
         let token = call.token(profile.generation)
@@ -46,7 +46,7 @@ extension Exchange {
             switch options.tokens {
             case .any: true
             case .only(let tokens): tokens.contains(token)
-            case .issued: try Logins.user(database, token: token) != nil
+            case .issued: try storage.user(ofToken: token) != nil
             }
         if isGood { return nil }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,4 +1,3 @@
-import GRDB
 import HTTPTypes
 import TablesProtocol
 
@@ -18,17 +17,29 @@ extension Exchange {
         if let outcome = try unknownColumns(query, table) { return outcome }
         if let user = try owner(in: table.options) { query.keepOnly(owner: user) }
         let wanted = min(query.top ?? .max, pageRows(query))
-        let sql = ListSQL(
-            table, query, profile, includesDeleted: includesDeleted, isExact: isExact, now: now)
-        var rows = try sql.rows(database, limit: wanted + 1)
-        let hasMore = rows.count > wanted
-        if hasMore { rows.removeLast() }
+        var rows = rowQuery(name, query, limit: wanted + 1, includesDeleted: includesDeleted)
+        rows.counts = query.count
+        var list = try storage.list(rows)
+        let hasMore = list.rows.count > wanted
+        if hasMore { list.rows.removeLast() }
         return .list(
             RowPage(
-                rows: rows, count: query.count ? try sql.count(database) : nil, skip: query.skip,
+                rows: list.rows, count: list.count, skip: query.skip,
                 top: query.isUnlimited ? 0 : query.top,
                 select: query.select.map { Set($0.map { $0.lowercased() }) },
                 hasMore: hasMore))
+    }
+
+    /// A list's query as the storage takes it.
+    func rowQuery(
+        _ name: TableName, _ query: ListQuery, limit: Int, includesDeleted: Bool
+    ) -> RowQuery {
+        RowQuery(
+            table: name, filter: query.filter, orderBy: query.orderBy,
+            // Without an order the Node server gives rows as they were inserted, the others by id.
+            lastOrder: profile.isNode ? .insertion : .id, skip: query.skip, limit: limit,
+            includesDeleted: includesDeleted, nulls: NullComparison(profile.generation),
+            isExact: options.stamps == .subMillisecond, now: now)
     }
 
     /// `GET /tables/{table}/{id}`.
@@ -56,31 +67,14 @@ extension Exchange {
         return .found(row)
     }
 
-    /// `DELETE /tables/{table}?$filter=…`: only the Node server deletes so.
-    func deleteByFilter(_ name: TableName) throws -> Outcome {
-        let table = try table(name)
-        let query = try ListQuery(call, profile)
-        guard query.filter != nil else { throw Refusal(500, "SQLITE_ERROR: incomplete input") }
-        let rows = try ListSQL(
-            table, query, profile, includesDeleted: false, isExact: isExact, now: now
-        ).rows(database, limit: .max)
-        var deleted: [Row] = []
-        for row in rows {
-            if case .deleted(let row) = try delete(name, row.id) { deleted.append(row) }
-        }
-        guard let first = deleted.first else { return .missing(id: "") }
-        return deleted.count == 1 ? .deleted(first) : .deletedAll(deleted)
-    }
-
     /// Whether the first generation's filter and columns, which count for one item too, leave it.
-    private func isSelected(_ row: Row, _ table: TableRecord) throws -> Bool {
+    private func isSelected(_ row: Row, _ table: StoredTable) throws -> Bool {
         var query = try ListQuery(call, profile)
         if try unknownColumns(query, table) != nil { return false }
         let number = table.options.idKind == .integer ? Int64(row.id) : nil
         query.keepOnly(id: number.map { .number(NumberLiteral($0)) } ?? .string(row.id))
-        let sql = ListSQL(
-            table, query, profile, includesDeleted: true, isExact: isExact, now: now)
-        return try !sql.rows(database, limit: 1).isEmpty
+        let list = rowQuery(table.name, query, limit: 1, includesDeleted: true)
+        return try !storage.list(list).rows.isEmpty
     }
 
     /// Whether `If-None-Match` names the row's tag, letter by letter.
@@ -99,18 +93,18 @@ extension Exchange {
     }
 
     /// The table for a read; nil when an unknown one reads as empty.
-    private func readableTable(_ name: TableName) throws -> TableRecord? {
+    private func readableTable(_ name: TableName) throws(Refusal) -> StoredTable? {
         do {
             return try table(name)
-        } catch let refusal as Refusal {
-            guard refusal.status == 404, options.unknownTable == .empty else { throw refusal }
+        } catch {
+            guard error.status == 404, options.unknownTable == .empty else { throw error }
             return nil
         }
     }
 
     /// What a query with a column that the table does not have gives: nothing on servers whose
     /// schema grows, 400 on those whose schema is fixed; nil when it may go on.
-    private func unknownColumns(_ query: ListQuery, _ table: TableRecord) throws -> Outcome? {
+    private func unknownColumns(_ query: ListQuery, _ table: StoredTable) throws -> Outcome? {
         let known = Set(table.knownColumns.map { $0.name.lowercased() })
         let system = Set(
             SystemProperty.allCases.compactMap { $0.name(in: profile.generation)?.lowercased() })
@@ -126,8 +120,6 @@ extension Exchange {
         case .toolkit: throw Refusal(400, "", as: .empty)
         }
     }
-
-    private var isExact: Bool { options.stamps == .subMillisecond }
 
     /// The most rows in one answer: the first generation gives as many as `$top` says.
     private func pageRows(_ query: ListQuery) -> Int {

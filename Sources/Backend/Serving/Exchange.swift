@@ -1,12 +1,11 @@
-import GRDB
 import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-/// One request on a table, within one transaction of the backend.
+/// One request on a table: it reads, decides, and writes with one call.
 struct Exchange {
-    /// The open transaction.
-    let database: Database
+    /// Where the rows are.
+    let storage: any RowStorage
     /// The request.
     let call: Call
     /// How the flavour decides.
@@ -17,6 +16,10 @@ struct Exchange {
     let now: Instant
     /// Where new ids and versions come from.
     let random: SharedRandom
+    /// Whether what it writes is kept.
+    let isKept: Bool
+    /// The table of the request when there is one.
+    let known: StoredTable?
 
     /// Does what the request asks for.
     func outcome() throws -> Outcome {
@@ -65,21 +68,18 @@ struct Exchange {
     }
 
     /// The table; when there is none, a new one if the write may create it.
-    func table(_ name: TableName, creating: Bool = false) throws -> TableRecord {
-        let found = try found(name)
-        let table =
-            if found == nil, creating, let new = options.dynamicTable {
-                try Tables.create(database, name, new)
-            } else { found }
-        guard let table else { throw noTable(name) }
+    func table(_ name: TableName, creating: Bool = false) throws(Refusal) -> StoredTable {
+        let new = creating ? options.dynamicTable : nil
+        guard let table = found(name) ?? new.map({ StoredTable(name: name, options: $0) }) else {
+            throw noTable(name)
+        }
         if table.options.needsSignIn, call.token(profile.generation) == nil { throw signIn }
         return table
     }
 
     /// The table when there is one now.
-    func found(_ name: TableName) throws -> TableRecord? {
-        if profile.hasOnlyListedTables, options.tables[name] == nil { return nil }
-        return try Tables.find(database, name)
+    func found(_ name: TableName) -> StoredTable? {
+        profile.hasOnlyListedTables && options.tables[name] == nil ? nil : known
     }
 
     var itemMethods: String {
@@ -96,8 +96,10 @@ enum Outcome: Sendable {
     case list(RowPage)
     case found(Row)
     case notModified(Row)
-    case inserted(Row, sent: Columns)
-    case changed(Row, sent: Columns)
+    /// With the table, which may have new columns.
+    case inserted(Row, sent: Columns, StoredTable)
+    /// With the table, which may have new columns.
+    case changed(Row, sent: Columns, StoredTable)
     /// Nothing was to be changed, and nothing was looked up.
     case unchanged(id: String)
     case deleted(Row)
@@ -110,6 +112,8 @@ enum Outcome: Sendable {
     case missing(id: String)
     case gone(id: String)
     case refused(Refusal)
+    /// Another writer was faster, and nothing was written: the request has to be decided anew.
+    case overtaken
 }
 
 /// One page of a list.

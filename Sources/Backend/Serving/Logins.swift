@@ -1,4 +1,3 @@
-import GRDB
 import HTTPMessage
 import HTTPTypes
 import TablesProtocol
@@ -28,7 +27,7 @@ extension TablesBackend {
     private func logout(_ call: Call) -> Response {
         if let token = call.token(.mobileApps) ?? call.token(.datasync) {
             do {
-                try database.write { try Logins.remove($0, token: token) }
+                try storage.endLogin(token: token)
             } catch {
                 return Response(status: .internalServerError)
             }
@@ -48,7 +47,7 @@ extension TablesBackend {
 
     private func refresh(_ call: Call) -> Response {
         let token = call.token(.mobileApps) ?? call.token(.datasync)
-        guard let token, let user = try? user(of: token) else {
+        guard let token, let user = try? storage.user(ofToken: token) else {
             return answerer(call, nil).refused(Refusal(401, "Unauthorized"))
         }
         let provider = user.prefix { $0 != ":" }
@@ -58,7 +57,7 @@ extension TablesBackend {
     private func signedIn(_ user: String, provider: String) -> Response {
         let token = newToken(user, provider: provider)
         do {
-            try database.write { try Logins.add($0, token: token, user: user) }
+            try storage.keepLogin(token: token, user: user)
         } catch {
             return Response(status: .internalServerError)
         }
@@ -83,21 +82,16 @@ extension TablesBackend {
         return parts.map(Base64.encodedForURL).joined(separator: ".")
     }
 
-    /// Whose token it is; nil for one that was never handed out.
-    func user(of token: String) throws -> String? {
-        try database.read { try Logins.user($0, token: token) }
-    }
-
     /// Takes back every token that was handed out, as if their time had passed.
     public func endLogins() async throws {
-        try await database.write { try Logins.removeAll($0) }
+        try await apart { try $0.endLogin(token: nil) }
     }
 }
 
 extension Exchange {
     /// The caller: the user whose token from a login here came with the request.
     func user() throws -> String? {
-        try call.token(profile.generation).flatMap { try Logins.user(database, token: $0) }
+        try call.token(profile.generation).flatMap { try storage.user(ofToken: $0) }
     }
 
     /// Whose items alone the request sees and writes in a table; nil for all.
@@ -106,38 +100,17 @@ extension Exchange {
     }
 
     /// An item by its id. In a table that needs a sign-in, each user has items of their own.
-    func find(_ table: TableRecord, _ id: String) throws -> Row? {
-        guard let row = try Items.find(database, table, id) else { return nil }
-        guard let user = try owner(in: table.options) else { return row }
-        return row.columns[Self.owner]?.string == user ? row : nil
+    func find(_ table: StoredTable, _ id: String) throws -> Row? {
+        guard let row = try storage.get(id, in: table.name) else { return nil }
+        let user = try owner(in: table.options)
+        return isOwned(row, by: user) ? row : nil
+    }
+
+    /// Whether an item is the user's; each is where there is no user.
+    func isOwned(_ row: Row, by user: String?) -> Bool {
+        user.map { row.columns[Self.owner]?.string == $0 } ?? true
     }
 
     /// The column that says whose item it is, in tables that need a sign-in.
     static let owner = "userId"
-}
-
-/// The tokens that this backend handed out, and the user of each.
-enum Logins {
-    /// Keeps a token.
-    static func add(_ database: Database, token: String, user: String) throws {
-        try database.execute(
-            sql: "INSERT OR REPLACE INTO logins (token, user_id) VALUES (?, ?)",
-            arguments: [token, user])
-    }
-
-    /// The user of a token; nil when it is none of this backend's.
-    static func user(_ database: Database, token: String) throws -> String? {
-        try String.fetchOne(
-            database, sql: "SELECT user_id FROM logins WHERE token = ?", arguments: [token])
-    }
-
-    /// Takes a token back.
-    static func remove(_ database: Database, token: String) throws {
-        try database.execute(sql: "DELETE FROM logins WHERE token = ?", arguments: [token])
-    }
-
-    /// Takes all tokens back, as if their time had passed.
-    static func removeAll(_ database: Database) throws {
-        try database.execute(sql: "DELETE FROM logins")
-    }
 }

@@ -82,6 +82,9 @@ extension Exchange {
 }
 
 extension Refusal {
+    /// Every attempt to write was overtaken by another writer of the same item.
+    static let tooManyWriters = Refusal(503, "Others write this item all the time. Try again.")
+
     /// No such path: Express' own page on the Node server.
     static func noRoute(_ call: Call, _ profile: Profile) -> Refusal {
         profile.isNode

@@ -1,11 +1,10 @@
-import GRDB
 import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
 extension TablesBackend {
-    /// Serves a request without any fault: one transaction, then the answer in the flavour's words.
-    /// What is refused is rolled back, and everything is when it is not to be kept.
+    /// Serves a request without any fault, in the flavour's words. What is not to be kept is answered as if
+    /// it were.
     func serve(_ call: Call, keeping: Bool = true) -> Response {
         var response =
             call.method == .options
@@ -35,37 +34,48 @@ extension TablesBackend {
     private func answer(_ call: Call, keeping: Bool) -> Response {
         if let refusal = refusal(call) { return answerer(call, nil).refused(refusal) }
         do {
-            return try database.writeWithoutTransaction { database in
-                var response = answerer(call, nil).refused(Refusal(500, "No outcome"))
-                try database.inTransaction {
-                    let outcome = try exchange(database, call).outcome()
-                    response = try answerer(call, table(database, call)).response(outcome)
-                    if case .refused = outcome { return .rollback }
-                    return keeping ? .commit : .rollback
-                }
-                return response
-            }
+            let decision = try decide(call, keeping: keeping)
+            return answerer(call, decision.table).response(decision.outcome)
         } catch {
             return answerer(call, nil).refused(Refusal(500, "\(error)"))
         }
     }
 
-    /// A request on a table within an open transaction.
-    func exchange(_ database: Database, _ call: Call) -> Exchange {
-        Exchange(
-            database: database, call: call, profile: profile, options: options, now: clock(),
-            random: random)
+    /// What became of a request, and its table as it is then.
+    struct Decision: Sendable {
+        var outcome: Outcome
+        var table: StoredTable?
     }
 
-    private func table(_ database: Database, _ call: Call) throws -> TableRecord? {
+    /// Does what a request on a table asks for: begins anew where another writer was faster.
+    func decide(_ call: Call, keeping: Bool = true) throws -> Decision {
+        for _ in 0..<Limits.attemptsOfWrite {
+            let exchange = Exchange(
+                storage: storage, call: call, profile: profile, options: options, now: clock(),
+                random: random, isKept: keeping, known: try table(call))
+            let outcome = try exchange.outcome()
+            switch outcome {
+            case .overtaken: continue
+            case .inserted(_, _, let table), .changed(_, _, let table):
+                return Decision(outcome: outcome, table: table)
+            case .list, .found, .notModified, .unchanged, .deleted, .deletedAll, .undeleted,
+                .exists,
+                .preconditionFailed, .versionConflict, .missing, .gone, .refused:
+                return Decision(outcome: outcome, table: exchange.known)
+            }
+        }
+        return Decision(outcome: .refused(.tooManyWriters), table: nil)
+    }
+
+    private func table(_ call: Call) throws -> StoredTable? {
         switch call.route {
-        case .table(let name), .item(let name, _): try Tables.find(database, name)
+        case .table(let name), .item(let name, _): try storage.table(name)
         case .faults, .effects, .other: nil
         }
     }
 
     /// What puts an outcome on a table into words.
-    func answerer(_ call: Call, _ table: TableRecord?) -> Answerer {
+    func answerer(_ call: Call, _ table: StoredTable?) -> Answerer {
         Answerer(call: call, profile: profile, options: options, table: table)
     }
 
@@ -104,7 +114,7 @@ extension TablesBackend {
         switch options.tokens {
         case .any: true
         case .only(let tokens): tokens.contains(token)
-        case .issued: (try? user(of: token)) != nil
+        case .issued: (try? storage.user(ofToken: token)) != nil
         }
     }
 

@@ -125,14 +125,14 @@ extension OperatorAPI {
     ) async -> ListOutcome {
         await withCheckedContinuation { continuation in
             let client = LongReads.Client(identity: tenant.identity, actor: .person)
-            let isTaken = longReads.run(for: client, isLeft: call.isLeft) { reader in
+            let isTaken = longReads.run(for: client, clientHasLeft: call.clientHasLeft) { reader in
                 let outcome = reader.map {
                     tenant.store.listUnhurried(
                         table, query, generation: .mobileApps, pageRows: Limits.pageRowsMax,
-                        worker: $0, isLeft: call.isLeft)
+                        worker: $0, isAbandoned: call.clientHasLeft)
                 }
-                let left = ListOutcome.failed(.failed(LongReads.left))
-                continuation.resume(returning: call.isLeft() ? left : outcome ?? left)
+                let left = ListOutcome.failed(.failed(LongReads.clientLeft))
+                continuation.resume(returning: call.clientHasLeft() ? left : outcome ?? left)
             }
             if !isTaken { continuation.resume(returning: .failed(.failed(LongReads.tooMany))) }
         }

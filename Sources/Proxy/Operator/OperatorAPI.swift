@@ -73,7 +73,7 @@ struct OperatorAPI: Sendable {
     ) -> Answer {
         .later { reply in
             var call = call
-            call.isLeft = { reply.isLeft }
+            call.clientHasLeft = { reply.clientHasLeft }
             work.start { [call] in
                 guard !isChange || reply.tryBeginChange() else { return }
                 do throws(Problem) {

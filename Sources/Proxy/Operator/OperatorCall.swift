@@ -9,8 +9,8 @@ struct OperatorCall: Sendable {
     let parameters: [String: String]
     /// The first value of each name in the query.
     let query: [String: String]
-    /// Whether the caller waits no longer; see ``Reply/isLeft``.
-    var isLeft: @Sendable () -> Bool = { false }
+    /// Whether the caller waits no longer; see ``Reply/clientHasLeft``.
+    var clientHasLeft: @Sendable () -> Bool = { false }
 
     /// Reads the query.
     init(_ request: Request, parameters: [String: String]) throws(Problem) {

@@ -19,7 +19,7 @@ final class LongReads: Sendable {
     static let tooMany =
         "Too many lists that need much work wait for this client; wait for their answers first."
     /// What a client hears that has closed its side and still listens.
-    static let left =
+    static let clientLeft =
         "The list was ended, because the client closed its side of the connection before its answer."
     /// What a client can do whose list was cut.
     static let tooMuch =
@@ -28,7 +28,7 @@ final class LongReads: Sendable {
         + "the filter, or a comparison with a column that has an index."
 
     private struct Read: Sendable {
-        let isLeft: @Sendable () -> Bool
+        let clientHasLeft: @Sendable () -> Bool
         /// Gets the reader's number; nil where the client has left.
         let body: @Sendable (Int?) -> Void
     }
@@ -50,16 +50,16 @@ final class LongReads: Sendable {
 
     /// Runs `body` on a lane's thread when it is the client's turn.
     /// - Parameters:
-    ///   - isLeft: whether the client waits no longer.
+    ///   - clientHasLeft: whether the client waits no longer.
     ///   - body: gets the number of the lane's reader; nil where the client left before its turn.
     /// - Returns: false, and nothing will run, where the client has too many that wait.
     func run(
-        for client: Client, isLeft: @escaping @Sendable () -> Bool,
+        for client: Client, clientHasLeft: @escaping @Sendable () -> Bool,
         _ body: @escaping @Sendable (_ reader: Int?) -> Void
     ) -> Bool {
-        endLeft()
+        endAbandoned()
         let (isTaken, turn) = line.withLock { line in
-            (line.join(client, Read(isLeft: isLeft, body: body)), line.next())
+            (line.join(client, Read(clientHasLeft: clientHasLeft, body: body)), line.next())
         }
         if let turn { start(turn) }
         return isTaken
@@ -69,7 +69,7 @@ final class LongReads: Sendable {
         let lane = lanes[turn.lane]
         lane.queue.async { [self] in
             turn.work.body(lane.reader)
-            endLeft()
+            endAbandoned()
             let next = line.withLock { line in
                 line.end(turn)
                 return line.next()
@@ -79,8 +79,8 @@ final class LongReads: Sendable {
     }
 
     /// Ends what waits for clients that have left.
-    private func endLeft() {
-        let left = line.withLock { line in line.remove { $0.isLeft() } }
+    private func endAbandoned() {
+        let left = line.withLock { line in line.remove { $0.clientHasLeft() } }
         for read in left { read.body(nil) }
     }
 }

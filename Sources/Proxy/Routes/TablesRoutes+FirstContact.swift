@@ -96,10 +96,10 @@ extension TablesRoutes {
                 }
                 switch outcome {
                 case .page, .invalid, .overBudget, .failed:
-                    reply(finished(outcome, context, context.answer.render(page:)))
+                    reply(finished(outcome, context))
                 // What the client wrote here is shown, whatever the backend says.
                 case .partial(let page) where !page.items.isEmpty || query.skip > 0:
-                    reply(finished(outcome, context, context.answer.render(page:)))
+                    reply(finished(outcome, context))
                 case .partial, .unknownTable:
                     work.start {
                         let context = context.moved(to: blockingExecutor.worker)

@@ -6,44 +6,36 @@ import TablesProtocol
 // Reads: they run to their end on the server's thread, on the reader that it owns.
 extension TablesRoutes {
     func list(_ context: RequestContext, _ query: TableQuery) -> Answer {
-        let (store, call) = (context.tenant.store, context.call)
-        // As text where no row has to be looked into: values of the rows cost more than the rows.
-        if let page = context.answer.emptyPage {
-            return answered(
-                store.list(
-                    call.table, query, into: page, generation: call.generation,
-                    worker: context.worker), context, query, context.answer.render(page:))
-        }
+        let call = context.call
         return answered(
-            store.list(call.table, query, generation: call.generation, worker: context.worker),
-            context, query, context.answer.render(page:))
+            context.tenant.store.list(
+                call.table, query, generation: call.generation, worker: context.worker),
+            context, query)
     }
 
-    private func answered<Page: ListedPage>(
-        _ outcome: ListAnswer<Page>, _ context: RequestContext, _ query: TableQuery,
-        _ render: @escaping @Sendable (Page) -> Response
+    private func answered(
+        _ outcome: ListOutcome, _ context: RequestContext, _ query: TableQuery
     ) -> Answer {
         switch outcome {
         // The times that a client syncs by are always the store's.
         case .page
         where hasCustomParameters(context) && !query.asksForChanges:
             return readWithCustomParameters(context, .list(query, rows: rowLimit(query))) {
-                finished(outcome, $0, render)
+                finished(outcome, $0)
             }
         case .overBudget:
             return .later { reply in
                 listLong(context, query, reply) { outcome, context in
                     switch outcome {
                     case .page, .partial, .unknownTable:
-                        answered(outcome, context, query, context.answer.render(page:)).send(reply)
-                    case .overBudget, .invalid, .failed:
-                        reply(finished(outcome, context, context.answer.render(page:)))
+                        answered(outcome, context, query).send(reply)
+                    case .overBudget, .invalid, .failed: reply(finished(outcome, context))
                     }
                 }
             }
         case .partial, .unknownTable:
-            return listPartialTable(context, query) { finished(outcome, $0, render) }
-        case .page, .invalid, .failed: return .now(finished(outcome, context, render))
+            return listPartialTable(context, query) { finished(outcome, $0) }
+        case .page, .invalid, .failed: return .now(finished(outcome, context))
         }
     }
 
@@ -66,15 +58,15 @@ extension TablesRoutes {
         then: @escaping @Sendable (ListOutcome, RequestContext) -> Void
     ) {
         let client = LongReads.Client(identity: context.tenant.identity, actor: context.actor)
-        let isTaken = longReads.run(for: client, isLeft: { reply.isLeft }) { reader in
+        let isTaken = longReads.run(for: client, clientHasLeft: { reply.clientHasLeft }) { reader in
             let left = TablesError.unavailable(
-                LongReads.left, retryAfterSeconds: Limits.longReadRetrySeconds)
+                LongReads.clientLeft, retryAfterSeconds: Limits.longReadRetrySeconds)
             guard let reader else { return reply(context.error(left)) }
             let context = context.moved(to: reader)
             let outcome = context.tenant.store.listUnhurried(
                 context.call.table, query, generation: context.call.generation, worker: reader,
-                isLeft: { reply.isLeft })
-            guard !reply.isLeft else { return reply(context.error(left)) }
+                isAbandoned: { reply.clientHasLeft })
+            guard !reply.clientHasLeft else { return reply(context.error(left)) }
             then(outcome, context)
         }
         guard !isTaken else { return }
@@ -86,14 +78,12 @@ extension TablesRoutes {
 
     /// The answer that an outcome becomes. What is incomplete while the backend is away says so, and is no
     /// answer where it is empty: only the backend can say that there are no such rows.
-    func finished<Page: ListedPage>(
-        _ outcome: ListAnswer<Page>, _ context: RequestContext, _ render: (Page) -> Response
-    ) -> Response {
+    func finished(_ outcome: ListOutcome, _ context: RequestContext) -> Response {
         switch outcome {
-        case .page(let page): return listed(render(page), context, isComplete: true)
-        case .partial(let page) where page.isEmpty && !mayGoOn(context):
+        case .page(let page): return listed(page, context, isComplete: true)
+        case .partial(let page) where page.items.isEmpty && !mayGoOn(context):
             return offlineAnswer(context, nil)
-        case .partial(let page): return listed(render(page), context, isComplete: false)
+        case .partial(let page): return listed(page, context, isComplete: false)
         // An empty list would be an answer that only the backend can give.
         case .unknownTable: return offlineAnswer(context, nil)
         case .invalid(let error): return context.error(.badQuery(error))
@@ -109,8 +99,8 @@ extension TablesRoutes {
         return query.mayGoOn
     }
 
-    private func listed(_ page: Response, _ context: RequestContext, isComplete: Bool) -> Response {
-        var response = annotated(page, context, hasAge: true)
+    private func listed(_ page: ItemPage, _ context: RequestContext, isComplete: Bool) -> Response {
+        var response = annotated(context.answer.render(page: page), context, hasAge: true)
         if !isComplete { response.head.headerFields[.understudyComplete] = "no" }
         return response
     }

@@ -51,11 +51,11 @@ extension Simulation {
     }
 
     private func keepCopy() throws {
-        copy = try backend.copy()
+        copy = try rows.copy()
         trace.note("others: the backend is copied")
     }
 
-    private func restore(_ copy: TablesBackend.Copy) throws { try backend.restore(copy) }
+    private func restore(_ copy: SQLiteRowStorage.Copy) throws { try rows.restore(copy) }
 }
 
 /// Other writers at the backend.

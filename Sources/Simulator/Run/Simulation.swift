@@ -16,6 +16,8 @@ package actor Simulation {
     let clock = ManualClock()
     let executor: SimulationExecutor
     let backend: TablesBackend
+    /// Where the backend has its rows.
+    let rows: SQLiteRowStorage
     let table = Simulation.table
     let home: String
     let proxies: [SimulatedProxy]
@@ -25,7 +27,7 @@ package actor Simulation {
     /// Steps that were taken.
     private(set) var steps = 0
     /// What the backend may be put back to.
-    var copy: TablesBackend.Copy?
+    var copy: SQLiteRowStorage.Copy?
     /// The backend went back, and the stores have not compared every row since.
     var wentBack = false
     private var counter = 0
@@ -62,8 +64,9 @@ package actor Simulation {
         let clock = clock
         var options = BackendOptions(flavour: plan.flavour)
         options.tables = [table: TableOptions()]
+        rows = try SQLiteRowStorage()
         backend = try TablesBackend(
-            options: options,
+            on: rows, options: options,
             clock: {
                 clock.advance(by: .milliseconds(1))
                 return clock.now()

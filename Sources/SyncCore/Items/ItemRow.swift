@@ -105,3 +105,19 @@ struct ItemRow {
         shadow = nil
     }
 }
+
+/// A row of the columns ``itemColumns``, which are read by their places: there are many rows.
+extension StatementRow {
+    /// The columns of an item as a client sees it.
+    static let itemColumns = "id, columns, created_at, stamp, version, deleted"
+    /// How many those are.
+    static let itemColumnCount = 6
+
+    /// The item in these columns.
+    func item(_ idKind: IDKind) -> Item {
+        Item(
+            id: ItemID(stored: self[0], kind: idKind), columns: Columns(stored: self[1]),
+            createdAt: (self[2] as Int64?).map { Instant(milliseconds: $0) },
+            updatedAt: Instant(milliseconds: self[3]), version: self[4], deleted: self[5])
+    }
+}

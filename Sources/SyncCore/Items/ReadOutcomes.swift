@@ -1,13 +1,10 @@
 public import TablesProtocol
 
-/// What a list gives, as items.
-public typealias ListOutcome = ListAnswer<ItemPage>
-
-/// What a list gives, its rows as items or as text.
-public enum ListAnswer<Page: Sendable>: Sendable {
-    case page(Page)
+/// What a list gives.
+public enum ListOutcome: Sendable {
+    case page(ItemPage)
     /// What is here so far: the table's first pull has not completed.
-    case partial(Page)
+    case partial(ItemPage)
     case unknownTable
     /// The query names what this table cannot be asked for.
     case invalid(ODataError)
@@ -34,4 +31,16 @@ public enum GetOutcome: Sendable, Hashable {
 /// How an item stands to the backend.
 public enum ItemState: String, Sendable, Hashable, CaseIterable {
     case synced, pending, conflict, quarantined
+}
+
+extension ItemState {
+    /// The state that an item has by its first open operation's; nil for none.
+    init(pending state: String?) {
+        switch state.flatMap(OperationState.init) {
+        case .conflict: self = .conflict
+        case .quarantined: self = .quarantined
+        case .queued, .sending, .waiting, .unknown: self = .pending
+        case .done, .discarded, .collapsed, nil: self = .synced
+        }
+    }
 }

@@ -14,50 +14,43 @@ extension Store {
         worker: Int
     ) -> ListOutcome {
         list(
-            table, query, PageSize(generation, rows: pageRows), on: reader(of: worker),
-            steps: StoreLimits.readBudgetSteps, into: ItemPage(items: []))
-    }
-
-    /// The same as text, written row by row.
-    /// - Parameter page: the empty page of the answer.
-    @available(*, noasync)
-    public func list(
-        _ table: TableName, _ query: TableQuery, into page: PageText, generation: Generation,
-        worker: Int
-    ) -> ListAnswer<PageText> {
-        list(
-            table, query, PageSize(generation), on: reader(of: worker),
-            steps: StoreLimits.readBudgetSteps, into: page)
+            table, query, PageSize(generation, rows: pageRows), reader(of: worker),
+            steps: StoreLimits.readBudgetSteps, isAbandoned: { false })
     }
 
     /// As ``list``, for a thread that may take its time: with a budget that only a runaway query exceeds.
-    /// - Parameter isLeft: whether no one wants the rows any more; asked while the list runs, to end it.
+    /// - Parameter isAbandoned: whether the caller has no use for the rows any more; asked while the list
+    ///   runs, to end it.
     @available(*, noasync)
     public func listUnhurried(
         _ table: TableName, _ query: TableQuery, generation: Generation, pageRows: Int? = nil,
-        worker: Int, isLeft: @escaping @Sendable () -> Bool = { false }
+        worker: Int, isAbandoned: @escaping @Sendable () -> Bool = { false }
     ) -> ListOutcome {
         list(
-            table, query, PageSize(generation, rows: pageRows), on: reader(of: worker),
-            steps: StoreLimits.longReadBudgetSteps, isLeft: isLeft, into: ItemPage(items: []))
+            table, query, PageSize(generation, rows: pageRows), reader(of: worker),
+            steps: StoreLimits.longReadBudgetSteps, isAbandoned: isAbandoned)
     }
 
     @available(*, noasync)
-    private func list<Page: PageOfRows>(
-        _ name: TableName, _ query: TableQuery, _ size: PageSize, on reader: ClientReader,
-        steps: Int, isLeft: @escaping @Sendable () -> Bool = { false }, into empty: Page
-    ) -> ListAnswer<Page> {
+    private func list(
+        _ name: TableName, _ query: TableQuery, _ size: PageSize, _ reader: ClientReader,
+        steps: Int, isAbandoned: @escaping @Sendable () -> Bool
+    ) -> ListOutcome {
         do {
+            let table = try SDKView(name) == nil ? known(name, reader) : nil
+            let most = size.most(query, of: table)
+            let compiled: ItemQuery
             if let view = SDKView(name) {
-                let compiled = ItemQuery(
-                    query, view: view, pageRows: size.most(query, of: nil), now: clock.now())
-                return .page(try page(compiled, .string, reader, steps, isLeft, empty))
+                compiled = ItemQuery(query, view: view, pageRows: most, now: clock.now())
+            } else if let table {
+                compiled = ItemQuery(query, table: table, pageRows: most, now: clock.now())
+            } else {
+                return .unknownTable
             }
-            guard let table = try known(name, reader) else { return .unknownTable }
-            let compiled = ItemQuery(
-                query, table: table, pageRows: size.most(query, of: table), now: clock.now())
-            let page = try page(compiled, table.idKind, reader, steps, isLeft, empty)
-            return table.isComplete ? .page(page) : .partial(page)
+            let found = try reader.read(steps: steps, isAbandoned: isAbandoned) {
+                try page(compiled, table?.idKind ?? .string, $0)
+            }
+            return table?.isComplete ?? true ? .page(found) : .partial(found)
         } catch {
             if case .interrupted = StorageError(error) { return .overBudget }
             return .failed(StoreError(error))
@@ -65,33 +58,34 @@ extension Store {
     }
 
     /// Page and count see the same state.
-    @available(*, noasync)
-    private func page<Page: PageOfRows>(
-        _ query: ItemQuery, _ idKind: IDKind, _ reader: ClientReader, _ steps: Int,
-        _ isLeft: @escaping @Sendable () -> Bool, _ empty: Page
-    ) throws -> Page {
-        try reader.read(steps: steps, isLeft: isLeft) { connection in
-            guard let counting = query.count else {
-                return try filled(empty, connection, query, idKind)
+    private func page(
+        _ query: ItemQuery, _ idKind: IDKind, _ connection: Connection
+    ) throws -> ItemPage {
+        guard let counting = query.count else { return try rows(query, idKind, connection) }
+        return try connection.transaction(.deferred) {
+            var page = try rows(query, idKind, connection)
+            try connection.query(counting.text, counting.arguments) { row in
+                page.count = row[0]
+                return false
             }
-            return try connection.transaction(.deferred) {
-                var page = try filled(empty, connection, query, idKind)
-                try connection.query(counting.text, counting.arguments) { row in
-                    page.count = row[0]
-                    return false
-                }
-                return page
-            }
+            return page
         }
     }
 
-    /// The page with its rows, whose cost the store remembers.
-    private func filled<Page: PageOfRows>(
-        _ empty: Page, _ connection: Connection, _ query: ItemQuery, _ idKind: IDKind
-    ) throws -> Page {
-        let filled = try empty.filled(from: connection, query, idKind)
-        costlyLists.note(query, steps: filled.steps, rows: filled.rows)
-        return filled.page
+    /// The page without the count. The store remembers what it cost.
+    private func rows(
+        _ query: ItemQuery, _ idKind: IDKind, _ connection: Connection
+    ) throws -> ItemPage {
+        var page = ItemPage(items: [])
+        page.items.reserveCapacity(min(query.rows, StoreLimits.operatorPage))
+        let steps = try connection.query(query.page.text, query.page.arguments) { row in
+            // The query gives one row more than the page has.
+            page.hasMore = page.items.count == query.rows
+            if !page.hasMore { page.items.append(row.item(idKind)) }
+            return !page.hasMore
+        }
+        costlyLists.note(query, steps: steps, rows: page.items.count)
+        return page
     }
 
     /// Looks an item up by its id on the calling server worker's own connection.
@@ -185,18 +179,6 @@ extension Store {
             try reader.read(steps: StoreLimits.readBudgetSteps) {
                 try transaction($0).tables.table(name)
             }
-        }
-    }
-}
-
-extension ItemState {
-    /// The state that an item has by its first open operation's; nil for none.
-    init(pending state: String?) {
-        switch state.flatMap(OperationState.init) {
-        case .conflict: self = .conflict
-        case .quarantined: self = .quarantined
-        case .queued, .sending, .waiting, .unknown: self = .pending
-        case .done, .discarded, .collapsed, nil: self = .synced
         }
     }
 }

@@ -46,3 +46,53 @@ struct StoreCheck {
             ledger: try ledger.read(), faults: try faults())
     }
 }
+
+extension Store {
+    /// Makes a durable write and takes it back with another: SQLite writes no page whose content stays
+    /// the same, and asking whether all is well leaves nothing behind.
+    /// - Throws: ``StoreError`` when the store can take none: the disk is full, the file read-only.
+    public func proveWritable() async throws(StoreError) {
+        try await write { try $0.run("INSERT OR REPLACE INTO meta VALUES ('proof', 1)") }
+        try await write { try $0.run("DELETE FROM meta WHERE key = 'proof'") }
+    }
+
+    /// The version of the SQLite library in use, such as `3.40.1`.
+    public static let sqliteVersion = SQLiteLibrary.version
+
+    /// Whether that SQLite may damage a file where one connection copies the log while another begins it
+    /// anew (before 3.51.3; sqlite.org/wal.html). Here one connection does both.
+    public static var hasLogResetFault: Bool { SQLiteLibrary.hasLogResetFault }
+
+    /// SQLite's check of the file, the references between rows, and the ledger.
+    /// - Returns: what is wrong, in sentences; empty when all is well.
+    public func check() async throws(StoreError) -> [String] {
+        try await read { try StoreCheck(transaction: $0).faults() }
+    }
+
+    /// Looks into a store's file without changing it, also while the store is in use.
+    /// - Throws: ``StoreError`` for a file that is no store, or one of a newer version.
+    @available(*, noasync)
+    public static func verify(at path: String) throws(StoreError) -> StoreContents {
+        do {
+            let file = try ConnectionQueue.storeReader(path)
+            let contents = try contents(of: file, at: path)
+            try file.close()
+            return contents
+        } catch {
+            throw StoreError(opening: path, error)
+        }
+    }
+
+    /// What a store holds that is open already.
+    @available(*, noasync)
+    static func contents(of store: ConnectionQueue, at path: String) throws -> StoreContents {
+        try store.transaction(.deferred) { db in
+            guard let version = try Migrations.present.version(of: db) else {
+                throw StoreError.damaged("The file \(path) is no store of Understudy.")
+            }
+            try StoreRebuild.refuseFalseTables(db, version: version)
+            return try StoreCheck(transaction: Transaction(lookingInto: db)).contents(
+                version: version)
+        }
+    }
+}

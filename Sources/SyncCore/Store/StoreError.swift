@@ -1,3 +1,5 @@
+import Storage
+
 /// Why the store could not do something, in a sentence for the operator.
 public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The file cannot be opened or made.
@@ -30,6 +32,68 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
             .overBudget(let text),
             .readOnly(let text), .failed(let text):
             text
+        }
+    }
+}
+
+extension StoreError {
+    /// What went wrong while reading or writing.
+    init(_ error: any Error) {
+        if let error = error as? StoreError { self = error } else { self.init(StorageError(error)) }
+    }
+
+    /// What went wrong while reading or writing.
+    init(_ error: StorageError) {
+        self =
+            switch error {
+            case .full: .full("The disk is full.")
+            case .overBudget: .overBudget("The store's disk budget is used up.")
+            case .readOnly: .readOnly("The store cannot be written.")
+            case .cannotOpen: .cannotOpen("The store cannot be opened.")
+            case .cannotMake(let path): .cannotOpen("The file \(path) cannot be made.")
+            case .noFullSynchronisation(let path):
+                .cannotOpen("SQLite refuses WAL with full synchronisation for \(path).")
+            case .damaged, .notADatabase:
+                // SQLite says the same where the disk could not be read for a moment.
+                .damaged(
+                    "The store could not be read: the disk fails, or the file is damaged. `understudy "
+                        + "doctor` looks which.")
+            case .newerVersion:
+                .newerVersion(
+                    "A newer version of Understudy wrote this store, or a build from before the first "
+                        + "release. Use that version, or a new folder.")
+            case .unknownVersion(let version):
+                .damaged("There never was a version \(version) of the store.")
+            case .noTemporaryFile:
+                .failed("This change needs a temporary file, and none can be made.")
+            case .interrupted: .failed("SQLite error 9: interrupted")
+            case .diskFailed(let code):
+                .failed("The disk failed while the store was used (SQLite error \(code)).")
+            case .sqlite(let code, let message): .failed("SQLite error \(code): \(message)")
+            case .other(let error as StoreError): error
+            case .other(let error): .failed("The store failed: \(error)")
+            }
+    }
+
+    /// What went wrong while a file was opened as a store.
+    init(opening path: String, _ error: any Error) {
+        if let error = error as? StoreError {
+            self = error
+            return
+        }
+        let error = StorageError(error)
+        switch error {
+        case .notADatabase:
+            self = .damaged("The file \(path) is not a store, or its beginning is damaged.")
+        case .damaged:
+            self = .damaged(
+                "The file \(path) cannot be read as a store: it is damaged, or the disk fails. Look "
+                    + "with `understudy doctor` before a backup is restored.")
+        case .other(let error as StoreError): self = error
+        case .other(let error): self = .cannotOpen("The store \(path) cannot be opened: \(error)")
+        case .full, .overBudget, .readOnly, .cannotOpen, .cannotMake, .noFullSynchronisation,
+            .newerVersion, .unknownVersion, .noTemporaryFile, .interrupted, .diskFailed, .sqlite:
+            self.init(error)
         }
     }
 }

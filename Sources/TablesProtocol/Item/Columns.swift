@@ -121,23 +121,6 @@ public struct Columns: Sendable {
         self = Columns(all + changes.all)
     }
 
-    /// Appends `,"name":value` for each column of an object's stored text, which `append` appends.
-    static func appendMembers(
-        ofStored append: (inout [UInt8]) -> Void, to bytes: inout [UInt8]
-    ) {
-        let start = bytes.count
-        append(&bytes)
-        let count = bytes.count - start
-        if count > 2, bytes[start] == UInt8(ascii: "{"), bytes[start + 1] == UInt8(ascii: "\"") {
-            bytes[start] = UInt8(ascii: ",")
-            bytes.removeLast()
-            return
-        }
-        let text = String(decoding: bytes[start...], as: UTF8.self)
-        bytes.removeSubrange(start...)
-        Columns(stored: text).appendMembers(to: &bytes)
-    }
-
     /// Appends `,"name":value` for each column.
     func appendMembers(to bytes: inout [UInt8]) {
         switch storage {

@@ -55,12 +55,6 @@ public enum SystemProperty: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A page of a list, as items or as text.
-public protocol ListedPage: Sendable {
-    /// Whether it has no rows.
-    var isEmpty: Bool { get }
-}
-
 /// One answer to a list: some items, the count where asked for, and whether more follow.
 public struct ItemPage: Sendable, Hashable {
     /// The items in the order asked for.
@@ -81,30 +75,4 @@ public struct ItemPage: Sendable, Hashable {
         self.hasMore = hasMore
         self.hasOwnStamps = hasOwnStamps
     }
-}
-
-extension ItemPage: ListedPage {
-    /// Whether it has no items.
-    public var isEmpty: Bool { items.isEmpty }
-}
-
-/// An item where it is stored, written into an answer without a value being made of it first.
-package protocol StoredItem {
-    /// When it was made; nil where the server does not say.
-    var createdAt: Instant? { get }
-    /// When it last changed.
-    var updatedAt: Instant { get }
-    /// True when only a tombstone is left.
-    var deleted: Bool { get }
-
-    /// Whether the id is a whole number. In a table of integer ids, what is left under an id that an item
-    /// had before is not.
-    var hasNumberAsID: Bool { get }
-
-    /// Appends the text of the id.
-    func appendID(to bytes: inout [UInt8])
-    /// Appends the object of the user's columns, as ``Columns/text`` gave it.
-    func appendColumns(to bytes: inout [UInt8])
-    /// Appends the version, without quotes.
-    func appendVersion(to bytes: inout [UInt8])
 }

@@ -40,22 +40,6 @@ extension [UInt8] {
         append(UInt8(ascii: "\""))
     }
 
-    /// Appends the text that `append` appends as a string in quotes.
-    mutating func appendJSONString(writtenBy append: (inout [UInt8]) -> Void) {
-        self.append(UInt8(ascii: "\""))
-        let start = count
-        append(&self)
-        let needsEscapes = self[start...].contains {
-            $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\")
-        }
-        if needsEscapes {
-            let text = String(decoding: self[start...], as: UTF8.self)
-            removeSubrange(start...)
-            appendEscaped(text)
-        }
-        self.append(UInt8(ascii: "\""))
-    }
-
     private static func needsEscapes(_ text: String) -> Bool {
         for byte in text.utf8
         where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {

@@ -41,42 +41,6 @@ struct ItemWriter {
     /// Whether the written items carry their version.
     var showsVersion: Bool { selection?.showsVersion ?? (names.version != nil) }
 
-    /// Whether items are written whole, so that their columns need not be read.
-    var showsWholeItems: Bool { selection == nil }
-
-    /// Appends one item, whole, as a JSON object. The order is that of ``write(_:to:)``.
-    func write(_ item: some StoredItem, _ idKind: IDKind, to bytes: inout [UInt8]) {
-        let isText = idKind == .string || !item.hasNumberAsID
-        bytes += Self.idName
-        if isText { bytes.append(UInt8(ascii: "\"")) }
-        item.appendID(to: &bytes)
-        if isText { bytes.append(UInt8(ascii: "\"")) }
-        let start = bytes.count
-        Columns.appendMembers(ofStored: item.appendColumns, to: &bytes)
-        columns?.appendAbsent(after: start, to: &bytes)
-        if let name = names.createdAt {
-            bytes += name
-            write(item.createdAt ?? item.updatedAt, to: &bytes)
-        }
-        if let name = names.updatedAt {
-            bytes += name
-            write(item.updatedAt, to: &bytes)
-        }
-        if let name = names.version {
-            bytes += name
-            bytes.appendJSONString(writtenBy: item.appendVersion)
-        }
-        if let name = names.deleted {
-            bytes += name
-            bytes += item.deleted ? Self.yes : Self.no
-        }
-        bytes.append(UInt8(ascii: "}"))
-    }
-
-    private static let idName = Array("{\"id\":".utf8)
-    private static let yes = Array("true".utf8)
-    private static let no = Array("false".utf8)
-
     /// Appends one item as a JSON object.
     func write(_ item: Item, to bytes: inout [UInt8]) {
         if let selection {

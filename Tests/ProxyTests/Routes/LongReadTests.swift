@@ -98,10 +98,13 @@ import Testing
         }
 
         /// Begins one that waits, and says its name and reader when it runs.
-        func hold(_ client: String, isLeft: @escaping @Sendable () -> Bool = { false }) -> Bool {
+        func hold(
+            _ client: String, clientHasLeft: @escaping @Sendable () -> Bool = { false }
+        ) -> Bool {
             let gate = DispatchSemaphore(value: 0)
             gates.withLock { $0[client] = gate }
-            return reads.run(for: self.client(client), isLeft: isLeft) { [running] reader in
+            return reads.run(for: self.client(client), clientHasLeft: clientHasLeft) {
+                [running] reader in
                 running.yield("\(client) \(reader.map(String.init) ?? "left")")
                 gate.wait()
             }
@@ -109,8 +112,9 @@ import Testing
 
         func end(_ client: String) { gates.withLock { $0[client] }?.signal() }
 
-        func note(_ client: String, _ name: String, isLeft: Bool = false) -> Bool {
-            reads.run(for: self.client(client), isLeft: { isLeft }) { [running] reader in
+        func note(_ client: String, _ name: String, clientHasLeft: Bool = false) -> Bool {
+            reads.run(for: self.client(client), clientHasLeft: { clientHasLeft }) {
+                [running] reader in
                 running.yield(reader == nil ? "\(name) left" : name)
             }
         }
@@ -158,7 +162,7 @@ import Testing
         for name in ["a", "b", "c"] { #expect(runs.hold(name)) }
         _ = await runs.next(3)
         for number in 0..<Limits.longReadsWaiting {
-            #expect(runs.note("d", "d\(number)", isLeft: true))
+            #expect(runs.note("d", "d\(number)", clientHasLeft: true))
         }
         // They make room at once, and none of them needs a lane.
         #expect(runs.note("d", "here"))
@@ -177,7 +181,7 @@ import Testing
             let longReads = test.graph.routes.tables.longReads
             for name in ["a", "b", "c", "d"] {
                 let client = LongReads.Client(identity: "anonymous", actor: .namedClient(name))
-                #expect(longReads.run(for: client, isLeft: { false }) { _ in gate.wait() })
+                #expect(longReads.run(for: client, clientHasLeft: { false }) { _ in gate.wait() })
             }
             let items = try await test.ask("GET", "/tables/todoitem/items")
             #expect(items.status == 200)
@@ -199,7 +203,7 @@ import Testing
             let longReads = test.graph.routes.tables.longReads
             let client = LongReads.Client(identity: "anonymous", actor: .client)
             for _ in 0...Limits.longReadsWaiting {
-                #expect(longReads.run(for: client, isLeft: { false }) { _ in gate.wait() })
+                #expect(longReads.run(for: client, clientHasLeft: { false }) { _ in gate.wait() })
             }
             // A list in the order of changes waits for the pull, and is then the store's.
             let long = await test.table(

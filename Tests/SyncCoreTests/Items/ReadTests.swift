@@ -127,7 +127,7 @@ import Testing
         // Time does not pass for a list that is short.
         #expect(try page("$top=1").items.count == 1)
         fixture.clock.moves(by: .zero)
-        guard case .overBudget = fixture.listUnhurried(slow, isLeft: { true }) else {
+        guard case .overBudget = fixture.listUnhurried(slow, isAbandoned: { true }) else {
             throw Unexpected()
         }
         guard case .page = fixture.listUnhurried(slow) else { throw Unexpected() }

@@ -14,9 +14,9 @@ struct StatementBudgetTests {
     /// How often a read may go on that counts so many steps at a time.
     private func count(
         _ budget: StatementBudget, steps: Int, each: Int,
-        isLeft: @escaping @Sendable () -> Bool = { false }
+        isAbandoned: @escaping @Sendable () -> Bool = { false }
     ) -> Int {
-        budget.within(steps: steps, isLeft: isLeft) {
+        budget.within(steps: steps, isAbandoned: isAbandoned) {
             (0..<1_000).prefix { _ in budget.spend(steps: each) }.count
         }
     }

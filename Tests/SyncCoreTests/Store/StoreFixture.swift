@@ -156,9 +156,10 @@ final class StoreFixture: Sendable {
     }
 
     func listUnhurried(
-        _ query: TableQuery, isLeft: @escaping @Sendable () -> Bool = { false }
+        _ query: TableQuery, isAbandoned: @escaping @Sendable () -> Bool = { false }
     ) -> ListOutcome {
-        store.listUnhurried(todo, query, generation: .mobileApps, worker: 1, isLeft: isLeft)
+        store.listUnhurried(
+            todo, query, generation: .mobileApps, worker: 1, isAbandoned: isAbandoned)
     }
 
     func row(_ id: String) async throws -> ItemRow? {

@@ -4,64 +4,84 @@ import Testing
 
 @testable import TablesProtocol
 
-/// Lists written straight from where rows are stored.
+/// Lists as text.
 @Suite struct PageTextTests {
-    /// A row as a store holds it: the texts of its columns.
-    private struct Row: StoredItem {
-        var id = "a"
-        var hasNumberAsID: Bool { Int64(id) != nil }
-        var columns = #"{"text":"x","n":1.10}"#
-        var version = "AAAB"
-        var createdAt: Instant? = Instant(milliseconds: 1)
-        var updatedAt = Instant(milliseconds: 1_700_000_000_123)
-        var deleted = false
-
-        func appendID(to bytes: inout [UInt8]) { bytes += id.utf8 }
-        func appendColumns(to bytes: inout [UInt8]) { bytes += columns.utf8 }
-        func appendVersion(to bytes: inout [UInt8]) { bytes += version.utf8 }
-
-        func item(_ kind: IDKind) -> Item {
-            Item(
-                id: ItemID(stored: id, kind: kind), columns: Columns(stored: columns),
-                createdAt: createdAt, updatedAt: updatedAt, version: version, deleted: deleted)
-        }
+    private static func item(
+        _ id: String = "a", columns: String = #"{"text":"x","n":1.10}"#, version: String = "AAAB",
+        createdAt: Instant? = Instant(milliseconds: 1), deleted: Bool = false,
+        kind: IDKind = .string
+    ) -> Item {
+        Item(
+            id: ItemID(stored: id, kind: kind), columns: Columns(stored: columns),
+            createdAt: createdAt, updatedAt: Instant(milliseconds: 1_700_000_000_123),
+            version: version, deleted: deleted)
     }
 
-    private static let rows = [
-        Row(), Row(columns: "{}"), Row(columns: #"{ "spaced" : 1 }"#), Row(createdAt: nil),
-        Row(version: #"a"b\c"#), Row(version: "tab\there"), Row(id: "ä", deleted: true),
-        Row(columns: #"{"é\"":[1,{"deep":"}"}]}"#),
+    private static let created = #""createdAt":"1970-01-01T00:00:00.001Z""#
+    private static let updated = #""updatedAt":"2023-11-14T22:13:20.123Z""#
+
+    /// An item's text in an answer of the second generation.
+    private static func json(
+        _ id: String = #""a""#, columns: String = #","text":"x","n":1.10"#,
+        version: String = "AAAB", deleted: Bool = false
+    ) -> String {
+        #"{"id":\#(id)\#(columns),\#(created),\#(updated),"version":"\#(version)","deleted":\#(deleted)}"#
+    }
+
+    /// Items as they are stored, and their texts.
+    private static let rows: [(Item, String)] = [
+        (item(), json()),
+        (item(columns: "{}"), json(columns: "")),
+        (item(columns: #"{ "spaced" : 1 }"#), json(columns: #","spaced":1"#)),
+        (
+            item(columns: #"{"é\"":[1,{"deep":"}"}]}"#),
+            json(columns: #","é\"":[1,{"deep":"}"}]"#)
+        ),
+        (item(version: #"a"b\c"#), json(version: #"a\"b\\c"#)),
+        (item(version: "tab\there"), json(version: #"tab\there"#)),
+        (item("ä", deleted: true), json(#""ä""#, deleted: true)),
+        (item("-5", kind: .integer), json("-5")),
     ]
 
-    @Test(arguments: ClientFamily.allCases, [nil, 7])
-    func `rows are written as their items are`(client: ClientFamily, count: Int?) throws {
-        for target in [
-            "/tables/t?$top=20&$skip=3",
-            "/tables/t?__systemproperties=__version&$orderby=updatedAt",
-        ] {
-            let call = try WireSample.call(.get, target, WireSample.fields(client))
-            let answer = TablesAnswer(to: call)
-            for (rows, kind) in [
-                (Self.rows, IDKind.string), ([], .string), ([Row(id: "-5")], .integer),
-            ] {
-                var text = try #require(answer.emptyPage)
-                for row in rows { text.add(row, idKind: kind) }
-                text.count = count
-                text.hasMore = !rows.isEmpty
-                let page = ItemPage(
-                    items: rows.map { $0.item(kind) }, count: count, hasMore: !rows.isEmpty)
-                let (ours, theirs) = (answer.render(page: text), answer.render(page: page))
-                #expect(
-                    String(decoding: ours.bytes ?? [], as: UTF8.self)
-                        == String(decoding: theirs.bytes ?? [], as: UTF8.self))
-                #expect(ours.head == theirs.head)
-            }
-        }
+    private func text(
+        _ page: ItemPage, _ client: ClientFamily, _ target: String = "/tables/t?$top=20&$skip=3"
+    ) throws -> String {
+        let call = try WireSample.call(.get, target, WireSample.fields(client))
+        return String(
+            decoding: TablesAnswer(to: call).render(page: page).bytes ?? [], as: UTF8.self)
     }
 
-    @Test func `with a select rows are looked into`() throws {
-        let call = try WireSample.call(
-            .get, "/tables/t?$select=text", WireSample.fields(.mobileApps))
-        #expect(TablesAnswer(to: call).emptyPage == nil)
+    @Test func `items are written as they are stored, in their order`() throws {
+        for (item, expected) in Self.rows {
+            #expect(try text(ItemPage(items: [item]), .mobileApps) == "[\(expected)]")
+        }
+        let page = ItemPage(items: Self.rows.map(\.0))
+        let all = Self.rows.map(\.1).joined(separator: ",")
+        #expect(try text(page, .mobileApps) == "[\(all)]")
+    }
+
+    @Test func `an item without a time of its making shows that of its last change`() throws {
+        let page = ItemPage(items: [Self.item(createdAt: nil)])
+        let time = Self.updated.replacing("updatedAt", with: "createdAt")
+        let expected = Self.json().replacing(Self.created, with: time)
+        #expect(try text(page, .mobileApps) == "[\(expected)]")
+    }
+
+    @Test func `an empty page is an empty list in every form`() throws {
+        let page = ItemPage(items: [])
+        #expect(try text(page, .mobileApps) == "[]")
+        #expect(
+            try text(ItemPage(items: [], count: 7), .mobileApps) == #"{"results":[],"count":7}"#)
+        #expect(
+            try text(page, .datasync) == #"{"items":[],"count":null,"nextLink":null}"#)
+    }
+
+    @Test func `the next page goes on after the last change that was shown`() throws {
+        let target = "/tables/t?$orderby=updatedAt&$top=20&$skip=3"
+        let call = try WireSample.call(.get, target, WireSample.fields(.mobileApps))
+        let page = ItemPage(items: [Self.item()], hasMore: true)
+        let link = TablesAnswer(to: call).render(page: page).head.headerFields[.link] ?? ""
+        #expect(link.contains("$top=19") && link.contains("$skip=4"))
+        #expect(link.contains("__after=2023-11-14T22:13:20.123Z"))
     }
 }

@@ -1,10 +1,10 @@
-import GRDB
+import Storage
 
-/// The backend's own database; nothing but this module reads it.
+/// The backend's own database; nothing but this folder reads it.
 enum Schema {
     /// Creates what is not there yet.
-    static func create(_ database: Database) throws {
-        try database.execute(sql: sql)
+    static func create(_ connection: Connection) throws {
+        try connection.run(script: sql)
     }
 
     /// `tables`: one line for each table that exists. `items`: one for each item or tombstone; the

@@ -1,0 +1,94 @@
+package import TablesProtocol
+
+/// Where a backend keeps its rows: the seam between the serving part and a database.
+///
+/// Values go in and come out, never a connection or SQL. Each call is one transaction.
+///
+/// 1. The serving part reads a table and a row, and decides what becomes of the row.
+/// 2. It hands the row as it read it to the call that writes. That call looks whether the row still is so,
+///    and writes, in one.
+/// 3. Where another writer was faster, nothing is written, and the serving part begins anew.
+///
+/// A call holds its thread until the database has answered, so it never runs on Swift's cooperative pool.
+package protocol RowStorage: Sendable {
+    /// On which threads the calls run.
+    var place: CallPlace { get }
+
+    // MARK: Tables
+
+    /// The table with this name in any case; nil when there is none.
+    @available(*, noasync)
+    func table(_ name: TableName) throws -> StoredTable?
+
+    /// Makes a table; one that exists takes the options.
+    @available(*, noasync)
+    func declare(_ name: TableName, _ options: TableOptions) throws
+
+    // MARK: Rows
+
+    /// The rows of a query and, where asked for, their number, as of one moment.
+    @available(*, noasync)
+    func list(_ query: RowQuery) throws -> RowList
+
+    /// Every row of a table, tombstones too, in the order of the ids' bytes.
+    @available(*, noasync)
+    func rows(in table: TableName) throws -> [Row]
+
+    /// The row with this id, deleted or not; nil when there is none.
+    @available(*, noasync)
+    func get(_ id: String, in table: TableName) throws -> Row?
+
+    /// Adds a row with its stamp and version.
+    /// - Parameter options: what the table is like, when it comes into being with its first row.
+    @available(*, noasync)
+    func insert(
+        _ row: NewRow, into table: TableName, creating options: TableOptions, _ write: Write
+    ) throws -> Insertion
+
+    /// Gives rows new content, stamps and versions: updates, replaces, undeletes and deletes softly. Each
+    /// row is one effect of this kind.
+    /// - Returns: the rows afterwards, in their order. Nil when one of them was not as it was read, or a new
+    ///   column is there by now with another type; then nothing was written.
+    @available(*, noasync)
+    func change(
+        _ changes: [RowChange], in table: TableName, as kind: Effect.Kind, _ write: Write
+    ) throws -> [Row]?
+
+    /// Deletes rows without a trace. Each is one effect.
+    /// - Returns: false when one of them was not as it was read; then nothing was deleted.
+    @available(*, noasync)
+    func remove(_ rows: [Row], from table: TableName, _ write: Write) throws -> Bool
+
+    // MARK: Effects
+
+    /// The writes that took effect after a number, in the order they did.
+    @available(*, noasync)
+    func effects(after number: Int64, limit: Int) throws -> [Effect]
+
+    /// How many writes took effect on an item.
+    @available(*, noasync)
+    func effectCount(of id: String, in table: TableName) throws -> Int
+
+    // MARK: Logins
+
+    /// Keeps a token that was handed out to a user.
+    @available(*, noasync)
+    func keepLogin(token: String, user: String) throws
+
+    /// The user of a token; nil for one that was never handed out, or was taken back.
+    @available(*, noasync)
+    func user(ofToken token: String) throws -> String?
+
+    /// Takes a token back; nil takes back all.
+    @available(*, noasync)
+    func endLogin(token: String?) throws
+}
+
+/// On which threads the calls of a storage run.
+package enum CallPlace: Sendable {
+    /// On the caller's: a call takes no longer than the disk.
+    case callersThread
+    /// On threads of the storage's own, since a call may wait for another machine. The closure puts one
+    /// request in their queue.
+    case ownThreads(@Sendable (@escaping @Sendable () -> Void) -> Void)
+}

@@ -1,0 +1,90 @@
+import Storage
+import TablesProtocol
+
+/// The rows in SQLite.
+enum Items {
+    /// The row with this id, deleted or not; nil when there is none.
+    static func find(_ connection: Connection, _ table: TableRecord, _ id: String) throws -> Row? {
+        try connection.first(
+            "SELECT \(places("columns")) FROM items WHERE table_key = ? AND id = ?",
+            [table.key, id], row)
+    }
+
+    /// Every row of a table in the order of the ids' bytes, tombstones too.
+    static func all(_ connection: Connection, _ table: TableRecord) throws -> [Row] {
+        try connection.all(
+            "SELECT \(places("columns")) FROM items WHERE table_key = ? ORDER BY id", [table.key],
+            row)
+    }
+
+    /// Adds a row. One whose version was given counts its changes from there.
+    static func insert(
+        _ connection: Connection, _ table: TableRecord, _ new: NewRow, _ id: String,
+        _ stamp: Instant
+    ) throws -> Row {
+        let revision = new.version == nil ? 1 : 0
+        return try connection.all(
+            """
+            INSERT INTO items (table_key, id, columns, created_at, created_ticks, stamp,
+              stamp_ticks, revision, version, deleted)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?4, ?5, ?6, coalesce(?7, counted_version(1)), ?8)
+            RETURNING \(places("columns"))
+            """,
+            [
+                table.key, id, new.columns.text, stamp.milliseconds, stamp.ticks,
+                revision, new.version, new.deleted,
+            ], row)[0]
+    }
+
+    /// Gives a row new content; nil when it is not as it was read.
+    static func change(
+        _ connection: Connection, _ table: TableRecord, _ change: RowChange, _ stamp: Instant
+    ) throws -> Row? {
+        let content: StatementValues = [
+            change.columns.text, change.deleted, stamp.milliseconds, stamp.ticks, change.version,
+        ]
+        return try connection.all(
+            """
+            UPDATE items SET columns = ?, deleted = ?, stamp = ?, stamp_ticks = ?,
+              revision = revision + 1, version = coalesce(?, counted_version(revision + 1))
+            WHERE \(isAsRead) RETURNING \(places("columns"))
+            """,
+            content + values(table, change.old), row
+        ).first
+    }
+
+    /// Takes a row out; false when it is not as it was read.
+    static func remove(_ connection: Connection, _ table: TableRecord, _ row: Row) throws -> Bool {
+        try connection.run("DELETE FROM items WHERE \(isAsRead)", values(table, row))
+        return connection.changedRows == 1
+    }
+
+    /// What a row is read from, in its order; `columns` names the text of the user's columns.
+    static func places(_ columns: String) -> String {
+        "id, \(columns), created_ticks, stamp_ticks, version, deleted"
+    }
+
+    /// A row of the places.
+    static func row(_ row: StatementRow) -> Row {
+        Row(
+            id: row[0], columns: Columns(stored: row[1]), createdAt: Instant(ticks: row[2]),
+            updatedAt: Instant(ticks: row[3]), version: row[4], deleted: row[5])
+    }
+
+    /// Versions alone do not tell rows apart: they count anew where a row was removed and came again.
+    private static let isAsRead = """
+        table_key = ? AND id = ? AND version = ? AND stamp_ticks = ? AND deleted = ? AND columns = ?
+        """
+
+    private static func values(_ table: TableRecord, _ row: Row) -> StatementValues {
+        [table.key, row.id, row.version, row.updatedAt.ticks, row.deleted, row.columns.text]
+    }
+}
+
+extension ScalarFunction {
+    /// The version of a row that was changed so often: the number in decimal, base64.
+    static let countedVersion = ScalarFunction("counted_version", argumentCount: 1) { values in
+        guard case .integer(let count) = values[0] else { return Call(.null) }
+        return Call(.text(Base64.encoded(String(count).utf8)))
+    }
+}

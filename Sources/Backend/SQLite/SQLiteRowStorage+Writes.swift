@@ -1,0 +1,55 @@
+import Storage
+package import TablesProtocol
+
+// Writes: each takes the table, looks, writes rows and effects, and keeps what changed in the table.
+extension SQLiteRowStorage {
+    package func insert(
+        _ row: NewRow, into table: TableName, creating options: TableOptions, _ write: Write
+    ) throws -> Insertion {
+        let insertion: Insertion? = try self.write(isKept: write.isKept) { connection in
+            var record = try Tables.findOrMake(connection, table, options)
+            guard record.table.add(write.newColumns) else { return nil }
+            let id = row.id ?? record.nextNumber()
+            if let old = try Items.find(connection, record, id) { return .exists(old) }
+            let stamp = record.nextStamp(write)
+            let inserted = try Items.insert(connection, record, row, id, stamp)
+            try Effects.add(connection, record, id, .insert, write)
+            try Tables.save(connection, record)
+            return .inserted(inserted)
+        }
+        return insertion ?? .overtaken
+    }
+
+    package func change(
+        _ changes: [RowChange], in table: TableName, as kind: Effect.Kind, _ write: Write
+    ) throws -> [Row]? {
+        try self.write(isKept: write.isKept) { connection in
+            guard var record = try Tables.find(connection, table),
+                record.table.add(write.newColumns)
+            else { return nil }
+            var rows: [Row] = []
+            for change in changes {
+                let stamp = record.nextStamp(write)
+                guard let row = try Items.change(connection, record, change, stamp) else {
+                    return nil
+                }
+                rows.append(row)
+                try Effects.add(connection, record, row.id, kind, write)
+            }
+            try Tables.save(connection, record)
+            return rows
+        }
+    }
+
+    package func remove(_ rows: [Row], from table: TableName, _ write: Write) throws -> Bool {
+        let removed: Bool? = try self.write(isKept: write.isKept) { connection in
+            guard let record = try Tables.find(connection, table) else { return nil }
+            for row in rows {
+                guard try Items.remove(connection, record, row) else { return nil }
+                try Effects.add(connection, record, row.id, .delete, write)
+            }
+            return true
+        }
+        return removed == true
+    }
+}

@@ -1,0 +1,86 @@
+package import Storage
+import Synchronization
+package import TablesProtocol
+
+extension ConnectionQueue {
+    /// A connection that only reads a store.
+    static func storeReader(
+        _ path: String, accesses: AccessCount = AccessCount()
+    ) throws -> ConnectionQueue {
+        try reader(path, functions: ScalarFunction.ofQueries, accesses: accesses)
+    }
+
+    /// A connection that writes a file which no ``Store`` has open.
+    static func storeWriter(_ path: String) throws -> ConnectionQueue {
+        try writer(path, functions: ScalarFunction.ofQueries)
+    }
+}
+
+/// What one server worker reads with: a connection, and what it remembers of the tables.
+final class ClientReader: Sendable {
+    private let reader: Reader
+    let catalog = TableCatalog()
+    /// Whether a client has read since the store was asked last (``Store/takeUse()``).
+    let isUsed = Atomic(false)
+
+    /// - Parameter uptime: a clock that only goes forward, for the time that a read takes.
+    init(path: String, uptime: @escaping @Sendable () -> Duration) {
+        reader = Reader(path: path, functions: ScalarFunction.ofQueries, uptime: uptime)
+    }
+
+    /// Reads as ``Reader/read(steps:isAbandoned:_:)`` does.
+    @available(*, noasync)
+    func read<T: Sendable>(
+        steps: Int, isAbandoned: @escaping @Sendable () -> Bool = { false },
+        _ body: (Connection) throws -> T
+    ) throws -> T {
+        try reader.read(steps: steps, isAbandoned: isAbandoned, body)
+    }
+
+    /// Closes the connection once no caller reads on it any more.
+    func close() { reader.close() }
+}
+
+// What compiled queries hand to SQLite and get from it.
+
+extension SQLValue: StatementValue {
+    package var stored: StoredValue {
+        switch self {
+        case .null: .null
+        case .integer(let number): .integer(number)
+        case .real(let number): .real(number)
+        case .text(let text): .text(text)
+        case .blob(let bytes): .blob(bytes)
+        }
+    }
+
+    package init(_ row: StatementRow, _ column: Int) { self.init(row.value(column)) }
+
+    init(_ value: StoredValue) {
+        self =
+            switch value {
+            case .null: .null
+            case .integer(let number): .integer(number)
+            case .real(let number): .real(number)
+            case .text(let text): .text(text)
+            case .blob(let bytes): .blob(bytes)
+            }
+    }
+}
+
+extension ScalarFunction {
+    /// The functions that compiled queries call, for each connection that runs them.
+    static let ofQueries = SQLFunction.all.map { function in
+        ScalarFunction(function.name, argumentCount: function.argumentCount) { values in
+            let call = function.call(values.map(SQLValue.init))
+            return Call(call.value.stored, steps: call.steps)
+        }
+    }
+}
+
+extension Migrations {
+    /// Those of this program. The first one makes the whole schema.
+    static let present = Migrations(steps: [
+        Step(version: 1, sql: String(decoding: PackageResources.Schema_sql, as: UTF8.self))
+    ])
+}

@@ -1,0 +1,45 @@
+import TablesProtocol
+
+@testable import Backend
+
+/// A storage over another one: it says where calls run, and lets another writer in before each write.
+struct InterruptedStorage: RowStorage {
+    let base: any RowStorage
+    var place = CallPlace.callersThread
+    var beforeWrite: @Sendable () throws -> Void = {}
+
+    func table(_ name: TableName) throws -> StoredTable? { try base.table(name) }
+    func declare(_ name: TableName, _ options: TableOptions) throws {
+        try base.declare(name, options)
+    }
+    func list(_ query: RowQuery) throws -> RowList { try base.list(query) }
+    func rows(in table: TableName) throws -> [Row] { try base.rows(in: table) }
+    func get(_ id: String, in table: TableName) throws -> Row? { try base.get(id, in: table) }
+    func insert(
+        _ row: NewRow, into table: TableName, creating options: TableOptions, _ write: Write
+    ) throws -> Insertion {
+        try beforeWrite()
+        return try base.insert(row, into: table, creating: options, write)
+    }
+    func change(
+        _ changes: [RowChange], in table: TableName, as kind: Effect.Kind, _ write: Write
+    ) throws -> [Row]? {
+        try beforeWrite()
+        return try base.change(changes, in: table, as: kind, write)
+    }
+    func remove(_ rows: [Row], from table: TableName, _ write: Write) throws -> Bool {
+        try beforeWrite()
+        return try base.remove(rows, from: table, write)
+    }
+    func effects(after number: Int64, limit: Int) throws -> [Effect] {
+        try base.effects(after: number, limit: limit)
+    }
+    func effectCount(of id: String, in table: TableName) throws -> Int {
+        try base.effectCount(of: id, in: table)
+    }
+    func keepLogin(token: String, user: String) throws {
+        try base.keepLogin(token: token, user: user)
+    }
+    func user(ofToken token: String) throws -> String? { try base.user(ofToken: token) }
+    func endLogin(token: String?) throws { try base.endLogin(token: token) }
+}
