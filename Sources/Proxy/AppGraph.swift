@@ -88,7 +88,7 @@ extension AppGraph {
         var allEnginesRun = true
         for tenant in tenants.all {
             if let status = try? await tenant.engine.status() { statuses.append(status) }
-            if await !tenant.engine.isGoingRound { allEnginesRun = false }
+            if await !tenant.engine.isLoopAlive { allEnginesRun = false }
         }
         return Health(
             engines: statuses,

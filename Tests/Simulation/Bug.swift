@@ -1,85 +1,86 @@
 @testable import Simulator
 
-/// A bug put in on purpose, into the simulated world and never into the product: each breaks one
-/// invariant, and the check of that invariant must find it.
+/// A bug in the simulated environment, not in the product. Each violates one invariant, and the check of
+/// that invariant must find it.
 enum Bug: String, CaseIterable, Sendable {
-    /// The disk loses a counter of the ledger.
-    case miscounts
-    /// The disk has not kept the last commits when the process dies.
+    /// The disk loses a count of the ledger.
+    case losesLedgerCount
+    /// The disk loses the last commits at a crash.
     case forgetsCommits
-    /// The backend acknowledges an insert and throws it away.
-    case swallows
-    /// An update is applied again later, without its condition.
-    case repeats
-    /// An update is acknowledged at once and applied only after the next one.
-    case overtakes
-    /// What was deleted here is shown again.
-    case hidesDeletion
-    /// The backend leaves a row out of a page.
-    case leavesOut
-    /// A conflict goes away and nobody decided it.
+    /// The backend acknowledges an insert and drops it.
+    case dropsInsert
+    /// An update is applied a second time, without its condition.
+    case repeatsUpdate
+    /// An update is acknowledged at once, but applied after the next one.
+    case reordersUpdates
+    /// An item that was deleted locally is shown again.
+    case showsDeletedItem
+    /// The backend omits a row from a page.
+    case omitsRow
+    /// A conflict disappears without a decision.
     case dropsConflict
-    /// A time of a next attempt is lost.
-    case oversleeps
-    /// Old open operations are swept away.
-    case expires
-    /// The backend's row is laid over one with local changes.
-    case overwrites
-    /// The version that a client was given is another one later.
+    /// The time of a next attempt is lost.
+    case losesNextAttempt
+    /// Old open operations are removed.
+    case deletesOpenOperations
+    /// The backend's row replaces one with local changes.
+    case overwritesLocalChange
+    /// The version that a client got changes later.
     case changesVersion
-    /// A page of the file is overwritten.
-    case corrupts
+    /// Pages of the file are overwritten.
+    case corruptsFile
     /// A change gets the stamp of the day before.
-    case backdates
-    /// The engine's own loop is never set going.
-    case standsStill
-    /// The backend acknowledges an insert and makes it after the next one.
-    case insertsLate
+    case backdatesStamp
+    /// The engine's loop is never started.
+    case neverStartsLoop
+    /// The backend acknowledges an insert, but applies it after the next one.
+    case delaysInsert
 
-    /// The invariant that it breaks.
+    /// The invariant that the bug violates.
     var invariant: Invariant {
         switch self {
-        case .miscounts: .ledger
-        case .forgetsCommits, .swallows: .kept
-        case .repeats: .once
-        case .overtakes: .order
-        case .hidesDeletion: .ownWrites
-        case .leavesOut: .convergence
+        case .losesLedgerCount: .ledger
+        case .forgetsCommits, .dropsInsert: .kept
+        case .repeatsUpdate: .once
+        case .reordersUpdates: .order
+        case .showsDeletedItem: .ownWrites
+        case .omitsRow: .convergence
         case .dropsConflict: .decisions
-        case .oversleeps: .liveness
-        case .expires: .age
-        case .overwrites: .pending
+        case .losesNextAttempt: .liveness
+        case .deletesOpenOperations: .age
+        case .overwritesLocalChange: .pending
         case .changesVersion: .answers
-        case .corrupts: .file
-        case .backdates: .downstream
-        case .standsStill: .liveness
-        case .insertsLate: .parents
+        case .corruptsFile: .file
+        case .backdatesStamp: .downstream
+        case .neverStartsLoop: .liveness
+        case .delaysInsert: .parents
         }
     }
 
-    /// What it does to the store's file between two steps; nil when it works elsewhere.
+    /// The SQL that the bug runs on the store's file between two steps; nil if it works elsewhere.
     var sql: String? {
         switch self {
-        case .miscounts: "UPDATE ledger SET value = value + 1 WHERE name = 'done'"
-        case .hidesDeletion:
+        case .losesLedgerCount: "UPDATE ledger SET value = value + 1 WHERE name = 'done'"
+        case .showsDeletedItem:
             "UPDATE items SET deleted = 0 WHERE deleted = 1 AND pending IS NOT NULL"
         case .dropsConflict:
             "UPDATE operations SET state = 'queued', reason = NULL WHERE state = 'conflict'"
-        case .oversleeps:
+        case .losesNextAttempt:
             """
             UPDATE operations SET state = 'waiting',
               next_attempt_at = 99999999999999, not_before = 99999999999999
             WHERE state = 'queued'
             """
-        case .overwrites:
+        case .overwritesLocalChange:
             """
             UPDATE items SET columns = shadow_columns
             WHERE pending IS NOT NULL AND shadow_columns IS NOT NULL
             """
         case .changesVersion: "UPDATE items SET version = 'bm90IHRoZSBzYW1l'"
-        case .backdates: "UPDATE items SET stamp = stamp - 86400000 WHERE pending IS NULL"
-        case .forgetsCommits, .swallows, .repeats, .overtakes, .leavesOut, .expires, .corrupts,
-            .standsStill, .insertsLate:
+        case .backdatesStamp: "UPDATE items SET stamp = stamp - 86400000 WHERE pending IS NULL"
+        case .forgetsCommits, .dropsInsert, .repeatsUpdate, .reordersUpdates, .omitsRow,
+            .deletesOpenOperations, .corruptsFile,
+            .neverStartsLoop, .delaysInsert:
             nil
         }
     }

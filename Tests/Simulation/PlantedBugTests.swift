@@ -3,10 +3,10 @@ import Testing
 
 @testable import Simulator
 
-/// For every invariant there is a planted bug that breaks it, and its check finds it. One run at a
-/// time: each has threads that wait for each other.
+/// For every invariant there is a planted bug that violates it, and its check finds the bug. Runs are
+/// serialized, because each has threads that wait for each other.
 @Suite(.serialized) struct PlantedBugTests {
-    /// A flavour of each generation, for which every bug is tried.
+    /// The generations for which every bug is tested.
     enum Kind: String, CaseIterable {
         case first, second, third
 
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// Seeds within which a bug has to be found.
+    /// The seeds within which a bug has to be found.
     private static let seeds = 0..<60 as Range<UInt64>
 
     @Test(arguments: Bug.allCases, Kind.allCases)
@@ -30,8 +30,8 @@ import Testing
             plan.flavour = kind.flavours[Int(seed) % kind.flavours.count]
             plan.parallelism = 1
             plan.isRestored = false
-            plan.isAutomatic = bug == .standsStill
-            plan.hasParents = bug == .insertsLate
+            plan.isAutomatic = bug == .neverStartsLoop
+            plan.hasParents = bug == .delaysInsert
             let simulation = try Simulation(plan, plantedBug: WorldBug(bug))
             let found = try await simulation.run(steps: SimulationRuns.steps).faults
             if found.contains(where: { $0.hasPrefix(bug.invariant.rawValue + ":") }) { return }

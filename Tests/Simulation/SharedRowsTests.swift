@@ -4,21 +4,20 @@ import Testing
 
 @testable import Simulator
 
-/// Nobody's change is overwritten unseen: runs in which all write the same rows, and the bugs in the
-/// product that they must find.
+/// Runs in which several writers write the same rows. They must find every bug planted in the product.
 @Suite struct SharedRowsTests {
-    /// Seeds to go through: `SHARED_SEEDS=first:count`.
+    /// The seeds: `SHARED_SEEDS=first:count`.
     static let seeds: Range<UInt64> = {
         let text = ProcessInfo.processInfo.environment["SHARED_SEEDS"] ?? ""
         let numbers = text.split(separator: ":").compactMap { UInt64($0) }
         return numbers.count == 2 ? numbers[0]..<numbers[0] + numbers[1] : 0..<200
     }()
     private static let steps = 60
-    /// The seeds in parts, which run side by side.
+    /// The seeds in four parts that run in parallel.
     static let parts: [[UInt64]] = (0..<4).map { part in seeds.filter { $0 % 4 == part } }
 
     @Test(arguments: parts)
-    func `no value of another writer is replaced unseen, and none is lost`(seeds: [UInt64])
+    func `no value of another writer is replaced unseen or lost`(seeds: [UInt64])
         async throws
     {
         for seed in seeds {

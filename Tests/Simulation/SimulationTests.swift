@@ -5,19 +5,19 @@ import Testing
 @testable import Simulator
 
 @Suite(.serialized) struct SimulationTests {
-    /// Seeds to run: `SIMULATION_SEEDS=first:count`. Few unless asked for more, since this build asserts
-    /// in each transaction: `test_selftest.py` has the release program run the many.
+    /// The seeds: `SIMULATION_SEEDS=first:count`. Few by default, because this build checks assertions in
+    /// each transaction; `test_selftest.py` runs many with the release program.
     static let seeds: Range<UInt64> = {
         let text = ProcessInfo.processInfo.environment["SIMULATION_SEEDS"] ?? ""
         let numbers = text.split(separator: ":").compactMap { UInt64($0) }
         return numbers.count == 2 ? numbers[0]..<numbers[0] + numbers[1] : 2100..<2160
     }()
 
-    /// How often each kind of fault happens at least, for every hundred seeds. The rarest, an answer
-    /// put in the place of a write's, comes by a few times as often.
+    /// The least count of each kind of fault, for every hundred seeds. The rarest kinds occur a few times
+    /// as often.
     private static let leastFaultsForHundredSeeds = 1.5
-    /// So many seeds make the counts of faults mean something.
-    private static let seedsThatCount = 1000
+    /// With fewer seeds the counts are not checked.
+    private static let leastSeedsForCounts = 1000
 
     @Test func `no seed loses, repeats or confuses a write`() async throws {
         let report = try await SimulationRuns(Self.seeds, atOnce: 4).run()
@@ -26,7 +26,7 @@ import Testing
             Issue.record("SIMULATION_SEEDS=\(failure.seed):1 \(text)")
         }
         #expect(report.runs == Self.seeds.count)
-        guard Self.seeds.count >= Self.seedsThatCount else { return }
+        guard Self.seeds.count >= Self.leastSeedsForCounts else { return }
         let least = Int(Double(Self.seeds.count) / 100 * Self.leastFaultsForHundredSeeds)
         let expected =
             FaultyTransport.kinds + [
@@ -39,27 +39,27 @@ import Testing
         )
     }
 
-    /// Seeds that once found something: an insert that the network sent twice, its refusal followed
-    /// by a failed look at the row, taken for one that was never sent; a change that became two while
-    /// another one followed it; an insert that failed after it had taken effect, taken for one that was
-    /// never sent, since the proof after it was answered 401.
+    /// Seeds that once found a bug. 324: an insert that the network sent twice; its refusal was followed by
+    /// a failed read-back, and it counted as never sent. 2110: an operation that was rewritten as two while
+    /// another one followed it. 1745: an insert that failed after it took effect; the proof after it was
+    /// answered with 401, and it counted as never sent.
     @Test(arguments: [324, 2110, 1745] as [UInt64])
-    func `what a seed found stays mended`(seed: UInt64) async throws {
+    func `a bug that a seed once found stays fixed`(seed: UInt64) async throws {
         let found = try await Simulation(Plan(seed)).run(steps: 60)
         #expect(found.faults.isEmpty, "seed \(seed): \(found.faults)")
     }
 
-    @Test func `a run that cannot go on leaves nothing behind`() async throws {
-        // In this one the engines have loops of their own.
+    @Test func `a run that fails removes its files`() async throws {
+        // An automatic run, with the engines' loops.
         let simulation = try Simulation(Plan(3), plantedBug: Breakdown())
-        let home = await simulation.home
-        #expect(FileManager.default.fileExists(atPath: home))
+        let folder = await simulation.rootFolder
+        #expect(FileManager.default.fileExists(atPath: folder))
         await #expect(throws: Breakdown.self) { try await simulation.run(steps: 5) }
-        #expect(!FileManager.default.fileExists(atPath: home))
+        #expect(!FileManager.default.fileExists(atPath: folder))
     }
 
-    /// Some of each kind in which steps say when to sync: one request at a time, four at a time, with
-    /// parents, restored.
+    /// Some seeds of each kind of run that is not automatic: one request at a time, four at a time, with
+    /// parents, with a restored backend.
     @Test(arguments: [0, 1, 4, 5, 13, 20, 25, 41, 85, 95] as [UInt64])
     func `a seed gives the same trace twice`(seed: UInt64) async throws {
         let (first, second) = (try Simulation(Plan(seed)), try Simulation(Plan(seed)))
@@ -69,7 +69,7 @@ import Testing
     }
 }
 
-/// Ends a run after its first step.
+/// Fails a run after its first step.
 private struct Breakdown: PlantedBug, Error {
     var startsLoops: Bool { true }
     func answer(

@@ -4,15 +4,15 @@ import Synchronization
 
 @testable import Simulator
 
-/// The planted bugs that sit between a proxy and the backend.
+/// The planted bugs between a proxy and the backend.
 struct TransportBug {
     let bug: Bug
     let base: any HTTPTransport
     let random: SeededRandom
-    /// The request that is acknowledged and not yet carried out.
+    /// The request that is acknowledged and not yet sent on.
     let held: Held
 
-    /// A place for one request.
+    /// Holds one request.
     final class Held: Sendable {
         private let request = Mutex<Request?>(nil)
 
@@ -26,19 +26,19 @@ struct TransportBug {
         }
     }
 
-    /// The bug's answer to a request; nil when the request goes its way.
+    /// The bug's answer to a request; nil to pass the request on.
     func answer(_ request: Request) async throws(TransportError) -> Response? {
         let isUpdate = request.head.method == .patch || request.head.method == .put
         switch bug {
-        case .swallows where request.head.method == .post: return swallow(request)
-        case .insertsLate where request.head.method == .post: return try await delay(request)
-        case .repeats where isUpdate:
+        case .dropsInsert where request.head.method == .post: return swallow(request)
+        case .delaysInsert where request.head.method == .post: return try await delay(request)
+        case .repeatsUpdate where isUpdate:
             guard random.happens(0.3) else { return nil }
             let response = try await base.send(request)
             _ = try await base.send(unconditional(request))
             return response
-        case .overtakes where isUpdate: return try await overtake(request)
-        case .leavesOut where request.head.method == .get: return try await leaveOut(request)
+        case .reordersUpdates where isUpdate: return try await overtake(request)
+        case .omitsRow where request.head.method == .get: return try await leaveOut(request)
         default: return nil
         }
     }
@@ -48,7 +48,7 @@ struct TransportBug {
         return Self.json(.created, request.body)
     }
 
-    /// The answer says that the row is there; it comes after the next one.
+    /// Acknowledges an insert, and sends it after the next one.
     private func delay(_ request: Request) async throws(TransportError) -> Response? {
         if let before = held.take() {
             let response = try await base.send(request)
@@ -64,10 +64,10 @@ struct TransportBug {
         guard let before = held.take() else {
             guard random.happens(0.5), let path = request.head.path else { return nil }
             held.put(request)
-            var look = Request.tables("GET", path)
-            look.head.headerFields = request.head.headerFields
-            look.head.headerFields[.ifMatch] = nil
-            return try await base.send(look)
+            var read = Request.tables("GET", path)
+            read.head.headerFields = request.head.headerFields
+            read.head.headerFields[.ifMatch] = nil
+            return try await base.send(read)
         }
         guard before.head.path == request.head.path else {
             _ = try await base.send(before)
@@ -78,7 +78,7 @@ struct TransportBug {
         return response
     }
 
-    /// Takes the first row out of a page, which is a list or has one in it.
+    /// Removes the first row from a page, which is a list or contains one.
     private func leaveOut(_ request: Request) async throws(TransportError) -> Response? {
         guard random.happens(0.2) else { return nil }
         let response = try await base.send(request)

@@ -6,14 +6,14 @@ import HTTPMessage
 @testable import Storage
 @testable import SyncCore
 
-/// A planted bug at work.
+/// Performs a planted bug.
 struct WorldBug: PlantedBug {
     let bug: Bug
     private let held = TransportBug.Held()
 
     init(_ bug: Bug) { self.bug = bug }
 
-    var startsLoops: Bool { bug != .standsStill }
+    var startsLoops: Bool { bug != .neverStartsLoop }
 
     func answer(
         _ request: Request, base: any HTTPTransport, random: SeededRandom
@@ -28,13 +28,13 @@ struct WorldBug: PlantedBug {
     }
 
     func runsMaintenance(of proxy: SimulatedProxy) async throws -> Bool {
-        guard bug == .expires else { return false }
+        guard bug == .deletesOpenOperations else { return false }
         try await tamper(proxy, "DELETE FROM operations WHERE closed_at IS NULL")
         return true
     }
 
     func damage(storeAt path: String) throws {
-        guard bug == .corrupts else { return }
+        guard bug == .corruptsFile else { return }
         let queue = try DatabaseQueue(path: path)
         try queue.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")

@@ -19,22 +19,22 @@ import Testing
         try file.writer.read { try $0.column("PRAGMA integrity_check") }
     }
 
-    @Test func `the writer copies the log into the file, and begins it anew`() async throws {
+    @Test func `the writer copies the log into the file and starts it again`() async throws {
         try await put(0..<200)
-        // 20 MB were written; the log holds one stretch and what was added in one transaction.
+        // 20 MB were written. The log holds at most one checkpoint interval and one transaction.
         #expect(try file.size("") > 15_000_000)
         #expect(try file.size("-wal") < 3 * StorageLimits.checkpointPages * 4096)
         #expect(try faults() == ["ok"])
     }
 
-    @Test func `a log that is read is copied as far as it may be, and the read sees what it saw`()
+    @Test func `while a log is read, it is copied as far as allowed, and the reader's rows stay`()
         async throws
     {
         try await put(0..<1)
         let path = file.path
         let written = DispatchSemaphore(value: 0)
         let (counts, found) = AsyncStream.makeStream(of: Int64.self)
-        // On a thread of its own: a read that waits may not take one that tasks run on.
+        // On its own thread: a blocking read must not block a thread of the task pool.
         Thread.detachNewThread {
             do {
                 let reader = try ConnectionQueue.reader(path)
@@ -58,7 +58,8 @@ import Testing
         #expect(try faults() == ["ok"])
     }
 
-    @Test func `no other connection copies the log, and all sync fully`() async throws {
+    @Test func `no other connection copies the log, and every connection syncs fully`() async throws
+    {
         try await put(0..<1)
         let before = try file.size("-wal")
         let reader = try ConnectionQueue.reader(file.path)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-/// A copy of the files taken when a commit has returned is the database as committed, as after the end of
+/// A copy of the files, taken when a commit has returned, is the committed database: as after the end of
 /// the process.
 @Suite struct LogFileTests {
     private let file: NumbersFile
@@ -12,7 +12,7 @@ import Testing
 
     private struct Planned: Error {}
 
-    /// Few pages in memory, so that large transactions are written in pieces before their end.
+    /// Uses a small page cache, so that large transactions are written in pieces before their end.
     private func keepFewPages() throws {
         try file.writer.read { try $0.run("PRAGMA cache_size = 20") }
     }
@@ -40,7 +40,7 @@ import Testing
             case .failure(let error): #expect(fails, "round \(round) of seed \(seed): \(error)")
             }
             if round % 17 == 16 {
-                // The next transaction begins the log anew.
+                // The next transaction starts the log again.
                 _ = try await file.writer.connection.queue.writeWithoutTransaction {
                     try $0.checkpoint(.passive)
                 }
@@ -50,7 +50,8 @@ import Testing
         }
     }
 
-    @Test func `a part that changes more than is kept in memory can be taken back`() async throws {
+    @Test func `a savepoint that changes more than the page cache can be rolled back`() async throws
+    {
         try await file.writer.write { unit in
             for number in 0..<200 { try unit.put(number, bytes: 3_000) }
         }.get()
@@ -66,7 +67,7 @@ import Testing
         #expect(try file.copied() == expected)
     }
 
-    @Test func `what was rolled back is not written over what another connection commits`()
+    @Test func `rolled back pages do not overwrite what another connection commits`()
         async throws
     {
         try keepFewPages()
@@ -84,7 +85,7 @@ import Testing
                 try db.execute(
                     sql: "INSERT INTO numbers VALUES (?, zeroblob(5000))", arguments: [round])
             }
-            // Reads and writes where the other wrote meanwhile.
+            // Reads and writes the rows that the other connection has just written.
             try await file.writer.write { unit in
                 try unit.db.run(
                     "UPDATE numbers SET filling = zeroblob(6000) WHERE n = ?", [round])
@@ -94,7 +95,7 @@ import Testing
         #expect(try file.copied().values.allSatisfy { $0 == 6_000 })
     }
 
-    /// One row written, perhaps in a part that is taken back.
+    /// Writes one row in a savepoint, which may be rolled back.
     private struct Step {
         let number: Int
         let bytes: Int

@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import Storage
 
-/// A file with a table of numbers in a folder of its own, and its writer.
+/// A database file with a table of numbers in its own folder, and its writer.
 final class NumbersFile: Sendable {
     let path: String
     let owner = NumbersOwner()
@@ -20,7 +20,7 @@ final class NumbersFile: Sendable {
     }
 
     deinit {
-        // What a failed removal leaves behind is only a folder among the temporary ones.
+        // A failed removal leaves a folder among the temporary ones.
         try? FileManager.default.removeItem(atPath: folder)
     }
 
@@ -29,13 +29,13 @@ final class NumbersFile: Sendable {
             .get()
     }
 
-    /// How many bytes a file has.
+    /// The size of a file in bytes.
     func size(_ suffix: String) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: path + suffix)
         return attributes[.size] as? Int ?? 0
     }
 
-    /// What a copy of the files as they are holds: the bytes of each number.
+    /// The rows in a copy of the present files: the number of bytes of each number.
     func copied() throws -> [Int: Int] {
         let copy = folder + "/copy.sqlite"
         try DatabaseFiles.remove(copy)
@@ -55,13 +55,13 @@ final class NumbersFile: Sendable {
     }
 }
 
-/// What a transaction is to a table of numbers. Its clock goes on with each look.
+/// The transactions on a table of numbers. Their clock advances with each read.
 final class NumbersOwner: WriterOwner {
     static let migrations = Migrations(steps: [
         .init(version: 1, sql: "CREATE TABLE numbers (n INTEGER PRIMARY KEY, filling BLOB)")
     ])
 
-    /// The numbers of each commit that has any.
+    /// The numbers of each commit that wrote any.
     let commits = Mutex<[[Int]]>([])
     private let time = Mutex(0)
 
@@ -72,7 +72,7 @@ final class NumbersOwner: WriterOwner {
 
         final class Kept { var numbers: [Int] = [] }
 
-        /// Writes a number with so many bytes, instead of one that is there.
+        /// Writes a number with `bytes` zero bytes, and replaces an existing one.
         func put(_ number: Int, bytes: Int = 0) throws {
             kept.numbers.append(number)
             try db.run("REPLACE INTO numbers VALUES (?, zeroblob(?))", [number, bytes])

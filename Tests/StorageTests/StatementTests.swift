@@ -16,7 +16,7 @@ import Testing
         try queue.access { db in try db.transaction(.immediate) { try body(db) } }
     }
 
-    /// SQLite's code for what the body throws; nil when it throws nothing.
+    /// The SQLite code of an error; nil if the body throws none.
     private func code(_ body: () throws -> Void) throws -> ResultCode? {
         do {
             try body()
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a place that gets nil is null, whatever was bound before`() throws {
+    @Test func `nil is bound as null, whatever was bound before`() throws {
         try inTransaction { db in
             let none: Int? = nil
             let text = "SELECT ? IS NULL"
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `a statement forgets its values after its run`() throws {
+    @Test func `a statement releases its values after its run`() throws {
         try inTransaction { db in
             let sql = "INSERT INTO t VALUES (?, ?)"
             try db.run(sql, [1, "secret"])
@@ -123,7 +123,7 @@ import Testing
 
     // MARK: Errors
 
-    @Test func `a broken constraint says its code, message and SQL, and no values`() throws {
+    @Test func `a constraint error has its code, message and SQL, and no values`() throws {
         let sql = "INSERT INTO t VALUES (?, ?)"
         try inTransaction { db in
             try db.run(sql, [1, "secret"])
@@ -140,14 +140,14 @@ import Testing
                     return
                 }
             }
-            // The same statement goes on as if nothing had been.
+            // The same statement works afterwards.
             try db.run(sql, [2, "other"])
             #expect(db.insertedRowID == 2 && db.changedRows == 1)
         }
         #expect(try queue.access(rows) == [1, 2])
     }
 
-    @Test func `a statement is used again after its reader threw in the middle`() throws {
+    @Test func `a statement is reusable after its reader threw`() throws {
         struct Enough: Error {}
         try inTransaction { db in
             for number in 1...3 { try db.run("INSERT INTO t VALUES (?, 0)", [number]) }
@@ -159,12 +159,12 @@ import Testing
                 }
             }
             #expect(try db.column(sql, [2]) == [2, 3])
-            // It holds no lock on the table either.
+            // It holds no lock on the table.
             try db.run("DROP TABLE t")
         }
     }
 
-    @Test func `a statement whose rows are being read is not begun again`() throws {
+    @Test func `a statement whose rows are being read is not started again`() throws {
         try inTransaction { db in
             for number in 1...3 { try db.run("INSERT INTO t VALUES (?, 0)", [number]) }
             let sql = "SELECT a FROM t ORDER BY a"
@@ -179,7 +179,7 @@ import Testing
 
     // MARK: Transactions
 
-    @Test func `what was written is rolled back when the body throws`() throws {
+    @Test func `a transaction is rolled back when its body throws`() throws {
         struct Trouble: Error {}
         #expect(throws: Trouble.self) {
             try inTransaction { db in

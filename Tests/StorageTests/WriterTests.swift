@@ -4,11 +4,11 @@ import Testing
 
 @testable import Storage
 
-/// How entries share commits, over a table of numbers.
+/// How entries share commits, on a table of numbers.
 @Suite struct WriterTests {
     private struct Planned: Error {}
 
-    @Test func `entries that wait share a transaction, and one that fails leaves no trace`()
+    @Test func `waiting entries share a transaction, and a failed entry leaves no trace`()
         async throws
     {
         let file = try NumbersFile()
@@ -37,7 +37,9 @@ import Testing
         #expect(try await file.numbers() == [0, 1, 2, 4])
     }
 
-    @Test func `what joins a transaction has a later time than what began it`() async throws {
+    @Test func `an entry that joins a transaction has a later time than the first one`()
+        async throws
+    {
         let file = try NumbersFile()
         let writer = file.writer
         let times = Mutex<[Int]>([])
@@ -56,7 +58,9 @@ import Testing
         #expect(seen.count == 2 && seen[0] < seen[1], "\(seen)")
     }
 
-    @Test func `more than may wait is refused, what must be written is not`() async throws {
+    @Test func `entries over the limit are refused, but not those that must be written`()
+        async throws
+    {
         let file = try NumbersFile()
         let writer = file.writer
         let gate = DispatchSemaphore(value: 0)
@@ -68,14 +72,14 @@ import Testing
         }
         for _ in 0..<StorageLimits.waitingEntries { #expect(writer.submit(entry)) }
         #expect(!writer.submit(entry))
-        let booked = Task.immediate { await writer.writeInGroup { try $0.put(1) } }
+        let mandatory = Task.immediate { await writer.writeInGroup { try $0.put(1) } }
         gate.signal()
         _ = await busy.value
-        _ = try await booked.value.get()
+        _ = try await mandatory.value.get()
         #expect(try await file.numbers() == [1])
     }
 
-    @Test func `what must be written takes the reserve when the budget is used up`() async throws {
+    @Test func `a mandatory write uses the reserve when the budget is exhausted`() async throws {
         let file = try NumbersFile(budgetBytes: 1 << 18)
         let writer = file.writer
         var count = 0
@@ -92,22 +96,22 @@ import Testing
         #expect(try await file.numbers().count == count + 1)
     }
 
-    @Test func `what was taken along and failed is tried again alone`() async throws {
+    @Test func `an entry that failed beside another write is tried again alone`() async throws {
         let file = try NumbersFile()
         let writer = file.writer
-        let rounds = Mutex(0)
+        let attempts = Mutex(0)
         let joined = Atomic(false)
         let result = await writer.writeBesideEntries { unit in
-            let round = rounds.withLock { rounds in
-                rounds += 1
-                return rounds
+            let round = attempts.withLock { count in
+                count += 1
+                return count
             }
             try unit.put(1)
             guard round == 1 else { return }
             let entry = WriterEntry<NumbersOwner.Unit>(isNeverRefused: false, takesTime: false) {
                 unit in
                 try unit.put(2)
-                // The first time as if the disk were full.
+                // Fails the first time, as on a full disk.
                 if !joined.exchange(true, ordering: .relaxed) { throw StorageError.full }
                 return .init(isKept: true) {}
             } fail: { _ in
@@ -116,7 +120,7 @@ import Testing
             #expect(writer.submit(entry))
         }
         _ = try result.get()
-        #expect(rounds.withLock { $0 } == 2)
+        #expect(attempts.withLock { $0 } == 2)
         #expect(try await file.numbers() == [1, 2])
         #expect(file.owner.commits.withLock { $0 } == [[1], [2]])
     }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SyncCore
 
-/// A backend, a faulty way to it, a store and an engine over them, on time that stands still.
+/// A backend, a faulty transport, a store and an engine, on a stopped clock.
 final class World: Sendable {
     let folder: String
     let clock = ManualClock()
@@ -34,7 +34,7 @@ final class World: Sendable {
         self.random = random
         flavour = options.flavour
         todo = try #require(TableName("todoitem"))
-        // The backend's clock moves with every look, so that its stamps do.
+        // Each read advances the backend's clock, so that its stamps differ.
         backend = try TablesBackend(
             options: options.having(todo),
             clock: {
@@ -55,7 +55,7 @@ final class World: Sendable {
     }
 
     deinit {
-        // What a failed removal leaves behind is only a folder among the temporary ones.
+        // A failed removal leaves only a temporary folder.
         try? FileManager.default.removeItem(atPath: folder)
     }
 
@@ -127,7 +127,7 @@ final class World: Sendable {
 
     // MARK: The backend's side
 
-    /// Somebody else's write at the backend.
+    /// Another client's write at the backend.
     @discardableResult
     func elsewhere(_ method: String, _ id: String?, _ body: String? = nil) async throws -> Int {
         var path = "/tables/todoitem"
@@ -137,7 +137,7 @@ final class World: Sendable {
         return response.head.status.code
     }
 
-    /// Puts a row into the backend as its flavour takes it.
+    /// Inserts a row at the backend in the form of its flavour.
     func seed(_ id: String, _ columns: String) async throws {
         var columns = Columns(stored: columns)
         columns["id"] = .string(id)
@@ -156,14 +156,14 @@ final class World: Sendable {
         try await backend.items(in: todo).first { $0.id.text == id }
     }
 
-    /// The backend spoken to directly, as a pass speaks to it.
+    /// A connection to the backend as a pass uses it.
     func remote() throws -> Remote {
         Remote(
             transport: transport, address: try #require(BackendAddress("http://backend:1")),
             generation: .mobileApps, credential: .none, clock: clock)
     }
 
-    /// What the requests that changed something were, without the reads.
+    /// The requests sent, without the reads.
     var writes: [String] {
         transport.targets.filter { !$0.hasPrefix("GET") }.map {
             $0.replacingOccurrences(of: "/tables/todoitem", with: "")
@@ -172,8 +172,8 @@ final class World: Sendable {
 
     // MARK: Time
 
-    /// Moves time until the condition holds; only while both the loop and its watch sleep, so that
-    /// nothing depends on how fast the machine is.
+    /// Advances the clock until the condition holds, only while both the loop and its watchdog sleep,
+    /// so that the result does not depend on the machine's speed.
     func pass(until condition: @escaping @Sendable () async throws -> Bool) async throws {
         while try await !condition() {
             try Task.checkCancellation()
@@ -182,7 +182,7 @@ final class World: Sendable {
         }
     }
 
-    /// Moves time on, in which the loop does what it likes.
+    /// Advances the clock and lets the loop run.
     func pass(for time: Duration) async throws {
         let end = clock.uptime() + time
         try await pass { [clock] in clock.uptime() >= end }

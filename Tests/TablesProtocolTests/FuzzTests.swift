@@ -5,11 +5,10 @@ import Testing
 
 @testable import TablesProtocol
 
-/// Every parser against inputs that nobody wrote: a fixed number of them here, as many as `COUNT`
-/// says with `make fuzz`, from the seed in `SEED`. Nothing may crash, and what is read must be
-/// written and read back as the same.
+/// Every parser against random inputs: a fixed number here, or `COUNT` inputs from the seed `SEED`
+/// with `make fuzz`. No parser may crash, and a parsed value must survive writing and parsing again.
 @Suite struct FuzzTests {
-    /// Calls `body` with the numbers of one seed after another, all printed beforehand.
+    /// Calls `body` with a generator for each seed; prints the seeds first.
     private func inputs(
         _ name: String, _ usual: Int, _ body: (inout FuzzSource, Comment) throws -> Void
     ) rethrows {
@@ -59,7 +58,7 @@ import Testing
             guard let tree = try? Expression(parsing: text, generation: generation) else { return }
             let dialect = Dialect(generation)
             guard let printed = try? tree.text(dialect: dialect, names: generation) else { return }
-            // A literal may take the form that the dialect has for it, but only once.
+            // A literal may change to the dialect's form once, and is stable afterwards.
             let again = try? Expression(parsing: printed, generation: generation)
             let twice = try? again?.text(dialect: dialect, names: generation)
             #expect(twice == printed, "\(seed): \(text) became \(printed)")
@@ -91,7 +90,7 @@ import Testing
             for client in ClientFamily.allCases {
                 let call = try? WireSample.call(.get, target, WireSample.fields(client))
                 guard let call, case .list(let list) = call.verb else { continue }
-                // What goes on to a backend means there what it meant here.
+                // A query sent to a backend keeps its meaning.
                 guard let text = try? list.text(for: call.generation) else { continue }
                 let again = try? TableQuery.parse(
                     QueryParameter.split(text[...]), generation: call.generation)
@@ -161,14 +160,14 @@ struct FuzzSource: RandomNumberGenerator {
         elements[Int.random(in: 0..<elements.count, using: &numbers)]
     }
 
-    /// Pieces one after the other.
+    /// A text of random pieces.
     mutating func text(_ pieces: [String], upTo count: Int) -> String {
         var text = ""
         for _ in 0..<Int.random(in: 0...count, using: &numbers) { text += pick(pieces) }
         return text
     }
 
-    /// The bytes of a text, one of them another in every second.
+    /// The bytes of a text; in half of the cases one byte is changed.
     mutating func damaged(_ text: String) -> [UInt8] {
         var bytes = Array(text.utf8)
         if !bytes.isEmpty, Bool.random(using: &numbers) {

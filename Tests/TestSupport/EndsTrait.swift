@@ -1,9 +1,9 @@
 public import Testing
 
 extension Trait where Self == TimeLimitTrait {
-    /// For a test that would wait for ever if what it tests broke.
+    /// A time limit for a test that would otherwise wait for ever if its subject broke.
     ///
-    /// The time counts from the test's start, and where all tests of a run start at once and share two
-    /// cores, what takes a millisecond by itself may end a minute later.
+    /// The time counts from the test's start. If all tests start at once and share two cores, a test of a
+    /// millisecond may finish a minute later.
     public static var ends: Self { .timeLimit(.minutes(5)) }
 }

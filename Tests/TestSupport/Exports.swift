@@ -1,3 +1,2 @@
-// Time that stands still, seeded numbers and the way to the backend without a socket are the
-// simulator's, and everybody's who tests.
+// The simulator's clock, random numbers and in-process transport are for all tests.
 @_exported public import Simulator

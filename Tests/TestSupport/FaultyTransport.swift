@@ -2,27 +2,27 @@ public import HTTPMessage
 import HTTPTypes
 import Synchronization
 
-/// A transport that goes wrong where a test says so, and keeps what was sent.
+/// A transport that fails where a test says so, and records the requests.
 public final class FaultyTransport: HTTPTransport {
-    /// What happens to one request.
+    /// The fault of one request.
     public enum Fault: Sendable {
-        /// It never leaves.
+        /// The request is not sent.
         case notSent
-        /// The backend gets it; its answer is lost.
+        /// The backend receives it; its answer is lost.
         case answerLost
-        /// Neither arrives, and nobody can tell.
+        /// The request is lost, and the caller cannot tell whether it arrived.
         case vanished
-        /// The backend gets it twice; the second answer counts.
+        /// The backend receives it twice; the second answer is returned.
         case twice
-        /// The backend gets it; this comes instead of its answer.
+        /// The backend receives it; this response replaces its answer.
         case answered(Response)
-        /// The backend does not get it; this comes as the answer.
+        /// The backend does not receive it; this response is returned.
         case instead(Response)
-        /// The backend gets it, and no answer comes before the request is called off.
+        /// The backend receives it; no answer comes before the request is cancelled.
         case hangs
-        /// The backend gets it, and the answer waits until the gate is opened.
+        /// The backend receives it; the answer waits until the gate is opened.
         case held(Gate)
-        /// The backend gets it; its answer is lost once the gate is opened.
+        /// The backend receives it; its answer is lost once the gate is opened.
         case lostAfter(Gate)
     }
 
@@ -33,7 +33,7 @@ public final class FaultyTransport: HTTPTransport {
     private let base: any HTTPTransport
     private let state: Mutex<State>
 
-    /// Wraps a transport. `decide` is asked for each request and its number, counted from 0.
+    /// Wraps a transport. `decide` is called with each request and its number from 0.
     public init(
         _ base: any HTTPTransport,
         decide: @escaping @Sendable (Request, Int) -> Fault? = { _, _ in nil }
@@ -42,12 +42,12 @@ public final class FaultyTransport: HTTPTransport {
         state = Mutex(State(decide: decide))
     }
 
-    /// Goes wrong otherwise from now on.
+    /// Replaces the decision.
     public func decide(_ decide: @escaping @Sendable (Request, Int) -> Fault?) {
         state.withLock { $0.decide = decide }
     }
 
-    /// Goes wrong with the next request that matches, and with none after it.
+    /// Applies a fault to the next request that matches, and to none after it.
     public func once(
         _ fault: Fault, where matches: @escaping @Sendable (Request) -> Bool = { _ in true }
     ) {
@@ -76,10 +76,10 @@ public final class FaultyTransport: HTTPTransport {
         sent.map { "\($0.head.method.rawValue) \($0.head.path ?? "")" }
     }
 
-    /// Forgets what was sent.
+    /// Forgets the requests.
     public func forget() { state.withLock { $0.sent = [] } }
 
-    /// Sends, or goes wrong.
+    /// Sends a request, or applies its fault.
     public func send(_ request: Request) async throws(TransportError) -> Response {
         let (decide, number) = state.withLock { state in
             state.sent.append(request)
@@ -129,10 +129,10 @@ public final class Gate: Sendable {
     }
     private let state = Mutex(State())
 
-    /// A closed gate.
+    /// Makes a closed gate.
     public init() {}
 
-    /// Returns once the gate is open.
+    /// Returns when the gate is open.
     public func passed() async {
         let arrived = state.withLock { state in
             state.hasArrival = true
@@ -149,18 +149,18 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Returns once somebody waits at the gate.
-    public func reached() async {
+    /// Returns when a caller has arrived at the gate.
+    public func waitForArrival() async {
         await withCheckedContinuation { continuation in
-            let isHere = state.withLock { state in
+            let hasArrived = state.withLock { state in
                 if !state.hasArrival { state.arrived.append(continuation) }
                 return state.hasArrival
             }
-            if isHere { continuation.resume() }
+            if hasArrived { continuation.resume() }
         }
     }
 
-    /// Lets all through.
+    /// Opens the gate for every caller.
     public func open() {
         let waiting = state.withLock { state in
             state.isOpen = true

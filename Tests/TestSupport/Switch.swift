@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Something that happens once and stays so.
+/// A flag that is set once and stays set.
 public final class Switch: Sendable {
     private let state = Mutex(false)
 
-    /// Off.
+    /// Makes a flag that is not set.
     public init() {}
 
-    /// Whether it was turned on.
+    /// Whether it was set.
     public var isOn: Bool { state.withLock { $0 } }
 
-    /// Turns it on.
+    /// Sets it.
     public func turnOn() { state.withLock { $0 = true } }
 }
 
@@ -18,7 +18,7 @@ public final class Switch: Sendable {
 public final class Counter: Sendable {
     private let state = Mutex(0)
 
-    /// At 0.
+    /// Makes a counter whose first number is 1.
     public init() {}
 
     /// The next number.

@@ -25,7 +25,7 @@ extension OperatorAPI {
         let all = tenants.all
         var running = 0
         for tenant in all {
-            if await tenant.engine.isGoingRound { running += 1 }
+            if await tenant.engine.isLoopAlive { running += 1 }
         }
         let backend = try? await tenants.anonymous.engine.status().backend
         let failed = tenants.closedStores.failed

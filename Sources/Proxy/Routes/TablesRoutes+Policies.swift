@@ -44,7 +44,7 @@ extension TablesRoutes {
                 if once.claim() { blockingExecutor.run { then(nil) } }
             } work: {
                 let run = await context.tenant.engine.pull(
-                    context.call.table, isAsked: false)
+                    context.call.table, isExplicit: false)
                 // The answer shows the backend's state after the pull.
                 await context.tenant.refreshBackendStatus()
                 if once.claim() { blockingExecutor.run { then(run) } }
@@ -77,7 +77,7 @@ extension TablesRoutes {
                 if once.claim() { reply(finished(outcome, context)) }
             } work: {
                 for _ in 0..<Limits.writeThroughPushes {
-                    let run = await context.tenant.engine.push(isAsked: false)
+                    let run = await context.tenant.engine.push(isExplicit: false)
                     let standing = try? await context.tenant.store.standing(
                         context.call.table, item.id)
                     guard let standing else { break }

@@ -19,7 +19,7 @@ extension TablesRoutes {
         switch outcome {
         // The times that a client syncs by are always the store's.
         case .page
-        where hasCustomParameters(context) && !query.asksForChanges:
+        where hasCustomParameters(context) && !query.isSyncQuery:
             return readWithCustomParameters(context, .list(query, rows: rowLimit(query))) {
                 finished(outcome, $0)
             }
@@ -81,7 +81,7 @@ extension TablesRoutes {
     func finished(_ outcome: ListOutcome, _ context: RequestContext) -> Response {
         switch outcome {
         case .page(let page): return listed(page, context, isComplete: true)
-        case .partial(let page) where page.items.isEmpty && !mayGoOn(context):
+        case .partial(let page) where page.items.isEmpty && !mayContinuePage(context):
             return offlineAnswer(context, nil)
         case .partial(let page): return listed(page, context, isComplete: false)
         // An empty list would be an answer that only the backend can give.
@@ -94,9 +94,9 @@ extension TablesRoutes {
     }
 
     /// Whether a list may go on from an earlier page; then an empty one says that there are no more rows.
-    private func mayGoOn(_ context: RequestContext) -> Bool {
+    private func mayContinuePage(_ context: RequestContext) -> Bool {
         guard case .list(let query) = context.call.verb else { return false }
-        return query.mayGoOn
+        return query.mayContinuePage
     }
 
     private func listed(_ page: ItemPage, _ context: RequestContext, isComplete: Bool) -> Response {

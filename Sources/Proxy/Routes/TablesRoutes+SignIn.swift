@@ -88,7 +88,7 @@ extension TablesRoutes {
                 context.tenant.backendStatus.note(context.call.table, needsSignIn: false)
                 work.start {
                     // A failure to count it does not change the answer.
-                    try? await context.tenant.store.countSentThrough()
+                    try? await context.tenant.store.countForwardedWrite()
                     reply(response)
                 }
             })
@@ -104,7 +104,7 @@ extension TablesRoutes {
                     context.tenant.backendStatus.mayPullForRead,
                     tenants.backendGeneration ?? .mobileServices == .mobileServices
                 {
-                    _ = await context.tenant.engine.pull(context.call.table, isAsked: false)
+                    _ = await context.tenant.engine.pull(context.call.table, isExplicit: false)
                 }
                 return answer
             }

@@ -55,13 +55,13 @@ extension TenantRegistry {
             stores.settingsForAll.add(change)
             tenantStates.withLock { tenantStates in
                 for identity in tenantStates.keys {
-                    tenantStates[identity]?.memory?.take(stores.settingsForAll, now: now)
+                    tenantStates[identity]?.memory?.apply(stores.settingsForAll, now: now)
                 }
             }
             return stores.settingsForAll
         }
         for tenant in self.all {
-            await tenant.engine.take(all)
+            await tenant.engine.apply(all)
             await tenant.refreshBackendStatus()
         }
     }

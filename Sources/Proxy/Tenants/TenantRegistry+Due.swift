@@ -43,7 +43,7 @@ extension TenantRegistry {
         for identity in unexamined where !Task.isCancelled {
             guard stores.withLock({ $0.beginExamination(identity) }) else { continue }
             let tenantState = tenantState(identity)
-            let beginning = await anonymous.engine.beginning
+            let beginning = await anonymous.engine.initialMemory
             let entry = await executor.value { [self] () -> StoreIndex.Entry? in
                 guard let tenant = try? factory.tenant(identity, tenantState, beginning) else {
                     return nil
@@ -91,7 +91,7 @@ extension TenantRegistry {
         guard await tenant.engine.settings.triggers.contains(.afterWrites) else { return }
         // After the clock was set back, the times in the store are corrected first.
         await tenant.engine.detectClockJump()
-        _ = await tenant.engine.push(isAsked: false)
+        _ = await tenant.engine.push(isExplicit: false)
         await tenant.refreshBackendStatus()
         // The anonymous engine probes the backend for the closed stores.
         if tenant.backendStatus.reach == .away { anonymous.engine.nudge(.unreachable) }

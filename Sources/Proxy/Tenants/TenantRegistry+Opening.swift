@@ -65,7 +65,7 @@ extension TenantRegistry {
     private func begin(_ identity: String) async throws(StartProblem) -> Tenant {
         let tenantState = tenantState(identity)
         let isNew = stores.withLock { $0.closed[identity] == nil }
-        let beginning = await anonymous.engine.beginning
+        let beginning = await anonymous.engine.initialMemory
         let opened = await executor.value { [factory] () -> Result<Tenant, StartProblem> in
             do throws(StartProblem) {
                 return .success(
@@ -114,7 +114,7 @@ extension TenantRegistry {
     ) async {
         while true {
             let all = stores.withLock { $0.settingsForAll }
-            if await tenant.engine.take(all) { await tenant.refreshBackendStatus() }
+            if await tenant.engine.apply(all) { await tenant.refreshBackendStatus() }
             if stores.withLock({ done(&$0, all.number) }) { return }
         }
     }
@@ -154,7 +154,7 @@ extension TenantRegistry {
     private func close(_ identity: String) async -> Bool {
         guard let slot = stores.withLock({ $0.beginClosing(identity) }) else { return false }
         let tenant = slot.tenant
-        guard var memory = await tenant.engine.retire(isAsked: !slot.loop.isRunning) else {
+        guard var memory = await tenant.engine.retire(isForced: !slot.loop.isRunning) else {
             await catchUp(tenant) { $0.stayOpen(identity, appliedNumber: $1) }
             return false
         }
@@ -167,7 +167,7 @@ extension TenantRegistry {
             return false
         }
         stores.withLock { stores in
-            memory.take(stores.settingsForAll, now: clock.uptime())
+            memory.apply(stores.settingsForAll, now: clock.uptime())
             tenantStates.withLock { $0[identity]?.memory = memory }
             stores.didClose(identity, .known(entry))
         }

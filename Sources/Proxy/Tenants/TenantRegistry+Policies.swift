@@ -23,7 +23,7 @@ extension TenantRegistry {
         if left.isEmpty { return 0 }
         let (tables, identities) = (settings.map(\.table), left)
         try await executor.value { [index] () -> Result<Void, StoreError> in
-            Result { () throws(StoreError) in try index.leave(tables, to: identities) }
+            Result { () throws(StoreError) in try index.deferPolicies(of: tables, to: identities) }
         }.get()
         return left.count
     }
@@ -40,7 +40,7 @@ extension TenantRegistry {
     /// Applies changes of policies that the tenant's store has missed: the tables get the policies that
     /// they have in the anonymous store. If that fails, the next opening tries again.
     func applyMissedPolicies(_ tenant: Tenant) async {
-        let left = await executor.value { [index] in (try? index.left(to: tenant.identity)) ?? [] }
+        let left = await executor.value { [index] in (try? index.deferredPolicies(of: tenant.identity)) ?? [] }
         guard !left.isEmpty, let tables = try? await anonymous.store.tables() else { return }
         for table in tables where left.contains(table.name) {
             var policies = TablePolicies(of: table)
@@ -52,6 +52,6 @@ extension TenantRegistry {
                 return
             }
         }
-        await executor.value { [index] in try? index.took(tenant.identity) }
+        await executor.value { [index] in try? index.removeDeferredPolicies(of: tenant.identity) }
     }
 }

@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// What must hold in every simulation run.
+/// The invariants that every simulation run checks.
 package enum Invariant: String, CaseIterable, Sendable {
     case ledger = "I1"
     case kept = "I2"
@@ -17,7 +17,7 @@ package enum Invariant: String, CaseIterable, Sendable {
     case downstream = "I13"
     case parents = "I14"
 
-    /// The promise in one sentence.
+    /// The invariant as one sentence.
     package var sentence: String {
         switch self {
         case .ledger: "Every accepted write is accounted for."
@@ -38,30 +38,32 @@ package enum Invariant: String, CaseIterable, Sendable {
     }
 }
 
-/// What must be true, kept apart from the code under test.
+/// The expected state, recorded independently of the code under test.
 struct Model {
-    /// Ids that local clients or others have made.
+    /// The ids that local clients or other writers have inserted.
     var ids: [String] = []
-    /// For each id and each column that only one side writes, the last value it was promised.
-    var promised: [String: [String: String]] = [:]
-    /// Items whose end is not forced: deleted, or decided by a person.
-    var spoiled: Set<String> = []
-    /// Items whose last local write was a delete, and by which proxy.
+    /// For each id and each column that only one side writes: the last value that was acknowledged.
+    var expectedValues: [String: [String: String]] = [:]
+    /// Items whose end state is not determined: deleted, or decided by a person.
+    var undetermined: Set<String> = []
+    /// Items whose last local write was a delete, and the number of its proxy.
     var deletedBy: [String: Int] = [:]
-    /// Which sides ever wrote an item: the number of a proxy, or -1 for others.
+    /// The sides that ever wrote an item: the number of a proxy, or -1 for other writers.
     var writers: [String: Set<Int>] = [:]
-    /// The item that a child names.
+    /// The parent of each child.
     var parents: [String: String] = [:]
-    /// Items whose history a person changed: their order is no longer forced.
-    var released: Set<String> = []
-    /// Operations that a person decided on: they may be sent again.
+    /// Items whose order of operations is not determined, because a person changed their history.
+    var unordered: Set<String> = []
+    /// Operations that a person decided about. They may be sent again.
     var decided: Set<String> = []
-    /// The order of every operation that was seen.
+    /// The `seq` of every operation that was seen.
     var order: [String: Int64] = [:]
 
-    /// Books a write of a side.
-    mutating func wrote(_ side: Int, _ id: String, _ column: String? = nil, _ value: String = "") {
+    /// Records a write of a side.
+    mutating func recordWrite(
+        by side: Int, _ id: String, _ column: String? = nil, _ value: String = ""
+    ) {
         writers[id, default: []].insert(side)
-        if let column { promised[id, default: [:]][column] = value }
+        if let column { expectedValues[id, default: [:]][column] = value }
     }
 }

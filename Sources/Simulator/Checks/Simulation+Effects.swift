@@ -2,16 +2,16 @@ import Backend
 import SyncCore
 import TablesProtocol
 
-/// What took effect at the backend, how often and in which order.
+/// Checks on the effects at the backend: how often each operation took effect, and in which order.
 extension Simulation {
-    /// An operation, and whose it is.
+    /// An operation and the number of its proxy.
     struct Made {
         var proxy: Int
         var kind: OperationKind
         var seq: Int64
     }
 
-    /// Every operation that a store remembers, by its identity.
+    /// Every operation of the stores, by id.
     func operations() async throws -> [String: Made] {
         var made: [String: Made] = [:]
         for proxy in proxies {
@@ -23,7 +23,7 @@ extension Simulation {
         return made
     }
 
-    /// I3 and I4: no operation takes effect twice, and those of one item in their order.
+    /// I3 and I4: no operation takes effect twice, and the operations of one item take effect in order.
     func checkEffects(_ effects: [Effect], _ made: [String: Made], _ remote: [Item]) {
         for (id, operation) in made { model.order[id] = operation.seq }
         var kinds: [String: [Effect.Kind]] = [:]
@@ -31,8 +31,8 @@ extension Simulation {
         for effect in effects {
             guard let key = effect.idempotencyKey else { continue }
             kinds[key, default: []].append(effect.kind)
-            // A refused insert that is deleted here becomes the delete, for an earlier request of it
-            // may yet arrive.
+            // A refused insert that is deleted locally becomes a delete, because an earlier request of it
+            // may still arrive.
             let isOnce = kinds[key].map { $0.count == 1 || $0 == [.insert, .delete] } ?? true
             if !isOnce, !model.decided.contains(key), effect.kind != .undelete {
                 fault(.once, "\(effect.itemID) took effect twice by one operation", effect.itemID)
@@ -48,8 +48,8 @@ extension Simulation {
         if !foreign.isEmpty { fault(.once, "rows that nobody made: \(foreign)") }
     }
 
-    /// I14: of what one proxy sent, a parent's first insert goes before its child's, and a child's
-    /// deletion, when it was made first, before its parent's.
+    /// I14: of the operations of one proxy, a parent is inserted before its child, and a child that was
+    /// deleted first is deleted before its parent.
     func checkParents(_ effects: [Effect], _ made: [String: Made]) {
         var inserts: [String: (place: Int64, by: Made)] = [:]
         var deletes: [String: (place: Int64, by: Made)] = [:]
@@ -63,7 +63,7 @@ extension Simulation {
             }
         }
         for (child, parent) in model.parents
-        where model.released.isDisjoint(with: [child, parent]) {
+        where model.unordered.isDisjoint(with: [child, parent]) {
             if let its = inserts[child], let needed = inserts[parent],
                 its.by.proxy == needed.by.proxy, its.place < needed.place
             {

@@ -3,11 +3,11 @@ import SyncCore
 import TablesProtocol
 
 extension Simulation {
-    /// Every fault ends; in a bounded number of rounds everything must be where it belongs.
+    /// Ends every fault. After a bounded number of rounds every operation must be settled.
     func heal() async throws {
         trace.note("heal")
         for proxy in proxies {
-            proxy.transport.during(nil)
+            proxy.transport.setConcurrentAction(nil)
             proxy.transport.planCrash(in: nil)
             proxy.transport.faultRate = 0
             proxy.transport.partition(false)
@@ -15,13 +15,13 @@ extension Simulation {
             try await proxy.transport.deliverLate()
         }
         if plan.isAutomatic {
-            // Long enough for every wait that an answer asked for.
+            // Longer than every `Retry-After`.
             try await pass(.seconds(150))
             for proxy in proxies { await proxy.stop() }
         }
-        var quiet = 0
-        for _ in 0..<40 where quiet < 2 && faults.isEmpty {
-            quiet += 1
+        var quietRounds = 0
+        for _ in 0..<40 where quietRounds < 2 && faults.isEmpty {
+            quietRounds += 1
             for proxy in proxies {
                 for _ in 0..<20 { if try await !decide(proxy) { break } }
                 advance(by: .seconds(700))
@@ -30,21 +30,22 @@ extension Simulation {
                 await catchUp(proxy)
                 try await check(proxy)
                 try await checkLiveness(proxy, due)
-                if try await !proxy.operations(OperationState.open).isEmpty { quiet = 0 }
+                if try await !proxy.operations(OperationState.open).isEmpty { quietRounds = 0 }
             }
         }
         if faults.isEmpty { try await checkEnd() }
     }
 
-    /// A run after which the store holds what the backend holds. One that went back has rows that a
-    /// pull from a token on never asks for: a person has every row compared.
+    /// Syncs the store with the backend. After a restore of the backend, a pull from a token would not find
+    /// all rows, so every row is compared.
     private func catchUp(_ proxy: SimulatedProxy) async {
         _ = await proxy.engine.sync()
-        if wentBack { _ = await proxy.engine.pull(table, reconcile: true) }
+        if wasBackendRestored { _ = await proxy.engine.pull(table, reconcile: true) }
     }
 
-    /// I8: with the backend in reach a run leaves nothing that was due and is not held back. What
-    /// the run itself made, an update after an undelete for example, is the next run's.
+    /// I8: with the backend in reach, a run leaves no operation that was due and does not wait for another
+    /// one. An operation that the run itself made, such as an update after an undelete, belongs to the next
+    /// run.
     private func checkLiveness(_ proxy: SimulatedProxy, _ due: Set<String>) async throws {
         let open = try await proxy.operations(OperationState.open)
         for operation in open
@@ -56,7 +57,7 @@ extension Simulation {
         }
     }
 
-    /// What must hold when all is quiet.
+    /// Checks the end state.
     private func checkEnd() async throws {
         let remote = try remote()
         for proxy in proxies {
@@ -80,7 +81,7 @@ extension Simulation {
         checkParents(effects, made)
     }
 
-    /// I6: what is here is what is there.
+    /// I6: the store and the backend have the same rows.
     private func checkConvergence(
         _ rows: [String: Item], _ remote: [Item], _ proxy: SimulatedProxy
     ) {
@@ -97,7 +98,7 @@ extension Simulation {
         }
     }
 
-    /// I13: a client with a store of its own holds what its proxy holds.
+    /// I13: a client with its own store has the rows of its proxy.
     private func checkClient(_ client: DownstreamClient, _ rows: [String: Item]) {
         for id in Set(rows.keys).union(client.rows.keys).sorted() {
             guard let here = rows[id], let there = client.rows[id] else {
@@ -112,7 +113,7 @@ extension Simulation {
         }
     }
 
-    /// I2: each side's own column has the last value that this side was promised.
+    /// I2: each side's own column has the last value that was acknowledged to this side.
     private func checkForced(_ remote: [Item]) {
         for id in model.ids {
             let row = remote.first { $0.id.text == id }
@@ -121,12 +122,12 @@ extension Simulation {
             {
                 fault(.kept, "\(id) was deleted here and lives on", id)
             }
-            guard !model.spoiled.contains(id) else { continue }
+            guard !model.undetermined.contains(id) else { continue }
             guard let row, !row.deleted else {
                 fault(.kept, "\(id) is lost", id)
                 continue
             }
-            for (column, value) in model.promised[id] ?? [:]
+            for (column, value) in model.expectedValues[id] ?? [:]
             where row.columns[column]?.string != value {
                 let found = row.columns[column]?.text ?? "-"
                 fault(.kept, "\(id).\(column) is \(found), not \(value)", id)

@@ -2,14 +2,14 @@ import SyncCore
 import TablesProtocol
 
 extension Simulation {
-    /// What must hold after every step.
+    /// Checks what must hold after every step.
     func check(_ proxy: SimulatedProxy) async throws {
-        // Clients may write while an engine syncs by itself: what a look shows and what they were
-        // told is compared between two such writes, not in the middle of one.
+        // Clients may write while an engine syncs by itself. The store and the answers are compared between
+        // two such writes, not during one.
         if plan.isAutomatic { await executor.quiet() }
         let acknowledged = proxy.acknowledged
-        let sight = try await proxy.look()
-        let (ledger, open, rows) = (sight.ledger, sight.open, sight.rows)
+        let contents = try await proxy.contents()
+        let (ledger, open, rows) = (contents.ledger, contents.open, contents.rows)
         if !ledger.balances { return fault(.ledger, "the ledger does not balance: \(ledger)") }
         if ledger.accepted < acknowledged {
             return fault(.kept, "an acknowledged write is not counted")
@@ -20,7 +20,7 @@ extension Simulation {
         try await checkConflicts(open, proxy)
     }
 
-    /// I5, I10: what a client was promised is what it reads, as long as it is not sent.
+    /// I5 and I10: a client reads what it wrote, as long as the write was not sent.
     private func checkWrites(
         _ open: [OperationSummary], _ rows: [String: Item], _ proxy: SimulatedProxy
     ) {
@@ -34,20 +34,20 @@ extension Simulation {
                 deleted.remove(operation.itemID)
             }
         }
-        for (id, promised) in proxy.shown {
+        for (id, written) in proxy.shown {
             guard let columns = changed[id] else { continue }
             if deleted.contains(id) {
                 if rows[id] != nil { fault(.ownWrites, "\(id) was deleted here and is shown", id) }
                 continue
             }
-            guard let promised, let row = rows[id] else { continue }
-            for name in columns where row.columns[name] != promised[name] {
+            guard let written, let row = rows[id] else { continue }
+            for name in columns where row.columns[name] != written[name] {
                 fault(.pending, "\(id).\(name) is not what the client wrote", id)
             }
         }
     }
 
-    /// I11: the answer that a client got is the row that it reads, until sync changes it.
+    /// I11: the row that a client reads is the answer that it got, until sync changes the row.
     private func checkAnswers(_ rows: [String: Item], _ proxy: SimulatedProxy) {
         for (id, answer) in proxy.answers {
             guard let row = rows[id] else {
@@ -62,7 +62,7 @@ extension Simulation {
         }
     }
 
-    /// I7: a conflict leaves only by a decision that is on record, or by a client's own write.
+    /// I7: a conflict ends only by a recorded decision, or by a client's own write.
     private func checkConflicts(_ open: [OperationSummary], _ proxy: SimulatedProxy) async throws {
         let now = open.filter { $0.state == .conflict }
         let ids = Set(now.map(\.id))
@@ -73,19 +73,20 @@ extension Simulation {
                 let isOnRecord = history.contains { entry in
                     entry.operationID == id && [.resolved, .discarded].contains(entry.kind)
                 }
-                // On a full disk the oldest records make room for writes, even those of today.
+                // On a full disk the oldest history makes room for writes, even that of today.
                 let madeRoom = proxy.isDiskFull && model.decided.contains(id)
                 if !isOnRecord, !madeRoom {
                     fault(.decisions, "nobody decided the conflict of \(item)", item)
                 }
             }
-            // An edit of the item may have ended it; its operation is then no longer forced.
+            // A write to the item may have ended the conflict. The order of its operation is then not
+            // determined.
             model.decided.formUnion(gone.keys)
         }
         for operation in now where proxy.conflicts[operation.id] == nil {
             proxy.rewritten.remove(operation.itemID)
         }
         proxy.conflicts = Dictionary(uniqueKeysWithValues: now.map { ($0.id, $0.itemID) })
-        model.spoiled.formUnion(now.map(\.itemID))
+        model.undetermined.formUnion(now.map(\.itemID))
     }
 }

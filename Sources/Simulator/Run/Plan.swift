@@ -2,26 +2,27 @@ import Backend
 import HTTPMessage
 import TablesProtocol
 
-/// What a simulation run is made of.
+/// The parameters of a simulation run.
 package struct Plan: Sendable {
     var seed: UInt64
     var flavour: BackendFlavour
-    /// Operations that a proxy sends at once.
+    /// The number of requests that a proxy sends at once.
     var parallelism: Int
     var proxies: Int
-    /// The engines sync by themselves, not when a step says so.
+    /// Whether the engines sync by themselves, rather than when a step says so.
     var isAutomatic: Bool
-    /// Items name others by a declared column.
+    /// Whether items refer to others by a declared column.
     var hasParents: Bool
-    /// The backend is put back to an earlier copy now and then.
+    /// Whether the backend is sometimes restored from an earlier copy.
     var isRestored: Bool
-    /// What is ready runs in an order drawn from the seed, not in that in which it became ready.
+    /// Whether ready jobs run in an order drawn from the seed, rather than in the order in which they
+    /// became ready.
     var isShuffled: Bool
 
-    /// The flavours that are played. The express flavour is the Node server with other tables.
+    /// The flavours that are simulated. The express flavour is the Node server with other tables.
     static let flavours = BackendFlavour.allCases.filter { $0 != .express }
 
-    /// Whose words the backend understands.
+    /// The generation of the backend.
     var generation: Generation {
         switch flavour {
         case .mobileServices: .mobileServices
@@ -30,8 +31,8 @@ package struct Plan: Sendable {
         }
     }
 
-    /// The run that belongs to a seed: every flavour, one to three proxies, some in parallel, some
-    /// by themselves, with parents, with a backend that is restored, or in an order of chance.
+    /// The plan of a seed. Over many seeds: every flavour, one to three proxies, parallel requests,
+    /// automatic sync, parents, a restored backend, and shuffled jobs.
     package init(_ seed: UInt64) {
         self.seed = seed
         let all = Self.flavours
@@ -45,19 +46,19 @@ package struct Plan: Sendable {
     }
 }
 
-/// A bug that a test puts into the simulated world, to see whether the checks find it. The program plants
+/// A bug in the simulated environment, with which a test shows that the checks find it. The program has
 /// none.
 protocol PlantedBug: Sendable {
-    /// An answer in the place of the backend's; nil when the request goes its way.
+    /// An answer instead of the backend's; nil to pass the request on.
     func answer(
         _ request: Request, base: any HTTPTransport, random: SeededRandom
     ) async throws(TransportError) -> Response?
-    /// Between two steps of the run.
+    /// Called between two steps of the run.
     func act(in proxy: SimulatedProxy, random: SeededRandom) async throws
-    /// In the place of maintenance; true when it was done in another way.
+    /// Called instead of the store's maintenance; true if the bug replaced it.
     func runsMaintenance(of proxy: SimulatedProxy) async throws -> Bool
-    /// Before a store is opened again on what was on disk.
+    /// Called before a store is opened again after a crash.
     func damage(storeAt path: String) throws
-    /// Whether an engine's own loop is set going.
+    /// Whether the engines' own loops are started.
     var startsLoops: Bool { get }
 }

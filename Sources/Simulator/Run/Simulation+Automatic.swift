@@ -3,13 +3,13 @@ import TablesProtocol
 
 /// Runs in which the engines sync by themselves.
 extension Simulation {
-    /// Lets time pass as it does for a process: from one moment that a task waits for to the next,
-    /// and whatever is ready then runs before time goes on.
+    /// Advances the time as a process sees it: to the next moment for which a task waits, and then runs
+    /// every ready task.
     ///
-    /// 1. Before each stretch: is something due, and is nothing in the way?
-    /// 2. If so and no request is made in the stretch, the proxy has waited that long; a request
-    ///    begins the count anew.
-    /// 3. Waiting for longer than 30 s is a fault.
+    /// 1. Before each interval: check whether something is due and could be sent.
+    /// 2. If so, and no request is made in the interval, its length counts as waiting. A request resets the
+    ///    count.
+    /// 3. Waiting for more than 30 s is a fault.
     func pass(_ time: Duration) async throws {
         let end = clock.uptime() + time
         await executor.quiet()
@@ -35,15 +35,15 @@ extension Simulation {
         }
     }
 
-    /// Whether a proxy has something due that nothing but its own schedule keeps from being tried.
+    /// Whether a proxy has a due operation that only its own schedule delays.
     private func isWaiting(_ proxy: SimulatedProxy) async throws -> Bool {
         guard proxy.transport.isClear, !proxy.isDiskFull,
             await proxy.engine.backendStatus.state != .signedOut
         else { return false }
         let now = clock.now()
         var seen: Set<String> = []
-        return try await proxy.look().open.contains { operation in
-            // Of one item's operations only the first can be due.
+        return try await proxy.contents().open.contains { operation in
+            // Of an item's operations only the first can be due.
             guard seen.insert(operation.itemID).inserted else { return false }
             switch operation.state {
             case .queued: return true
@@ -53,7 +53,7 @@ extension Simulation {
         }
     }
 
-    /// Says by which column items name those that they need.
+    /// Declares the column by which items refer to their parents.
     func declareParents(_ proxy: SimulatedProxy) async throws {
         let link = ParentLink(table: table, column: "p")
         _ = try await proxy.store.updateTable(table) { $0.parents = [link] }

@@ -4,23 +4,24 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-/// The backend is put back to an earlier copy of itself.
+/// The backend is restored from an earlier copy.
 extension Simulation {
-    /// Keeps a copy of the backend, or puts it back to the one that was kept.
+    /// Copies the backend, or restores it from the copy.
     ///
-    /// What it had applied since is gone by no fault of the proxies, and what is promised of it is
-    /// what the copy says. What is still open was never said to be there: it stays promised.
+    /// What the backend had applied since the copy is lost, which is not the proxies' fault: the expected
+    /// values become those of the copy. Open operations were never acknowledged by the backend, so their
+    /// values stay expected.
     func keepOrRestore() async throws {
         await executor.quiet()
         guard let copy else { return try keepCopy() }
         try restore(copy)
         self.copy = nil
-        wentBack = true
+        wasBackendRestored = true
         trace.note("others: the backend is put back")
         trace.fault("backend restored")
         var open: [String: [OperationSummary]] = [:]
         for proxy in proxies {
-            // Connections to the old server end with it.
+            // Connections to the old server end.
             proxy.transport.dropLate()
             proxy.answers = [:]
             for operation in try await proxy.operations(OperationState.open) {
@@ -30,23 +31,23 @@ extension Simulation {
         let rows = try remote()
         for id in model.ids {
             let row = rows.first { $0.id.text == id }
-            promise(id, as: row, open: open[id] ?? [])
+            expect(id, from: row, open: open[id] ?? [])
         }
     }
 
-    private func promise(_ id: String, as row: Item?, open: [OperationSummary]) {
+    private func expect(_ id: String, from row: Item?, open: [OperationSummary]) {
         if !open.contains(where: { $0.kind == .delete }) { model.deletedBy[id] = nil }
-        // What the others wrote is what the copy says, or what an insert brings that is still open.
-        model.promised[id]?["e"] = row?.columns["e"]?.string
+        // The other writers' column has the copy's value, or that of an insert that is still open.
+        model.expectedValues[id]?["e"] = row?.columns["e"]?.string
         guard let row, !row.deleted else {
-            // It may come back after an item that names it.
-            model.released.insert(id)
-            if !open.contains(where: { $0.kind == .insert }) { model.spoiled.insert(id) }
+            // The item may come back after an item that refers to it.
+            model.unordered.insert(id)
+            if !open.contains(where: { $0.kind == .insert }) { model.undetermined.insert(id) }
             return
         }
-        for column in (model.promised[id] ?? [:]).keys {
+        for column in (model.expectedValues[id] ?? [:]).keys {
             let isOpen = open.contains { $0.kind == .insert || $0.changedColumns.contains(column) }
-            if !isOpen { model.promised[id]?[column] = row.columns[column]?.string }
+            if !isOpen { model.expectedValues[id]?[column] = row.columns[column]?.string }
         }
     }
 
@@ -65,8 +66,8 @@ extension Simulation {
         let body = #"{"id":"\#(id)","m0":"0","m1":"0","m2":"0","e":"\#(id)","s":"0"}"#
         guard elsewhere("POST", nil, body) == 201 else { return }
         model.ids.append(id)
-        for column in ["m0", "m1", "m2"] { model.wrote(-1, id, column, "0") }
-        model.wrote(-1, id, "e", id)
+        for column in ["m0", "m1", "m2"] { model.recordWrite(by: -1, id, column, "0") }
+        model.recordWrite(by: -1, id, "e", id)
     }
 
     func updateElsewhere() throws {
@@ -81,16 +82,16 @@ extension Simulation {
         if random.happens(0.3) { columns["s"] = .string(value) }
         if isWhole { columns["id"] = .string(id) }
         let status = elsewhere(isWhole ? "PUT" : "PATCH", id, columns.text)
-        if status == 200 { model.wrote(-1, id, "e", value) }
+        if status == 200 { model.recordWrite(by: -1, id, "e", value) }
     }
 
     func deleteElsewhere() {
         guard let id = pickID(), elsewhere("DELETE", id, nil) < 300 else { return }
-        model.spoiled.insert(id)
-        model.wrote(-1, id)
+        model.undetermined.insert(id)
+        model.recordWrite(by: -1, id)
     }
 
-    /// In one step: nothing else happens between the write and what the model records of it.
+    /// Synchronous: nothing else happens between the write and its record in the model.
     private func elsewhere(_ method: String, _ id: String?, _ body: String?) -> Int {
         let path = "/tables/todoitem" + (id.map { "/\($0)" } ?? "")
         trace.note("others: \(method) \(id ?? "")")
@@ -107,11 +108,11 @@ extension Simulation {
     }
 }
 
-/// What the run reads at the backend, past the proxies. Time does not move meanwhile.
+/// Reads of the backend that bypass the proxies. The time does not advance.
 extension Simulation {
-    /// What took effect at the backend, in order.
+    /// The effects at the backend, in order.
     func effects() throws -> [Effect] { try backend.effects() }
 
-    /// The rows at the backend, tombstones too.
+    /// The rows at the backend, including tombstones.
     func remote() throws -> [Item] { try backend.items(in: table) }
 }

@@ -19,28 +19,28 @@ extension Simulation {
         case 53..<73: await run(proxy)
         case 73..<78: advance(by: .seconds(Int64(random.next(below: 900))))
         case 78..<82: proxy.transport.faultRate = random.pick([0, 0.1, 0.3, 0.6, 0.9])
-        // A process that syncs by itself may crash between a write and its answer, which no client could
-        // tell from an answer: these runs are without crashes.
+        // Not in automatic runs: a process that syncs by itself may crash between a write and its answer,
+        // and the client could not tell whether the write was acknowledged.
         case 82..<86 where plan.isAutomatic: try await pass(.seconds(20))
         case 82..<86: proxy.transport.planCrash(in: Int(random.next(below: 12)))
         case 86..<88: proxy.transport.partition(random.happens(0.5))
         case 88..<93: try await decide(proxy)
         case 93..<95: try pull(proxy)
         case 95: try await undo(proxy)
-        case 96: try await strain(proxy)
+        case 96: try await disturb(proxy)
         case 97: try await age(proxy)
         default:
-            // Time that jumps is no waiting.
+            // A jump of the clock is not waiting.
             for proxy in proxies { proxy.waited = .zero }
             clock.jump(by: .seconds(random.pick([-86_400, 3600, 86_400])))
             trace.fault("clock jump")
         }
     }
 
-    /// What happens while a request of a proxy is under way.
+    /// Acts while a request of a proxy is in flight.
     func interfere(_ number: Int) async {
         let proxy = proxies[number]
-        // In parallel another request may end the process under the write's hands.
+        // With parallel requests, another request may crash the process during the write.
         guard !proxy.transport.isDead, plan.parallelism == 1 || !proxy.transport.plansCrash else {
             return
         }
@@ -58,7 +58,7 @@ extension Simulation {
         }
     }
 
-    /// Moves the time at once, for all.
+    /// Advances the time for all proxies.
     func advance(by time: Duration) {
         for proxy in proxies { proxy.waited = .zero }
         clock.advance(by: time)
@@ -79,9 +79,11 @@ extension Simulation {
         trace.note("p\(proxy.number) insert \(id)")
         model.ids.append(id)
         if let parent { model.parents[id] = parent }
-        for column in ["m0", "m1", "m2", "e"] { model.wrote(proxy.number, id, column, "0") }
-        model.wrote(proxy.number, id, proxy.column, value)
-        promise(item, proxy)
+        for column in ["m0", "m1", "m2", "e"] {
+            model.recordWrite(by: proxy.number, id, column, "0")
+        }
+        model.recordWrite(by: proxy.number, id, proxy.column, value)
+        recordAnswer(item, proxy)
     }
 
     private func updateHere(_ proxy: SimulatedProxy) async throws {
@@ -104,14 +106,14 @@ extension Simulation {
             fault(.ownWrites, "\(id) does not show what was written", id)
         }
         guard isLatest(item, proxy) else { return }
-        model.wrote(proxy.number, id, proxy.column, value)
-        // A write after a delete that was not sent brings the item back.
+        model.recordWrite(by: proxy.number, id, proxy.column, value)
+        // A write after a delete that was not sent restores the item.
         model.deletedBy[id] = nil
-        promise(item, proxy)
+        recordAnswer(item, proxy)
     }
 
-    /// Whether the item may have become another one since it was seen: only by others who were at
-    /// work meanwhile, and with other columns.
+    /// Whether the item may have changed since it was read: only with concurrent writers, and only if its
+    /// columns differ.
     private func mayChange(_ seen: Item, into item: Item) -> Bool {
         guard plan.parallelism > 1 || plan.isAutomatic else { return false }
         return item.deleted || !item.columns.changedNames(from: seen.columns).isEmpty
@@ -122,28 +124,27 @@ extension Simulation {
         let outcome = await submit(.delete(try ItemID(id)), proxy)
         guard case .deleted(let item) = outcome else { return }
         trace.note("p\(proxy.number) delete \(id)")
-        model.spoiled.insert(id)
-        model.wrote(proxy.number, id)
+        model.undetermined.insert(id)
+        model.recordWrite(by: proxy.number, id)
         proxy.rewritten.insert(id)
         guard isLatest(item, proxy) else { return }
-        // With the undo of a delete that was sent it comes to nothing, and a backend that was put back
-        // may have the row again.
-        let isForced = !wentBack || !model.released.contains(id)
-        model.deletedBy[id] = isForced ? proxy.number : nil
+        // An undo of the sent delete cancels it, and a restored backend may have the row again.
+        let isDetermined = !wasBackendRestored || !model.unordered.contains(id)
+        model.deletedBy[id] = isDetermined ? proxy.number : nil
         proxy.shown[id] = .some(nil)
         proxy.answers[id] = nil
     }
 
-    /// Whether no later write of the item is recorded: a client that waits for two answers may get the
+    /// Whether no later write of the item is recorded. A client that waits for two answers may get the
     /// later one first.
     private func isLatest(_ item: Item, _ proxy: SimulatedProxy) -> Bool {
         let id = item.id.text
-        guard proxy.booked[id].map({ $0 <= item.updatedAt }) ?? true else { return false }
-        proxy.booked[id] = item.updatedAt
+        guard proxy.lastRecorded[id].map({ $0 <= item.updatedAt }) ?? true else { return false }
+        proxy.lastRecorded[id] = item.updatedAt
         return true
     }
 
-    private func promise(_ item: Item, _ proxy: SimulatedProxy) {
+    private func recordAnswer(_ item: Item, _ proxy: SimulatedProxy) {
         proxy.shown[item.id.text] = item.columns
         proxy.answers[item.id.text] = proxy.isRunning || plan.isAutomatic ? nil : item
         proxy.rewritten.insert(item.id.text)
@@ -184,7 +185,8 @@ extension Simulation {
         proxy.answers = [:]
     }
 
-    /// A person decides on something that is stuck; false when nothing is.
+    /// A person decides about a conflict or a refused operation.
+    /// - Returns: false if there is none.
     @discardableResult
     func decide(_ proxy: SimulatedProxy) async throws -> Bool {
         guard let stuck = try await proxy.operations([.conflict, .quarantined]).first else {
@@ -198,21 +200,21 @@ extension Simulation {
         }
         let choice = random.pick([Resolution.mine, .server, .merged])
         trace.note("p\(proxy.number) resolve \(stuck.itemID) \(choice)")
-        model.spoiled.insert(stuck.itemID)
+        model.undetermined.insert(stuck.itemID)
         model.decided.insert(stuck.id)
         proxy.shown[stuck.itemID] = nil
         _ = try await proxy.store.resolve(stuck.id, revision: stuck.revision, choice)
         return true
     }
 
-    /// The clients with stores of their own sync, and hold what the proxy holds.
+    /// A client with its own store syncs.
     func pull(_ proxy: SimulatedProxy) throws {
         let client = random.pick(proxy.clients)
         trace.note("p\(proxy.number) client \(client.kind) syncs")
         try client.sync(proxy.store, table)
     }
 
-    /// More than a month passes, and maintenance runs: I9, no open operation goes by age.
+    /// More than a month passes, and maintenance runs. I9: no open operation is removed because of its age.
     private func age(_ proxy: SimulatedProxy) async throws {
         for client in proxy.clients { try sync(client, proxy) }
         let before = Set(try await proxy.operations(OperationState.open).map(\.id))
@@ -223,7 +225,7 @@ extension Simulation {
         }
         if proxy.transport.isDead { return }
         var kept = OperationState.open
-        // An engine that goes on meanwhile may bring them where they belong.
+        // An automatic engine may settle operations meanwhile.
         if plan.isAutomatic { kept.formUnion([.done, .collapsed]) }
         let after = Set(try await proxy.operations(kept).map(\.id))
         if !before.isSubset(of: after) { fault(.age, "an open operation went by age") }
@@ -234,9 +236,9 @@ extension Simulation {
     }
 }
 
-/// What happens seldom: a person goes back, a table is forgotten, the disk is full.
+/// Rare steps: an undo, a forced purge, a full disk.
 extension Simulation {
-    /// A person undoes something of the latest history. What becomes of the item is no longer forced.
+    /// A person undoes an entry of the latest history. The item's end state is then not determined.
     func undo(_ proxy: SimulatedProxy) async throws {
         let entries = try await proxy.store.history(after: nil, limit: 20).items
             .filter(\.undoable)
@@ -244,14 +246,14 @@ extension Simulation {
         let entry = random.pick(entries)
         trace.note("p\(proxy.number) undo \(entry.kind) \(entry.itemID ?? "")")
         trace.fault("undo")
-        for id in entry.itemID.map({ [$0] }) ?? model.ids { release(id, proxy) }
+        for id in entry.itemID.map({ [$0] }) ?? model.ids { stopExpecting(id, proxy) }
         _ = try await proxy.store.undo(entry.id)
     }
 
-    /// The table is forgotten by force, or the disk is full for a while.
-    func strain(_ proxy: SimulatedProxy) async throws {
-        // Rows that made room for others come back from the backend, but not from one that forgot
-        // them as well.
+    /// Purges the table by force, or fills or frees the disk.
+    func disturb(_ proxy: SimulatedProxy) async throws {
+        // On a full disk, rows are removed and pulled again later. A backend that is restored may have lost
+        // them.
         if !plan.isRestored, proxy.isDiskFull || random.happens(0.6) {
             try await proxy.fillDisk(!proxy.isDiskFull)
             if proxy.isDiskFull { trace.fault("disk full") }
@@ -263,17 +265,17 @@ extension Simulation {
         trace.fault("purge")
         for operation in open {
             model.decided.insert(operation.id)
-            release(operation.itemID, proxy)
+            stopExpecting(operation.itemID, proxy)
         }
         (proxy.shown, proxy.answers) = ([:], [:])
-        // A purge leaves no tombstones: clients with stores of their own purge as well.
+        // A purge leaves no tombstones, so clients with their own stores purge too.
         for client in proxy.clients { client.forget() }
     }
 
-    /// Nothing about an item is forced any more.
-    private func release(_ id: String, _ proxy: SimulatedProxy) {
-        model.spoiled.insert(id)
-        model.released.insert(id)
+    /// Marks the end state of an item as not determined.
+    private func stopExpecting(_ id: String, _ proxy: SimulatedProxy) {
+        model.undetermined.insert(id)
+        model.unordered.insert(id)
         model.deletedBy[id] = nil
         proxy.shown[id] = nil
         proxy.answers[id] = nil

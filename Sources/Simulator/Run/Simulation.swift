@@ -4,11 +4,11 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// One run of clients, proxies and a backend, drawn from a seed, on time that only the run moves.
+/// One run of clients, proxies and a backend, drawn from a seed, on virtual time.
 ///
-/// The clients of proxy N write column `mN`, others write column `e` at the backend, all write `s`:
-/// so a lost or repeated write of any side shows in a column that only that side touches. Column `p`
-/// names another item, which a child needs.
+/// The clients of proxy N write column `mN`, other writers write column `e` at the backend, and all write
+/// `s`. So a lost or repeated write shows in a column that only one side writes. Column `p` refers to the
+/// item's parent.
 package actor Simulation {
     let plan: Plan
     package nonisolated let trace = Trace()
@@ -19,24 +19,24 @@ package actor Simulation {
     /// Where the backend has its rows.
     let rows: SQLiteRowStorage
     let table = Simulation.table
-    let home: String
+    let rootFolder: String
     let proxies: [SimulatedProxy]
     let plantedBug: (any PlantedBug)?
     var model = Model()
     var faults: [String] = []
-    /// Steps that were taken.
+    /// The number of steps taken.
     private(set) var steps = 0
-    /// What the backend may be put back to.
+    /// The copy that the backend may be restored from.
     var copy: SQLiteRowStorage.Copy?
-    /// The backend went back, and the stores have not compared every row since.
-    var wentBack = false
+    /// Whether the backend was restored from a copy.
+    var wasBackendRestored = false
     private var counter = 0
 
-    /// What came of a run.
+    /// The result of a run.
     package struct Outcome: Sendable {
-        /// What was found wrong: the number of the invariant, a sentence, and the trace.
+        /// The violations: the number of the invariant, a sentence, and the trace.
         package var faults: [String]
-        /// Steps that were taken.
+        /// The number of steps taken.
         package var steps: Int
     }
 
@@ -59,8 +59,8 @@ package actor Simulation {
         random = SeededRandom(plan.seed)
         executor = SimulationExecutor(order: plan.isShuffled ? SeededRandom(plan.seed &+ 5) : nil)
         let process = ProcessInfo.processInfo.processIdentifier
-        let home = Self.root() + "understudy-simulation-\(process)-" + UUID().uuidString
-        self.home = home
+        let rootFolder = Self.root() + "understudy-simulation-\(process)-" + UUID().uuidString
+        self.rootFolder = rootFolder
         let clock = clock
         var options = BackendOptions(flavour: plan.flavour)
         options.tables = [table: TableOptions()]
@@ -76,29 +76,30 @@ package actor Simulation {
         do {
             proxies = try (0..<plan.proxies).map { number in
                 try SimulatedProxy(
-                    number, plan: plan, home: home, table: table, clock: clock, executor: executor,
+                    number, plan: plan, rootFolder: rootFolder, table: table, clock: clock,
+                    executor: executor,
                     direct: direct, trace: trace, plantedBug: plantedBug)
             }
         } catch {
-            Self.remove(home)
+            Self.remove(rootFolder)
             throw error
         }
     }
 
-    private static func remove(_ home: String) {
-        // What a failed removal leaves behind is only a folder among the temporary ones.
-        try? FileManager.default.removeItem(atPath: home)
+    private static func remove(_ rootFolder: String) {
+        // A failed removal leaves a folder among the temporary ones.
+        try? FileManager.default.removeItem(atPath: rootFolder)
     }
 
-    /// Where the stores are: in memory where that can be.
+    /// The folder of the stores: in memory if possible.
     private static func root() -> String {
         let memory = "/dev/shm"
         return FileManager.default.isWritableFile(atPath: memory)
             ? memory + "/" : NSTemporaryDirectory()
     }
 
-    /// Takes `steps` steps, then ends every fault and lets all settle. Nothing of the run is left, whatever
-    /// came of it: its stores may be in memory.
+    /// Takes `steps` steps, then ends every fault and checks the end state. Removes the run's files in
+    /// every case, because they may be in memory.
     package nonisolated func run(steps: Int) async throws -> Outcome {
         try await withTaskExecutorPreference(executor) {
             do {
@@ -114,7 +115,9 @@ package actor Simulation {
     private func play(steps: Int) async throws {
         for number in proxies.indices {
             proxies[number].transport.faultRate = random.pick([0, 0.1, 0.4])
-            proxies[number].transport.during { [weak self] in await self?.interfere(number) }
+            proxies[number].transport.setConcurrentAction { [weak self] in
+                await self?.interfere(number)
+            }
             if plan.hasParents { try await declareParents(proxies[number]) }
             proxies[number].start()
         }
@@ -127,7 +130,7 @@ package actor Simulation {
                 trace.note("p\(proxy.number) could not write")
             }
             if faults.isEmpty { try await plantedBug?.act(in: proxy, random: random) }
-            // Where engines sync by themselves, one may crash while another proxy's clients act.
+            // In automatic runs, a process may crash while another proxy's clients act.
             for proxy in proxies where proxy.transport.isDead { try await restart(proxy) }
             if faults.isEmpty { try await check(proxy) }
         }
@@ -137,7 +140,7 @@ package actor Simulation {
     @discardableResult
     private func end() async -> Outcome {
         for proxy in proxies { await proxy.close() }
-        Self.remove(home)
+        Self.remove(rootFolder)
         return Outcome(faults: faults, steps: steps)
     }
 
@@ -153,7 +156,7 @@ package actor Simulation {
         proxy.start()
     }
 
-    /// Records what is wrong, with the part of the trace that is about the item.
+    /// Records a violation, with the part of the trace that mentions the item.
     func fault(_ invariant: Invariant, _ text: String, _ id: String? = nil) {
         let part = trace.lines.filter { line in
             id.map { line.contains($0) || !line.contains("/") } ?? true
@@ -168,7 +171,7 @@ package actor Simulation {
     }
 }
 
-/// What happened in a run, line by line, and how often each kind of fault did.
+/// The events of a run, one line each, and the count of each kind of injected fault.
 package final class Trace: Sendable {
     private let state = Mutex((lines: [String](), faults: [String: Int]()))
 

@@ -3,15 +3,14 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// Runs every task of one simulation run, so that the same seed gives the same trace, however many tasks
-/// are under way at once.
+/// Runs every task of one simulation run on one thread, so that the same seed gives the same trace.
 ///
-/// 1. Jobs run one after the other, in the order in which they became ready or in one drawn from the
-///    seed: nothing may lean on either.
-/// 2. While a job runs, what it began on a store waits (see ``StoreTurn``). After it the stores come to
-///    rest: what a commit or a read makes ready is ready before the next job is taken, and no thread of
-///    a database races the thread of the run.
-/// 3. When no job is ready, the tasks that wait for quiet go on, one at a time.
+/// 1. Jobs run one after the other, in the order in which they became ready or in an order drawn from the
+///    seed. The product must not depend on either.
+/// 2. While a job runs, the work that it started on a store waits (see ``StoreGate``). After the job the
+///    stores finish their work, so that every continuation is ready before the next job is taken, and no
+///    database thread races the thread of the run.
+/// 3. When no job is ready, the tasks in ``quiet()`` continue, one at a time.
 package final class SimulationExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
@@ -20,58 +19,58 @@ package final class SimulationExecutor: TaskExecutor {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
     private let state = Mutex(State())
-    private let turn = StoreTurn()
+    private let gate = StoreGate()
     private let queue = DispatchQueue(label: "understudy.simulation")
     private let order: SeededRandom?
 
-    /// An executor with nothing to do.
-    /// - Parameter order: draws which of the jobs that are ready runs next; nil takes the first.
+    /// An executor without jobs.
+    /// - Parameter order: draws which ready job runs next; nil takes the first.
     package init(order: SeededRandom? = nil) { self.order = order }
 
-    /// Takes a job that is ready.
+    /// Adds a ready job.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        goOn { $0.jobs.append(job) }
+        enqueue { $0.jobs.append(job) }
     }
 
-    /// The store that a proxy works on from now on.
+    /// Sets the present store of a proxy.
     func watch(_ store: Store, of proxy: Int) { state.withLock { $0.stores[proxy] = store } }
 
-    /// Returns when every other task of the run waits, for time or for ever.
+    /// Returns when every other task of the run waits.
     func quiet() async {
         await withCheckedContinuation { continuation in
-            // The runtime may have let the caller go on elsewhere: a caller that waits for an executor
-            // which rests already would wait for ever.
-            goOn { $0.waiting.append(continuation) }
+            // The runtime may have resumed the caller on another executor. If this executor is idle, it has
+            // to be started, or the caller would wait for ever.
+            enqueue { $0.waiting.append(continuation) }
         }
     }
 
-    /// Returns when no store is at work on anything. An actor may take several steps in one job: before
-    /// one of them moves the time, what the others began is over.
+    /// Returns when no store has work in progress. An actor may take several steps in one job, so the work
+    /// of the earlier ones must finish before a later one advances the time.
     func settle() {
         let stores = state.withLock { state in
             state.stores.sorted { $0.key < $1.key }.map(\.value)
         }
         guard stores.contains(where: \.isAtWork) else { return }
-        turn.give()
+        gate.open()
         for store in stores { store.settle() }
-        turn.take()
+        gate.close()
     }
 
-    /// The time as a store of the run sees it: when it is the store's turn.
-    func clock(of clock: ManualClock) -> any StoreClock { TurnClock(clock: clock, turn: turn) }
+    /// The clock of a store: it waits until the gate is open.
+    func clock(of clock: ManualClock) -> any StoreClock { GatedClock(clock: clock, gate: gate) }
 
-    /// Takes over what there is to do, and begins with it if nothing was.
-    private func goOn(_ take: (inout State) -> Void) {
+    /// Adds work, and starts the executor if it was idle.
+    private func enqueue(_ add: (inout State) -> Void) {
         let begins = state.withLock { state in
-            take(&state)
+            add(&state)
             defer { state.isRunning = true }
             return !state.isRunning
         }
         if begins { queue.async { self.run() } }
     }
 
-    /// Which of so many jobs is next.
+    /// The index of the next of `count` jobs.
     private func place(_ count: Int) -> Int {
         guard let order, count > 1 else { return 0 }
         return Int(order.next(below: UInt64(count)))
@@ -87,60 +86,60 @@ package final class SimulationExecutor: TaskExecutor {
                 return (job, waiting)
             }
             if let job {
-                turn.take()
-                // The executor outlives the job: this function, which belongs to it, runs it. A job
-                // is taken out of the line once, and so runs once.
+                gate.close()
+                // The executor outlives the job, because this method of it runs the job. The job was
+                // removed from the array under the lock, so it runs once.
                 unsafe job.runSynchronously(on: asUnownedTaskExecutor())
                 settle()
             } else if let waiting {
                 waiting.resume()
             } else {
-                return turn.give()
+                return gate.open()
             }
         }
     }
 }
 
-/// Whether a job has its turn, or the stores have theirs.
-private final class StoreTurn: Sendable {
+/// Keeps the threads of the stores waiting while a job runs.
+private final class StoreGate: Sendable {
     private struct State {
-        var isStores = true
-        /// The thread that the job runs on: it may look into a store itself.
+        var isOpen = true
+        /// The thread of the job, which may read a store itself.
         var thread: Thread?
     }
     private let condition = NSCondition()
     private let state = Mutex(State())
 
-    /// A job of this thread runs from now on.
-    func take() {
+    /// Closes the gate for all threads but this one, because a job starts on it.
+    func close() {
         condition.lock()
-        state.withLock { $0 = State(isStores: false, thread: Thread.current) }
+        state.withLock { $0 = State(isOpen: false, thread: Thread.current) }
         condition.unlock()
     }
 
-    /// The stores go on.
-    func give() {
+    /// Opens the gate: the threads of the stores continue.
+    func open() {
         condition.lock()
-        state.withLock { $0.isStores = true }
+        state.withLock { $0.isOpen = true }
         condition.broadcast()
         condition.unlock()
     }
 
-    /// Returns when a thread of a store may go on.
+    /// Returns when the calling thread may continue.
     func wait() {
         condition.lock()
-        while state.withLock({ !$0.isStores && $0.thread !== Thread.current }) { condition.wait() }
+        while state.withLock({ !$0.isOpen && $0.thread !== Thread.current }) { condition.wait() }
         condition.unlock()
     }
 }
 
-/// A store asks for the time at the beginning of each transaction: that is where it waits.
-private struct TurnClock: StoreClock {
+/// A store reads the time at the beginning of each transaction, and waits for the gate there.
+private struct GatedClock: StoreClock {
     let clock: ManualClock
-    let turn: StoreTurn
+    let gate: StoreGate
 
     func now() -> Instant {
-        turn.wait()
+        gate.wait()
         return clock.now()
     }
 

@@ -2,34 +2,34 @@ import Synchronization
 
 /// Many simulation runs, one for each seed, several at once.
 package final class SimulationRuns: Sendable {
-    /// What came of them.
+    /// The result of the runs.
     package struct Report: Sendable {
-        /// Runs that are over.
+        /// The number of finished runs.
         package var runs = 0
-        /// Steps that were taken.
+        /// The number of steps.
         package var steps = 0
-        /// How often each kind of fault happened.
+        /// The count of each kind of injected fault.
         package var faults: [String: Int] = [:]
-        /// The runs in which a promise was broken, by seed.
+        /// The runs that violated an invariant, ordered by seed.
         package var failures: [Failure] = []
     }
 
-    /// A run in which a promise was broken.
+    /// A run that violated an invariant.
     package struct Failure: Sendable {
-        /// The seed that gives the same run again.
+        /// The seed that repeats the run.
         package var seed: UInt64
-        /// What was found: the number of the invariant, a sentence, and the part of the trace.
+        /// The violations: the number of the invariant, a sentence, and the part of the trace.
         package var faults: [String]
     }
 
-    /// Steps of a run before every fault ends.
+    /// The steps of a run before every fault ends.
     package static let steps = 45
 
     private let seeds: Range<UInt64>
     private let atOnce: Int
     private let stopped = Mutex(false)
 
-    /// The runs of these seeds, so many at once.
+    /// Makes the runs of these seeds, of which `atOnce` run concurrently.
     package init(_ seeds: Range<UInt64>, atOnce: Int) {
         (self.seeds, self.atOnce) = (seeds, max(atOnce, 1))
     }
@@ -37,12 +37,12 @@ package final class SimulationRuns: Sendable {
     /// Whether ``stop()`` was called.
     package var isStopped: Bool { stopped.withLock { $0 } }
 
-    /// Lets no further run begin. Those under way go on to their ends, which leave nothing behind.
+    /// Starts no further run. Runs in progress finish and remove their files.
     package func stop() { stopped.withLock { $0 = true } }
 
-    /// Carries all of them out, unless it is stopped.
-    /// - Parameter progress: told how many runs are over, after each.
-    /// - Throws: what kept a run from beginning, such as a disk without room for its stores.
+    /// Performs all runs, unless they are stopped.
+    /// - Parameter progress: called after each run with the number of finished runs.
+    /// - Throws: why a run could not begin, such as a disk without free space.
     package func run(progress: (Int) -> Void = { _ in }) async throws -> Report {
         var report = Report()
         try await withThrowingTaskGroup(of: (UInt64, Simulation.Outcome, Trace).self) { group in

@@ -1,10 +1,10 @@
 import SyncCore
 import TablesProtocol
 
-// What a person decides, edits, gives up and takes back.
+// The actions of the person: decide, edit, retry, discard, undo.
 extension SharedRows {
-    /// Decides, acts on an operation or takes something back.
-    func takePart(_ proxy: SharedRowsProxy) async throws {
+    /// Takes one action of the person.
+    func actAsPerson(_ proxy: SharedRowsProxy) async throws {
         switch random.next(below: 4) {
         case 0..<2: try await decide(proxy)
         case 2: try await act(proxy)
@@ -16,14 +16,14 @@ extension SharedRows {
         let open = try await proxy.store.conflicts(after: nil, limit: 50).items
         guard var detail = open.isEmpty ? nil : random.pick(open) else { return }
         if random.happens(plan.decidesLater) {
-            // Looks at it, and decides later.
-            return seenBefore.append((proxy.number, detail))
+            // Reads the conflict, and decides about this version of it later.
+            return earlierConflicts.append((proxy.number, detail))
         }
-        let old = seenBefore.last { $0.proxy == proxy.number && $0.detail.id == detail.id }
+        let old = earlierConflicts.last { $0.proxy == proxy.number && $0.detail.id == detail.id }
         if random.happens(0.4), let old { detail = old.detail }
         let (id, side) = (detail.itemID, proxy.number)
-        if detail.server == nil, history.wasThere("false", ValueHistory.deleted, of: id),
-            !history.wasThere("true", ValueHistory.deleted, of: id)
+        if detail.server == nil, history.existed("false", ValueHistory.deleted, of: id),
+            !history.existed("true", ValueHistory.deleted, of: id)
         {
             fault("\(id) counts as gone and never was", id)
         }
@@ -33,12 +33,12 @@ extension SharedRows {
         var shown = server
         shown[ValueHistory.deleted] =
             detail.serverDeleted || detail.server == nil ? "true" : "false"
-        var meant: ValueHistory.Row = [
+        var intended: ValueHistory.Row = [
             ValueHistory.deleted: detail.mineDeleted ? "true" : "false"
         ]
         for name in Self.columns
         where mine[name] != base[name] || detail.server == nil || detail.serverDeleted {
-            meant[name] = mine[name] ?? ValueHistory.null
+            intended[name] = mine[name] ?? ValueHistory.null
         }
         let choice: Resolution
         switch random.next(below: 5) {
@@ -50,20 +50,19 @@ extension SharedRows {
             let name = random.pick(Self.columns)
             let value = value()
             choice = .edited(Columns(stored: "{\"\(name)\":\(value)}"))
-            meant[name] = value
-            meant[ValueHistory.deleted] = "false"
+            intended[name] = value
+            intended[ValueHistory.deleted] = "false"
         }
-        // What is decided is shown and meant at that moment: before the outcome is known, since the engine
-        // may send it at once.
+        // Recorded before the outcome is known, because the engine may send the decision at once.
         let before = history
-        history.show(shown, of: id, to: side, columns: Self.columns)
-        history.mean(meant, of: id, by: side)
+        history.recordShown(shown, of: id, to: side, columns: Self.columns)
+        history.recordIntent(intended, of: id, by: side)
         let outcome = try await proxy.store.resolve(detail.id, revision: detail.revision, choice)
         guard case .done = outcome else { return history = before }
         note("p\(side) resolve \(id) \(choice) mine \(mine) server \(shown) base \(base)")
         givenUp.insert(id)
-        promised[id] = nil
-        try await learn(proxy)
+        expected[id] = nil
+        try await adoptNewItems(proxy)
     }
 
     func act(_ proxy: SharedRowsProxy) async throws {
@@ -77,23 +76,23 @@ extension SharedRows {
             _ = try await proxy.store.retry(one.id, revision: one.revision)
         case 1:
             let rows = try await proxy.rows()
-            var meant: ValueHistory.Row = [random.pick(Self.columns): value()]
-            let text = meant.map { "\"\($0.key)\":\($0.value)" }.joined()
+            var intended: ValueHistory.Row = [random.pick(Self.columns): value()]
+            let text = intended.map { "\"\($0.key)\":\($0.value)" }.joined()
             let outcome = try await proxy.store.edit(
                 one.id, revision: one.revision, columns: Columns(stored: "{\(text)}"))
             guard case .done = outcome else { return }
-            note("p\(proxy.number) edit \(one.itemID) \(meant)")
-            history.show(
+            note("p\(proxy.number) edit \(one.itemID) \(intended)")
+            history.recordShown(
                 ValueHistory.row(rows[one.itemID]), of: one.itemID, to: proxy.number,
                 columns: Self.columns)
-            meant[ValueHistory.deleted] = "false"
-            history.mean(meant, of: one.itemID, by: proxy.number)
+            intended[ValueHistory.deleted] = "false"
+            history.recordIntent(intended, of: one.itemID, by: proxy.number)
         default:
             note("p\(proxy.number) discard \(one.itemID) \(one.kind) \(one.state)")
             _ = try await proxy.store.discard(one.id, revision: one.revision)
         }
         givenUp.insert(one.itemID)
-        promised[one.itemID] = nil
+        expected[one.itemID] = nil
     }
 
     func undo(_ proxy: SharedRowsProxy) async throws {
@@ -103,18 +102,20 @@ extension SharedRows {
         guard let id = entry.itemID else { return }
         let now = ValueHistory.row(try await proxy.rows()[id])
         let before = history
-        history.show(now, of: id, to: proxy.number, columns: Self.columns)
-        for meant in meaning(of: entry, now) { history.mean(meant, of: id, by: proxy.number) }
+        history.recordShown(now, of: id, to: proxy.number, columns: Self.columns)
+        for intended in intents(of: entry, now) {
+            history.recordIntent(intended, of: id, by: proxy.number)
+        }
         guard case .done = try await proxy.store.undo(entry.id) else { return history = before }
         note("p\(proxy.number) undo \(entry.kind) \(id) with \(now) in sight")
         givenUp.insert(id)
-        promised[id] = nil
-        try await learn(proxy)
+        expected[id] = nil
+        try await adoptNewItems(proxy)
     }
 
-    /// What taking a change back means. Of a write: the columns that it changed, where they are still
-    /// as it left them. Of a decision: all that was there before or after it.
-    private func meaning(of entry: HistoryEntry, _ now: ValueHistory.Row) -> [ValueHistory.Row] {
+    /// The rows that an undo may intend. For a write: the columns that it changed and that still have its
+    /// values. For a decision: every column before or after it.
+    private func intents(of entry: HistoryEntry, _ now: ValueHistory.Row) -> [ValueHistory.Row] {
         let (before, after) = (whole(entry.before), whole(entry.after))
         guard entry.kind == .write else {
             return [before, after].flatMap { side in
@@ -135,16 +136,16 @@ extension SharedRows {
 
     private func whole(_ text: JSONText?) -> ValueHistory.Row {
         var whole: ValueHistory.Row = [ValueHistory.deleted: text == nil ? "true" : "false"]
-        let told = text.map { row($0) } ?? [:]
-        for name in Self.columns { whole[name] = told[name] ?? ValueHistory.null }
+        let columns = text.map { row($0) } ?? [:]
+        for name in Self.columns { whole[name] = columns[name] ?? ValueHistory.null }
         return whole
     }
 
-    /// Items that a decision has made.
-    private func learn(_ proxy: SharedRowsProxy) async throws {
+    /// Adds the items that a decision has inserted.
+    private func adoptNewItems(_ proxy: SharedRowsProxy) async throws {
         for (id, item) in try await proxy.rows() where !ids.contains(id) {
             ids.append(id)
-            history.mean(ValueHistory.row(item), of: id, by: proxy.number)
+            history.recordIntent(ValueHistory.row(item), of: id, by: proxy.number)
         }
     }
 

@@ -4,12 +4,12 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-// The writers: local clients with every verb, and others at the backend.
+// The writers: local clients with every verb, and other writers at the backend.
 extension SharedRows {
-    /// A client works on one row, which takes one write or some.
+    /// A client writes one row, once or several times.
     func writeHere(_ proxy: SharedRowsProxy) async throws {
         let fresh = ids.isEmpty || random.happens(0.15)
-        // What was written last is written again more often.
+        // The latest rows are written more often.
         let known = random.happens(0.5) ? ids.suffix(3) : ids[...]
         let id = fresh ? "\(Self.madeHere)\(value().filter(\.isNumber))" : random.pick(Array(known))
         for _ in 0..<random.pick([1, 1, 1, 2, 4]) { try await write(id, at: proxy) }
@@ -18,53 +18,53 @@ extension SharedRows {
     private func write(_ id: String, at proxy: SharedRowsProxy) async throws {
         let rows = try await proxy.rows()
         let row = ValueHistory.row(rows[id])
-        var meant: ValueHistory.Row = [:]
+        var intended: ValueHistory.Row = [:]
         let action: LocalWrite.Action
         let verb: String
         if rows[id] == nil {
             if !ids.contains(id) || random.happens(0.6) {
                 for name in Self.columns {
-                    meant[name] = random.happens(0.7) ? value() : ValueHistory.null
+                    intended[name] = random.happens(0.7) ? value() : ValueHistory.null
                 }
-                action = .insert(ItemBody(id: try ItemID(id), columns: columns(meant)))
+                action = .insert(ItemBody(id: try ItemID(id), columns: columns(intended)))
                 verb = "insert"
             } else {
                 action = .undelete(try ItemID(id))
                 verb = "undelete"
             }
-            meant[ValueHistory.deleted] = "false"
+            intended[ValueHistory.deleted] = "false"
         } else {
             switch random.next(below: 10) {
             case 0..<6:
                 for _ in 0...random.next(below: 2) {
-                    meant[random.pick(Self.columns)] =
+                    intended[random.pick(Self.columns)] =
                         random.happens(0.1) ? ValueHistory.null : value()
                 }
-                action = .update(try ItemID(id), columns(meant, withNull: true))
+                action = .update(try ItemID(id), columns(intended, withNull: true))
                 verb = "patch"
             case 6..<8:
-                // What the client holds, one column changed, one perhaps left out.
+                // The client's row with one column changed, and sometimes one left out.
                 var whole = row
                 whole[ValueHistory.deleted] = nil
                 let changed = random.pick(Self.columns)
                 whole[changed] = value()
-                meant[changed] = whole[changed]
+                intended[changed] = whole[changed]
                 if random.happens(0.3),
                     let left = whole.keys.sorted().first(where: { $0 != changed })
                 {
                     whole[left] = nil
-                    meant[left] = ValueHistory.null
+                    intended[left] = ValueHistory.null
                 }
                 action = .replace(try ItemID(id), columns(whole))
                 verb = "put"
             default:
-                meant[ValueHistory.deleted] = "true"
+                intended[ValueHistory.deleted] = "true"
                 action = .delete(try ItemID(id))
                 verb = "delete"
             }
         }
-        // A change of a row says as well that it is to be there.
-        meant[ValueHistory.deleted] = meant[ValueHistory.deleted] ?? "false"
+        // A change of a row also intends that the row exists.
+        intended[ValueHistory.deleted] = intended[ValueHistory.deleted] ?? "false"
         let condition: IfMatch =
             random.happens(0.3) || isBesideRead
             ? rows[id].map { .versions([$0.version]) } ?? .absent : .absent
@@ -72,18 +72,19 @@ extension SharedRows {
         let outcome = await proxy.store.submit(
             LocalWrite(table: table, action: action, conditions: Conditions(ifMatch: condition)))
         guard outcome.isSuccess else { return }
-        note("p\(proxy.number) \(verb) \(id) \(meant) over \(row)")
+        note("p\(proxy.number) \(verb) \(id) \(intended) over \(row)")
         if !ids.contains(id) { ids.append(id) }
-        history.show(row, of: id, to: proxy.number, columns: Self.columns)
-        history.mean(meant, of: id, by: proxy.number)
-        let said = verb == "undelete" ? ValueHistory.row(try await proxy.rows()[id]) : meant
-        promised[id, default: [:]][ValueHistory.deleted] = nil
-        for (name, value) in said where name != ValueHistory.deleted {
-            promised[id, default: [:]][name] = value
+        history.recordShown(row, of: id, to: proxy.number, columns: Self.columns)
+        history.recordIntent(intended, of: id, by: proxy.number)
+        let acknowledged =
+            verb == "undelete" ? ValueHistory.row(try await proxy.rows()[id]) : intended
+        expected[id, default: [:]][ValueHistory.deleted] = nil
+        for (name, value) in acknowledged where name != ValueHistory.deleted {
+            expected[id, default: [:]][name] = value
         }
-        if meant[ValueHistory.deleted] == "true" {
-            // A row that others made may be one that the client never saw.
-            promised[id] = id.hasPrefix(Self.madeHere) ? [ValueHistory.deleted: "true"] : nil
+        if intended[ValueHistory.deleted] == "true" {
+            // Another writer's row may be one that the client never saw.
+            expected[id] = id.hasPrefix(Self.madeHere) ? [ValueHistory.deleted: "true"] : nil
         }
     }
 
@@ -144,6 +145,6 @@ extension SharedRows {
                 }
         }
         _ = backend.respond(to: request)
-        book(from: before, by: -1, what: method)
+        recordChanges(since: before, by: -1, what: method)
     }
 }

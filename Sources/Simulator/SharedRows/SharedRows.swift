@@ -8,44 +8,44 @@ import TablesProtocol
 
 /// One run of clients, other writers and a person who all write the same few rows, drawn from a seed.
 ///
-/// 1. Clients use every verb at one or two proxies, others write at the backend, also while a request is
-///    under way. The person takes every decision there is, some on a view that is old by then.
-/// 2. The network loses answers and requests; the backend ignores filters, has no table for a while, lists
-///    a row that no store can take, or is answered for by something else.
-/// 3. After each request the whole rows at the backend are compared with those before (``ValueHistory``).
-/// 4. At the end all is well again: what was accepted is there, pending or given up, and both sides hold
-///    the same whole rows.
+/// 1. Clients use every verb at one or two proxies. Other writers write at the backend, also while a
+///    request is in flight. The person takes every kind of decision, some of them about an outdated
+///    conflict.
+/// 2. The network loses answers and requests. The backend ignores filters, temporarily has no table, lists
+///    a row that cannot be applied, or another server answers instead.
+/// 3. After each request, all rows at the backend are compared with those before it (``ValueHistory``).
+/// 4. At the end all faults stop. Every acknowledged write is at the backend, open or given up, and both
+///    sides have the same rows.
 package actor SharedRows {
     let plan: SharedRowsPlan
     let random: SeededRandom
     let clock = ManualClock()
     let backend: TablesBackend
     let table = Simulation.table
-    let home: String
+    let rootFolder: String
     var proxies: [SharedRowsProxy] = []
     var history = ValueHistory()
-    /// What happened in the run, newest last.
+    /// The events of the run, newest last.
     var trace: [String] = []
     package private(set) var faults: [String] = []
     var ids: [String] = []
-    /// Items whose end a person or a policy has decided.
+    /// Items whose end state a person or a policy has decided.
     var givenUp: Set<String> = []
-    /// The last value that clients were promised, for each item and column; that it is gone, where they
-    /// deleted it.
-    var promised: [String: [String: String]] = [:]
-    /// Conflicts as a person saw them some time ago.
-    var seenBefore: [(proxy: Int, detail: ConflictDetail)] = []
+    /// The last acknowledged values of each item and column. For a deleted item, only that it is deleted.
+    var expected: [String: [String: String]] = [:]
+    /// Conflicts as the person saw them earlier.
+    var earlierConflicts: [(proxy: Int, detail: ConflictDetail)] = []
     private var counter = 0
-    /// The backend ignored filters or hid rows at some time.
+    /// Whether the backend ever ignored filters or hid rows.
     var hasAnsweredWrongly = false
-    /// Another side acts while a request is under way; at the end none does any more.
+    /// Whether another side acts while a request is in flight. Set at the end to prevent that.
     var isInterfering = false
-    /// It acts while a page is asked for, and the one before may be applied at the same moment: between
-    /// what a client reads and what it writes the row may become another one.
+    /// Whether it acts while a page is requested. The page before may be applied at the same moment, so a
+    /// row may change between a client's read and its write.
     var isBesideRead = false
 
     static let columns = ["a", "b", "c", "o"]
-    /// How ids begin that clients of the proxies make.
+    /// The prefix of the ids that clients of the proxies make.
     static let madeHere = "i"
 
     package init(_ plan: SharedRowsPlan) throws {
@@ -53,11 +53,13 @@ package actor SharedRows {
         random = SeededRandom(plan.seed)
         let memory = "/dev/shm"
         let root = FileManager.default.isWritableFile(atPath: memory) ? memory : "/tmp"
-        home = root + "/understudy-shared-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+        rootFolder = root + "/understudy-shared-" + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: rootFolder, withIntermediateDirectories: true)
         var options = BackendOptions(flavour: plan.flavour)
         options.tables = [table: TableOptions(softDelete: plan.deletesSoftly)]
-        // A counter begins anew with a row that was deleted for good: the same version, another row.
+        // A counter would start again for a row that was deleted hard, and give another row the same
+        // version.
         options.versions = .random
         let clock = clock
         backend = try TablesBackend(
@@ -68,17 +70,17 @@ package actor SharedRows {
             }, random: SeededRandom(plan.seed &+ 1))
     }
 
-    /// Goes through the steps and to the end. Nothing of the run is left.
-    /// - Parameter bug: what the product is told to do wrong.
-    /// - Returns: what was found, in sentences with the trace of the item.
+    /// Takes the steps and checks the end state. Removes the run's files.
+    /// - Parameter bug: the bug that is planted in the product.
+    /// - Returns: the violations: sentences with the trace of the item.
     package func run(steps: Int, bug: ProductBug? = nil) async throws -> [String] {
-        defer { try? FileManager.default.removeItem(atPath: home) }
+        defer { try? FileManager.default.removeItem(atPath: rootFolder) }
         for number in 0..<plan.proxies {
             proxies.append(try await proxy(number, bug))
         }
         for _ in 0..<3 { insertElsewhere() }
-        if random.happens(0.3) { try await beginRefused() }
-        for proxy in proxies where random.happens(0.5) { changeMood(of: proxy) }
+        if random.happens(0.3) { try await refuseFirstPulls() }
+        for proxy in proxies where random.happens(0.5) { changeFaultPlan(of: proxy) }
         for _ in 0..<steps where faults.isEmpty { try await step(random.pick(proxies)) }
         if faults.isEmpty { try await end() }
         for proxy in proxies { try? proxy.store.close() }
@@ -94,7 +96,7 @@ package actor SharedRows {
             return try await self.around(request, of: number, send)
         }
         let proxy = try SharedRowsProxy(
-            number, home: home, transport: transport, clock: clock,
+            number, rootFolder: rootFolder, transport: transport, clock: clock,
             ids: SeededRandom(plan.seed &+ 20 &+ UInt64(number)), bug: bug)
         let plan = plan
         _ = try await proxy.store.updateTable(table) { settings in
@@ -112,7 +114,7 @@ package actor SharedRows {
         return Dictionary(items.map { ($0.id.text, $0) }) { $1 }
     }
 
-    /// Passes a request on and books what it changed; others may act while it is under way.
+    /// Sends a request and records what it changed. Other writers may act while it is in flight.
     private func around(
         _ request: Request, of proxy: Int,
         _ send: @Sendable () async throws(TransportError) -> Response
@@ -130,8 +132,8 @@ package actor SharedRows {
                 + "\(String(decoding: request.body, as: UTF8.self)) \(request.head.headerFields[.ifMatch] ?? "")"
         )
         let response = try await send()
-        book(
-            from: before, by: proxy,
+        recordChanges(
+            since: before, by: proxy,
             what: "\(request.head.method.rawValue) \(request.head.path ?? "")")
         await interfere(besideRead: false)
         return response
@@ -145,36 +147,36 @@ package actor SharedRows {
             switch random.next(below: 8) {
             case 0..<4: writeElsewhere()
             case 4..<6: try await writeHere(random.pick(proxies))
-            default: try await takePart(random.pick(proxies))
+            default: try await actAsPerson(random.pick(proxies))
             }
         } catch {
             fault("a step failed: \(error)")
         }
     }
 
-    /// Compares all rows with those before.
-    func book(from before: [String: Item], by side: Int, what: String) {
+    /// Compares all rows with those before and records the changes.
+    func recordChanges(since before: [String: Item], by side: Int, what: String) {
         let after = remote()
         for id in Set(before.keys).union(after.keys).sorted() {
             let (old, new) = (ValueHistory.row(before[id]), ValueHistory.row(after[id]))
             if old == new { continue }
             note("\(side < 0 ? "others" : "p\(side)") \(what): \(id) \(old) -> \(new)")
-            let found = history.change(
+            let found = history.recordChange(
                 id, from: old, to: new, by: side, policyWins: plan.letsLocalWin,
                 policyRepeats: plan.repeatsLocal)
             for text in found { fault(text, id) }
-            if side < 0 { givenUpByOthers(id, old, new) }
+            if side < 0 { stopExpecting(id, old, new) }
         }
     }
 
-    /// What another writer has replaced is no longer promised.
-    private func givenUpByOthers(_ id: String, _ old: ValueHistory.Row, _ new: ValueHistory.Row) {
-        promised[id]?[ValueHistory.deleted] = nil
-        for name in Self.columns where old[name] != new[name] { promised[id]?[name] = nil }
-        if new[ValueHistory.deleted] == "true" { promised[id] = nil }
+    /// Values that another writer has replaced are not expected any more.
+    private func stopExpecting(_ id: String, _ old: ValueHistory.Row, _ new: ValueHistory.Row) {
+        expected[id]?[ValueHistory.deleted] = nil
+        for name in Self.columns where old[name] != new[name] { expected[id]?[name] = nil }
+        if new[ValueHistory.deleted] == "true" { expected[id] = nil }
     }
 
-    // MARK: What was found
+    // MARK: Violations
 
     func note(_ line: String) { trace.append(line) }
 
@@ -191,7 +193,7 @@ package actor SharedRows {
     }
 }
 
-/// A proxy of a run of shared rows.
+/// One proxy of such a run.
 final class SharedRowsProxy: Sendable {
     let number: Int
     let store: Store
@@ -199,13 +201,13 @@ final class SharedRowsProxy: Sendable {
     let transport: SharedRowsTransport
 
     init(
-        _ number: Int, home: String, transport: SharedRowsTransport, clock: ManualClock,
+        _ number: Int, rootFolder: String, transport: SharedRowsTransport, clock: ManualClock,
         ids: SeededRandom, bug: ProductBug?
     ) throws {
         self.number = number
         self.transport = transport
         store = try Store(
-            at: "\(home)/\(number).sqlite", identity: "anonymous", clock: clock, ids: ids,
+            at: "\(rootFolder)/\(number).sqlite", identity: "anonymous", clock: clock, ids: ids,
             workers: 1)
         #if DEBUG
             store.plant(bug)
@@ -220,6 +222,8 @@ final class SharedRowsProxy: Sendable {
             clock: clock, random: ids, log: log)
     }
 
-    /// The live rows.
-    func rows() async throws -> [String: Item] { try await store.sight(of: Simulation.table).rows }
+    /// The rows that are not deleted.
+    func rows() async throws -> [String: Item] {
+        try await store.contents(of: Simulation.table).rows
+    }
 }

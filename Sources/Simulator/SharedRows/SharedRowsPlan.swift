@@ -1,7 +1,7 @@
 package import Backend
 package import SyncCore
 
-/// What a run of shared rows is made of.
+/// The parameters of a run of shared rows.
 package struct SharedRowsPlan: Sendable {
     package var seed: UInt64
     package var flavour: BackendFlavour
@@ -10,13 +10,13 @@ package struct SharedRowsPlan: Sendable {
     package var unconditionalPolicy: ConflictPolicy
     package var preservesHistory: Bool
     package var deletesSoftly: Bool
-    /// How often the person who looks at a conflict decides later, on what it showed then.
+    /// The probability that the person decides later about an older version of a conflict.
     package var decidesLater = 0.3
-    /// What goes wrong with requests.
+    /// The faults of requests.
     var faults = SharedRowsTransport.Fault.allCases
 
-    /// The run of a seed: every flavour and policy, one or two proxies.
-    /// - Parameter bug: a bug that only some settings can show has these settings.
+    /// The plan of a seed: every flavour and policy, one or two proxies.
+    /// - Parameter bug: a planted bug that shows only with some settings gets these settings.
     package init(_ seed: UInt64, lookingFor bug: ProductBug? = nil) {
         let random = SeededRandom(seed &* 7919)
         self.seed = seed
@@ -31,15 +31,15 @@ package struct SharedRowsPlan: Sendable {
         case .foldOrphansSuccessor: preservesHistory = true
         case .mergeSendsTwice: conflictPolicy = .merge
         case .staleDecisionIsTaken: (conflictPolicy, decidesLater) = (.ask, 0.6)
-        case .signInForgetsRequest: faults = [.failsAfter, .wantsSignIn]
+        case .signInForgetsRequest: faults = [.failsAfter, .requiresSignIn]
         default: break
         }
     }
 
-    /// A policy sends again what may have taken effect.
+    /// Whether a policy resends an operation that may have taken effect.
     var repeatsLocal: Bool { conflictPolicy == .client || unconditionalPolicy == .client }
 
-    /// A policy lets the local change win over what its client has not seen.
+    /// Whether a policy lets the local change win over a value that its client has not seen.
     var letsLocalWin: Bool {
         conflictPolicy == .client || conflictPolicy == .merge || unconditionalPolicy == .client
     }

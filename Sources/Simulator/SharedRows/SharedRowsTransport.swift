@@ -2,36 +2,36 @@ import HTTPMessage
 import HTTPTypes
 import Synchronization
 
-/// The way from one proxy to the backend of a run of shared rows: what goes wrong with it, and who is
-/// told of each row that changed on it.
+/// The connection from one proxy to the backend of a run of shared rows, with injected faults. `around` is
+/// called for each request.
 final class SharedRowsTransport: HTTPTransport {
-    /// What goes wrong with one request.
+    /// The fault of one request.
     enum Fault: CaseIterable {
-        case notSent, answerLost, failsAfter, busy, fails, wantsSignIn
+        case notSent, answerLost, failsAfter, busy, fails, requiresSignIn
     }
 
-    /// What may be wrong with the backend for a while.
-    struct Mood {
+    /// The wrong behaviour of the backend, and how often requests fail.
+    struct FaultPlan {
         var faultRate = 0.0
-        /// Lists come without their filter being kept to.
+        /// Lists ignore their filter.
         var ignoresFilters = false
-        /// The table is not there.
+        /// The table does not exist.
         var hasNoTable = false
-        /// A row that no store can take is in every page.
-        var hasOddRow = false
-        /// Pages are refused, and a list of any rows is not.
+        /// Every first page contains a row that cannot be applied.
+        var hasUnusableRow = false
+        /// Pages are refused, but not a list of any rows.
         var refusesPages = false
-        /// A row that is asked for by its id is not found.
+        /// A row that is requested by its id is not found.
         var hidesRows = false
-        /// The next list is an empty one of another kind.
+        /// The number of next lists that are empty and of another generation.
         var strayLists = 0
     }
 
     private let base: any HTTPTransport
     private let random: SeededRandom
     private let faults: [Fault]
-    private let state = Mutex(Mood())
-    /// Called around each request, while it is under way.
+    private let state = Mutex(FaultPlan())
+    /// Called for each request, and sends it.
     let around:
         @Sendable (Request, @Sendable () async throws(TransportError) -> Response)
             async throws(TransportError) -> Response
@@ -45,36 +45,36 @@ final class SharedRowsTransport: HTTPTransport {
         (self.base, self.random, self.faults, self.around) = (base, random, faults, around)
     }
 
-    var mood: Mood {
+    var faultPlan: FaultPlan {
         get { state.withLock { $0 } }
         set { state.withLock { $0 = newValue } }
     }
 
     func send(_ request: Request) async throws(TransportError) -> Response {
-        let mood = mood
+        let plan = faultPlan
         let path = request.head.path ?? ""
         let isList = request.head.method == .get && !path.contains("/todoitem/")
-        if mood.hasNoTable { return Self.answer(404, #"{"error":"no such table"}"#) }
-        if isList, mood.refusesPages, path.contains("$orderby") {
+        if plan.hasNoTable { return Self.answer(404, #"{"error":"no such table"}"#) }
+        if isList, plan.refusesPages, path.contains("$orderby") {
             return Self.answer(403, #"{"error":"not you"}"#)
         }
-        if !isList, mood.hidesRows, request.head.method == .get {
+        if !isList, plan.hidesRows, request.head.method == .get {
             return Self.answer(404, #"{"error":"not found"}"#)
         }
-        if isList, mood.strayLists > 0 {
+        if isList, plan.strayLists > 0 {
             state.withLock { $0.strayLists -= 1 }
             return Self.answer(200, random.happens(0.5) ? "[]" : #"{"items":[]}"#)
         }
-        let fault = random.happens(mood.faultRate) ? random.pick(faults) : nil
+        let fault = random.happens(plan.faultRate) ? random.pick(faults) : nil
         switch fault {
         case .notSent:
             throw TransportError(reach: .notSent, cause: .connect, message: "Connection refused")
         case .busy: return Self.answer(503, "{}")
         case .fails: return Self.answer(500, "{}")
-        case .wantsSignIn: return Self.answer(401, "{}")
+        case .requiresSignIn: return Self.answer(401, "{}")
         case .answerLost, .failsAfter, nil: break
         }
-        if isList { return try await list(request, mood) }
+        if isList { return try await list(request, plan) }
         let response = try await pass(request)
         switch fault {
         case .answerLost:
@@ -91,25 +91,28 @@ final class SharedRowsTransport: HTTPTransport {
         }
     }
 
-    private func list(_ request: Request, _ mood: Mood) async throws(TransportError) -> Response {
+    private func list(
+        _ request: Request, _ plan: FaultPlan
+    ) async throws(TransportError) -> Response {
         var request = request
         let path = request.head.path ?? ""
-        if mood.ignoresFilters, path.contains("id%20eq"), let mark = path.firstIndex(of: "?") {
-            // The rows that a page of another size would have, deleted ones too, but never the one asked for.
+        if plan.ignoresFilters, path.contains("id%20eq"), let mark = path.firstIndex(of: "?") {
+            // Other rows, deleted ones too, but usually not the one that was requested.
             request.head.path =
                 path[..<mark] + "?__includeDeleted=true&$top=1&$orderby=id%20desc"
                 + (path.contains("__systemproperties") ? "&__systemproperties=*" : "")
         }
         let response = try await pass(request)
-        // An old row, which comes where a list begins with the oldest.
+        // An old row, which is at the beginning of a list that begins with the oldest.
         let isBeginning = !path.contains("$skip") && !path.contains("pdatedAt%20g")
-        guard mood.hasOddRow, path.contains("$orderby"), isBeginning, let bytes = response.bytes,
+        guard plan.hasUnusableRow, path.contains("$orderby"), isBeginning,
+            let bytes = response.bytes,
             let bracket = bytes.firstIndex(of: UInt8(ascii: "["))
         else { return response }
-        let odd = #"{"id":"a/b","updatedAt":"2020-01-01T00:00:00.000Z","version":"v"}"#
+        let unusable = #"{"id":"a/b","updatedAt":"2020-01-01T00:00:00.000Z","version":"v"}"#
         let isEmpty = bytes[(bracket + 1)...].first == UInt8(ascii: "]")
         var with = bytes
-        with.insert(contentsOf: Array((odd + (isEmpty ? "" : ",")).utf8), at: bracket + 1)
+        with.insert(contentsOf: Array((unusable + (isEmpty ? "" : ",")).utf8), at: bracket + 1)
         return Response(head: response.head, body: with)
     }
 

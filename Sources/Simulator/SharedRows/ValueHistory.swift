@@ -1,36 +1,36 @@
 import TablesProtocol
 
-/// What happened to every value at the simulated backend: who wrote it, what of it each side was shown,
-/// and what each side meant to write. Kept outside the product.
+/// The history of every value at the simulated backend: which side wrote it, which values each side was
+/// shown, and which values each side intended to write. Independent of the product.
 ///
-/// The rule: **a value that another writer put there may be replaced only by a write whose writer was
-/// shown it before**, or decided with it in sight, or under a policy that lets the local change win; and
-/// then only by a value that was written on purpose.
+/// The rule: **a value of another writer may be replaced only by a side that was shown it before the write
+/// or the decision**, or under a policy that lets the local change win; and only by a value that this side
+/// intended to write.
 struct ValueHistory {
-    /// The columns of a row as JSON text, without those that are null; `deleted` is one of them. A row
-    /// that is not there is deleted.
+    /// The columns of a row as JSON text, without nulls, and its `deleted` flag. A missing row counts as
+    /// deleted.
     typealias Row = [String: String]
     static let absent: Row = [deleted: "true"]
     static let deleted = "deleted"
     static let null = "null"
 
-    private struct Place: Hashable {
+    private struct Cell: Hashable {
         var id: String
         var column: String
     }
-    private struct Seen: Hashable {
+    private struct SideValue: Hashable {
         var side: Int
-        var place: Place
+        var cell: Cell
         var value: String
     }
-    /// Whose the present value is; -1 for the others, nil for what a deletion has ended.
-    private var writers: [Place: Int] = [:]
-    /// Every value that was ever there.
-    private var ever: [Place: Set<String>] = [:]
-    /// When each side itself has last put a value there.
-    private var put: [Seen: Int] = [:]
-    private var shown: [Seen: Int] = [:]
-    private var meant: [Seen: Int] = [:]
+    /// The side that wrote the present value: -1 for other writers, nil after a deletion.
+    private var writers: [Cell: Int] = [:]
+    /// Every value that was ever at the backend.
+    private var ever: [Cell: Set<String>] = [:]
+    /// The time at which each side last wrote a value.
+    private var written: [SideValue: Int] = [:]
+    private var shown: [SideValue: Int] = [:]
+    private var intended: [SideValue: Int] = [:]
     private var clock = 0
 
     /// A row of the backend, or of a store.
@@ -49,35 +49,37 @@ struct ValueHistory {
         return row
     }
 
-    /// A side was shown a row.
-    mutating func show(_ row: Row, of id: String, to side: Int, columns: [String]) {
+    /// Records that a side was shown a row.
+    mutating func recordShown(
+        _ row: Row, of id: String, to side: Int, columns: [String]
+    ) {
         clock += 1
         for name in columns + [Self.deleted] {
-            let seen = Seen(
-                side: side, place: Place(id: id, column: name), value: row[name] ?? Self.null)
-            shown[seen] = shown[seen] ?? clock
+            let value = SideValue(
+                side: side, cell: Cell(id: id, column: name), value: row[name] ?? Self.null)
+            shown[value] = shown[value] ?? clock
         }
     }
 
-    /// A side means these columns to be so, after what it was shown.
-    mutating func mean(_ row: Row, of id: String, by side: Int) {
+    /// Records that a side intends these values, after what it was shown.
+    mutating func recordIntent(_ row: Row, of id: String, by side: Int) {
         clock += 1
         for (name, value) in row {
-            meant[Seen(side: side, place: Place(id: id, column: name), value: value)] = clock
+            intended[SideValue(side: side, cell: Cell(id: id, column: name), value: value)] = clock
         }
     }
 
     /// Whether a value was ever at the backend.
-    func wasThere(_ value: String, _ column: String, of id: String) -> Bool {
-        ever[Place(id: id, column: column)]?.contains(value) ?? false
+    func existed(_ value: String, _ column: String, of id: String) -> Bool {
+        ever[Cell(id: id, column: column)]?.contains(value) ?? false
     }
 
-    /// Books that a side turned a row into another.
+    /// Records that a side changed a row at the backend.
     /// - Parameters:
-    ///   - policyWins: the table's policy lets a local change win.
-    ///   - policyRepeats: and sends it again where nothing is known of it.
-    /// - Returns: what breaks the rule, in sentences.
-    mutating func change(
+    /// - policyWins: whether the table's policy lets a local change win.
+    /// - policyRepeats: whether the policy also resends a change whose outcome is unknown.
+    /// - Returns: the violations of the rule, one sentence each.
+    mutating func recordChange(
         _ id: String, from old: Row, to new: Row, by side: Int, policyWins: Bool,
         policyRepeats: Bool
     ) -> [String] {
@@ -88,27 +90,27 @@ struct ValueHistory {
         let isDeletion = new[Self.deleted] == "true"
         for name in names where name == Self.deleted || !isDeletion {
             let (before, after) = (old[name] ?? Self.null, new[name] ?? Self.null)
-            let place = Place(id: id, column: name)
+            let cell = Cell(id: id, column: name)
             if before != after {
-                let owner = wasDeleted && name != Self.deleted ? nil : writers[place]
+                let owner = wasDeleted && name != Self.deleted ? nil : writers[cell]
                 if side >= 0, let owner, owner != side {
-                    let value = Seen(side: side, place: place, value: after)
-                    let theirs = Seen(side: side, place: place, value: before)
-                    var isMeant = meant[value]
-                    if isMeant != nil {
-                        // Who means to delete the row with that in sight means what goes before, too.
-                        let end = Seen(
-                            side: side, place: Place(id: id, column: Self.deleted), value: "true")
-                        isMeant = [isMeant, meant[end]].compactMap { $0 }.max()
+                    let value = SideValue(side: side, cell: cell, value: after)
+                    let theirs = SideValue(side: side, cell: cell, value: before)
+                    var intent = intended[value]
+                    if intent != nil {
+                        // An intended deletion also covers the operations before it.
+                        let deletion = SideValue(
+                            side: side, cell: Cell(id: id, column: Self.deleted), value: "true")
+                        intent = [intent, intended[deletion]].compactMap { $0 }.max()
                     } else if policyRepeats {
-                        // It inserted the whole row before.
-                        isMeant = put[value]
+                        // The side inserted the whole row before.
+                        intent = written[value]
                     }
-                    if let isMeant, policyWins || shown[theirs].map({ $0 <= isMeant }) ?? false {
-                        // Seen and meant.
-                        if !policyRepeats, put[value].map({ $0 > isMeant }) ?? false,
+                    if let intent, policyWins || shown[theirs].map({ $0 <= intent }) ?? false {
+                        // Shown and intended: allowed, unless it was written before.
+                        if !policyRepeats, written[value].map({ $0 > intent }) ?? false,
                             name != Self.deleted,
-                            after != Self.null, shown[theirs].map({ $0 > isMeant }) ?? true
+                            after != Self.null, shown[theirs].map({ $0 > intent }) ?? true
                         {
                             faults.append(
                                 "\(id).\(name) = \(after) took effect twice over \(before)")
@@ -116,36 +118,36 @@ struct ValueHistory {
                     } else {
                         faults.append(
                             "\(id).\(name): \(before) of \(owner) became \(after) unseen"
-                                + (isMeant == nil ? ", and nobody meant it" : ""))
+                                + (intent == nil ? ", and nobody meant it" : ""))
                     }
                 }
-                writers[place] = side
-                put[Seen(side: side, place: place, value: after)] = clock
+                writers[cell] = side
+                written[SideValue(side: side, cell: cell, value: after)] = clock
             } else if wasDeleted {
-                // It is back with its old columns, which are now whose who brought it back.
-                writers[place] = side
+                // The row was undeleted with its old columns, so they count as written by this side.
+                writers[cell] = side
             }
-            ever[place, default: []].insert(after)
+            ever[cell, default: []].insert(after)
         }
         defer {
-            // A deletion ends what was there: who brings the row back need not have seen it.
+            // A deletion removes the values, so a side that undeletes the row need not have seen them.
             if isDeletion {
                 for name in names where name != Self.deleted {
-                    writers[Place(id: id, column: name)] = nil
+                    writers[Cell(id: id, column: name)] = nil
                 }
-                // A row that was deleted for good looks like one that never arrived.
-                if new == Self.absent { writers[Place(id: id, column: Self.deleted)] = nil }
+                // A row that was deleted hard looks like one that was never inserted.
+                if new == Self.absent { writers[Cell(id: id, column: Self.deleted)] = nil }
             }
         }
         if new[Self.deleted] == "true", side >= 0, !wasDeleted, !policyWins {
-            // A deletion takes all columns with it.
-            let meaning = meant[
-                Seen(side: side, place: Place(id: id, column: Self.deleted), value: "true")]
+            // A deletion removes all columns, so the side must have been shown each of them.
+            let intent = intended[
+                SideValue(side: side, cell: Cell(id: id, column: Self.deleted), value: "true")]
             for name in names where name != Self.deleted {
-                let place = Place(id: id, column: name)
-                guard let owner = writers[place], owner != side else { continue }
-                let theirs = Seen(side: side, place: place, value: old[name] ?? Self.null)
-                if !(shown[theirs].flatMap { at in meaning.map { at <= $0 } } ?? false) {
+                let cell = Cell(id: id, column: name)
+                guard let owner = writers[cell], owner != side else { continue }
+                let theirs = SideValue(side: side, cell: cell, value: old[name] ?? Self.null)
+                if !(shown[theirs].flatMap { at in intent.map { at <= $0 } } ?? false) {
                     faults.append("\(id) was deleted with \(name) = \(old[name] ?? "") unseen")
                 }
             }

@@ -3,18 +3,17 @@ import HTTPTypes
 import SyncCore
 import TablesProtocol
 
-/// A client with an offline store of its own that syncs against the proxy by `updatedAt`, with the
-/// queries that the SDKs of its kind send.
+/// A client with an offline store that syncs with the proxy by `updatedAt`, using the queries of an SDK.
 final class DownstreamClient {
-    /// Whose rules for tokens it follows.
+    /// The SDK whose queries and tokens the client uses.
     enum Kind: String, CaseIterable {
-        /// .NET and iOS of the first generation, `__updatedAt ge`, a new token whenever it moves.
+        /// .NET and iOS of the first generation: `__updatedAt ge`; the token advances with each page.
         case first
-        /// The same of the second generation.
+        /// .NET and iOS of the second generation.
         case second
         /// JavaScript: the last row's `updatedAt` is the next page's token.
         case script
-        /// Datasync: `updatedAt gt` a token in milliseconds, pages by the next link.
+        /// Datasync: `updatedAt gt` with a token in milliseconds; pages follow the next link.
         case datasync
 
         var generation: Generation {
@@ -27,26 +26,26 @@ final class DownstreamClient {
     }
 
     let kind: Kind
-    /// What it holds: the live rows it was given.
+    /// The rows that it received and that are not deleted.
     private(set) var rows: [String: Item] = [:]
     private var token: Instant?
     private static let pageRows = 4
 
     init(_ kind: Kind) { self.kind = kind }
 
-    /// Purges: what it holds and how far it came.
+    /// Purges the rows and the token.
     func forget() { (rows, token) = ([:], nil) }
 
-    /// Why a sync did not come to its end.
+    /// Why a sync did not finish.
     struct Failure: Error { var text: String }
 
-    /// Pulls what changed since the last time.
+    /// Pulls the changes since the last sync.
     ///
-    /// 1. Ask for rows from the token on, oldest change first, deleted ones too.
-    /// 2. Take the page into the store.
-    /// 3. With `ge`: a page that moves the token begins anew behind it, one that does not is
-    ///    followed by the next at `$skip`; an empty page ends it.
-    /// 4. With `gt`: pages follow each other by the next link; the token moves at the end.
+    /// 1. Request the rows from the token on, oldest change first, deleted ones included.
+    /// 2. Store the page.
+    /// 3. With `ge`: after a page that advances the token, continue from the new token; otherwise continue
+    ///    with `$skip`. An empty page is the end.
+    /// 4. With `gt`: follow the next links; the token advances at the end.
     @available(*, noasync)
     func sync(_ store: Store, _ table: TableName) throws {
         var (skip, latest, link) = (0, token, String?.none)

@@ -3,19 +3,19 @@ import HTTPTypes
 import Synchronization
 import TablesProtocol
 
-/// The way from one proxy to the simulated backend: what goes wrong is drawn from the seed, request
-/// by request, and at a planned request or commit the process is gone.
+/// The connection from one proxy to the simulated backend. The seed draws the faults of each request, and
+/// the process crashes at a planned request or commit.
 final class FaultyTransport: HTTPTransport {
     private struct State {
         var faultRate = 0.0
         var isPartitioned = false
-        /// Steps (requests and commits) until the process ends; nil when it goes on.
+        /// The number of requests and commits until the process crashes; nil if no crash is planned.
         var stepsToCrash: Int?
         var isDead = false
-        /// Requests that the network delivers some time later.
+        /// Requests that the network delivers later.
         var late: [Request] = []
         var during: (@Sendable () async -> Void)?
-        /// Requests that were made, and until when, in uptime, an answer asked to wait.
+        /// The number of requests, and the uptime until which an answer asked to wait.
         var requests = 0
         var patience = Duration.zero
     }
@@ -27,7 +27,7 @@ final class FaultyTransport: HTTPTransport {
     private let state = Mutex(State())
     private let clock: ManualClock
     private let executor: SimulationExecutor
-    /// Keeps what is on disk at the moment of the crash.
+    /// Keeps the files as they are at the crash.
     private let onCrash: @Sendable () -> Void
 
     init(
@@ -44,9 +44,9 @@ final class FaultyTransport: HTTPTransport {
         get { state.withLock { $0.faultRate } }
         set { state.withLock { $0.faultRate = newValue } }
     }
-    /// Requests that were made so far, whatever became of them.
+    /// The number of requests so far.
     var requests: Int { state.withLock { $0.requests } }
-    /// Whether nothing is in the way: an attempt gets through now, and no answer asked to wait.
+    /// Whether requests succeed now, and no answer asked to wait.
     var isClear: Bool {
         let now = clock.uptime()
         return state.withLock { state in
@@ -60,13 +60,16 @@ final class FaultyTransport: HTTPTransport {
 
     func planCrash(in steps: Int?) { state.withLock { $0.stepsToCrash = steps } }
     func restart() { state.withLock { ($0.isDead, $0.stepsToCrash) = (false, nil) } }
-    /// What was held up never arrives.
+    /// Discards the requests that the network has held up.
     func dropLate() { state.withLock { $0.late = [] } }
     func partition(_ isPartitioned: Bool) { state.withLock { $0.isPartitioned = isPartitioned } }
-    /// Sets what happens while a request is under way.
-    func during(_ action: (@Sendable () async -> Void)?) { state.withLock { $0.during = action } }
+    /// Sets the action that runs while a request is in flight.
+    func setConcurrentAction(_ action: (@Sendable () async -> Void)?) {
+        state.withLock { $0.during = action }
+    }
 
-    /// Counts a step; true exactly once, when the process ends with it.
+    /// Counts a step.
+    /// - Returns: true exactly once, if the process crashes at this step.
     func crashes() -> Bool {
         let isNow = state.withLock { state in
             guard let steps = state.stepsToCrash, !state.isDead else { return false }
@@ -89,13 +92,13 @@ final class FaultyTransport: HTTPTransport {
         trace.note("\(name) \(request.head.method.rawValue) \(request.head.path ?? "")")
         if random.happens(0.5), crashes() { throw Self.lost }
         if random.happens(0.3) { try await deliverLate() }
-        let response = try await perhaps(request)
+        let response = try await sendWithFaults(request)
         if let during = state.withLock({ $0.during }), random.happens(0.2) { await during() }
         if crashes() { throw Self.lost }
         return response
     }
 
-    /// What was held up arrives now, out of order; no caller waits for the answers.
+    /// Delivers the held-up requests. Their answers are dropped.
     func deliverLate() async throws(TransportError) {
         let late = state.withLock { state in
             defer { state.late = [] }
@@ -107,7 +110,9 @@ final class FaultyTransport: HTTPTransport {
         }
     }
 
-    private func perhaps(_ request: Request) async throws(TransportError) -> Response {
+    private func sendWithFaults(
+        _ request: Request
+    ) async throws(TransportError) -> Response {
         if state.withLock({ $0.isPartitioned }) {
             trace.fault("partition")
             throw random.happens(0.5) ? Self.refused : Self.lost
@@ -119,11 +124,11 @@ final class FaultyTransport: HTTPTransport {
         let isRead = request.head.method == .get
         let fault = random.pick(isRead ? Self.readKinds : Self.kinds)
         trace.fault(fault)
-        return try await go(wrong: fault, request)
+        return try await inject(fault, into: request)
     }
 
-    private func go(
-        wrong fault: String, _ request: Request
+    private func inject(
+        _ fault: String, into request: Request
     ) async throws(TransportError) -> Response {
         switch fault {
         case "not sent": throw Self.refused
@@ -159,7 +164,7 @@ final class FaultyTransport: HTTPTransport {
         }
     }
 
-    /// An answer of some server in between; those that ask to wait say so in either form.
+    /// An answer of a server in between. It may ask to wait, in either form of `Retry-After`.
     private func answer(_ status: String) -> Response {
         var fields: HTTPFields = [:]
         let seconds = Int64(random.next(below: 90))
@@ -177,12 +182,12 @@ final class FaultyTransport: HTTPTransport {
             body: Array(#"{"error":"simulated"}"#.utf8))
     }
 
-    /// What goes wrong with a list.
+    /// The faults of a list.
     static let readKinds = [
         "not sent", "vanished", "answer lost", "delayed", "applied, then torn", "page", "500",
         "502", "503", "504", "429", "408", "401",
     ]
-    /// What goes wrong with a write.
+    /// The faults of a write.
     static let kinds =
         readKinds + [
             "late", "late again", "twice", "applied, then 500", "400", "403", "409", "412", "413",

@@ -2,14 +2,14 @@ public import Backend
 public import HTTPMessage
 import HTTPTypes
 
-/// The reference backend as a transport: through the wire format, but without a socket.
+/// The reference backend as a transport, with the wire format but without a socket.
 public struct InProcessTransport: HTTPTransport {
     private let backend: TablesBackend
 
-    /// Speaks to this backend.
+    /// Makes a transport to a backend.
     public init(_ backend: TablesBackend) { self.backend = backend }
 
-    /// Sends a request; a stream of the backend that fails is a connection that breaks.
+    /// Sends a request. A stream of the backend that fails is a broken connection.
     public func send(_ request: Request) async throws(TransportError) -> Response {
         try Self.whole(respond(request))
     }
@@ -36,7 +36,7 @@ public struct InProcessTransport: HTTPTransport {
 }
 
 extension Request {
-    /// A request as a second generation client makes it.
+    /// A request of a second generation client.
     public static func tables(
         _ method: String, _ path: String, _ body: String? = nil, ifMatch: String? = nil
     ) -> Request {

@@ -2,8 +2,8 @@ public import SyncCore
 import Synchronization
 public import TablesProtocol
 
-/// Time that stands still until a test moves it. Wall time and uptime move together, unless the
-/// wall is made to jump.
+/// A clock that stands still until a test advances it. Wall time and uptime advance together; the wall time
+/// can also jump.
 public final class ManualClock: EngineClock, StoreClock {
     private struct Sleeper {
         var deadline: Duration
@@ -20,7 +20,7 @@ public final class ManualClock: EngineClock, StoreClock {
     private let state = Mutex(State())
     private let start: Instant
 
-    /// A clock that shows this wall time.
+    /// A clock with this wall time.
     public init(start: Instant = Instant(milliseconds: 1_700_000_000_000)) { self.start = start }
 
     /// The wall time.
@@ -32,10 +32,10 @@ public final class ManualClock: EngineClock, StoreClock {
                 + attoseconds / 1_000_000_000_000_000)
     }
 
-    /// Time since the clock was made.
+    /// The time since the clock was made.
     public func uptime() -> Duration { state.withLock { $0.uptime } }
 
-    /// Waits until a test has moved the time that far.
+    /// Returns when a test has advanced the uptime to `deadline`, or when the task is cancelled.
     public func sleep(until deadline: Duration) async {
         let id = state.withLock { state in
             state.next += 1
@@ -66,32 +66,32 @@ public final class ManualClock: EngineClock, StoreClock {
         }
     }
 
-    /// Moves the time and wakes the tasks that waited for it, the earliest first.
+    /// Advances the time, and resumes the tasks whose deadline is reached, the earliest first.
     public func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.uptime += duration
             let now = state.uptime
             let due = state.sleepers.filter { $0.value.deadline <= now }
             for id in due.keys { state.sleepers[id] = nil }
-            // The task that began to sleep first wakes first where the times are the same.
+            // Tasks with the same deadline are resumed in the order in which they began to sleep.
             return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
         }
         for (_, sleeper) in due { sleeper.continuation.resume() }
     }
 
-    /// Makes the wall time jump, uptime not.
+    /// Makes the wall time jump. The uptime stays.
     public func jump(by duration: Duration) { state.withLock { $0.offset += duration } }
 
-    /// How many tasks sleep.
+    /// The number of sleeping tasks.
     public var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-    /// The nearest time that a task sleeps until.
+    /// The nearest deadline of a sleeping task; nil if none sleeps.
     public var nextDeadline: Duration? {
         state.withLock { $0.sleepers.values.map(\.deadline).min() }
     }
 
-    /// Returns once a task sleeps.
-    public func someoneSleeps() async {
+    /// Returns when a task sleeps.
+    public func waitForSleeper() async {
         await withCheckedContinuation { continuation in
             let sleeps = state.withLock { state in
                 if state.sleepers.isEmpty { state.arrivals.append(continuation) }

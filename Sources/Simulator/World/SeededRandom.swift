@@ -1,11 +1,11 @@
 public import SyncCore
 import Synchronization
 
-/// Random numbers from a seed (SplitMix64), for everything that wants one: jitter, ids, faults.
+/// Random numbers from a seed (SplitMix64), for jitter, ids and faults.
 public final class SeededRandom: RandomSource, IDSource, RandomNumberGenerator {
     private let state: Mutex<UInt64>
 
-    /// The numbers of a seed.
+    /// Makes the generator of a seed.
     public init(_ seed: UInt64) { state = Mutex(seed) }
 
     /// The next 64 bits.
@@ -22,12 +22,12 @@ public final class SeededRandom: RandomSource, IDSource, RandomNumberGenerator {
     /// A number in `0..<bound`.
     public func next(below bound: UInt64) -> UInt64 { next() % max(bound, 1) }
 
-    /// Whether something of this probability, 0 to 1, happens.
+    /// True with this probability, 0 to 1.
     public func happens(_ probability: Double) -> Bool {
         Double(next(below: 1 << 53)) < probability * Double(1 << 53)
     }
 
-    /// One of the elements.
+    /// A random element.
     public func pick<Element>(_ elements: [Element]) -> Element {
         elements[Int(next(below: UInt64(elements.count)))]
     }

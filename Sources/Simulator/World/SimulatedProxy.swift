@@ -4,7 +4,8 @@ import SyncCore
 import Synchronization
 import TablesProtocol
 
-/// One proxy: its store, its engine, its way to the backend, its clients, and what they were told.
+/// One proxy: its store, its engine, its connection to the backend, its clients, and the answers that they
+/// got.
 final class SimulatedProxy {
     let number: Int
     let transport: FaultyTransport
@@ -20,38 +21,38 @@ final class SimulatedProxy {
     private var restarts: UInt64 = 0
     private(set) var store: Store
     private(set) var engine: SyncEngine
-    /// The engine's own loop, in a run where it syncs by itself.
+    /// The task of the engine's loop, in an automatic run.
     private var loop: Task<Void, Never>?
 
-    /// The answers that clients got to their last write of an item; nil for a deletion.
+    /// The columns in the answer to the last local write of each item; nil after a delete.
     var shown: [String: Columns?] = [:]
-    /// The same, whole, until sync may change the item.
+    /// The items in these answers, until sync may change the item.
     var answers: [String: Item] = [:]
-    /// When, by the store, the last write of each item was made whose answer was booked.
-    var booked: [String: Instant] = [:]
-    /// Conflicts seen and not yet settled, and their items.
+    /// The store's time of the last recorded write of each item.
+    var lastRecorded: [String: Instant] = [:]
+    /// The open conflicts: operation id and item id.
     var conflicts: [String: String] = [:]
-    /// Items that were written here since their conflict was seen.
+    /// Items that were written locally since their conflict was seen.
     var rewritten: Set<String> = []
     var acknowledged = 0
     var isRunning = false
-    /// How long something was due, with nothing in the way, without an attempt.
+    /// How long a due operation was not tried although nothing prevented it.
     var waited = Duration.zero
-    /// Nothing more can be written to the store's file.
+    /// Whether the store's file cannot grow.
     private(set) var isDiskFull = false
 
     /// The column that only this proxy's clients write.
     var column: String { "m\(number)" }
 
     init(
-        _ number: Int, plan: Plan, home: String, table: TableName, clock: ManualClock,
+        _ number: Int, plan: Plan, rootFolder: String, table: TableName, clock: ManualClock,
         executor: SimulationExecutor, direct: InProcessTransport, trace: Trace,
         plantedBug: (any PlantedBug)?
     ) throws {
         (self.number, self.clock, self.table) = (number, clock, table)
         (self.plan, self.executor, self.plantedBug) = (plan, executor, plantedBug)
         seed = plan.seed &+ UInt64(number) &* 1000
-        folder = "\(home)/\(number)"
+        folder = "\(rootFolder)/\(number)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let snapshot = Snapshot()
         self.snapshot = snapshot
@@ -88,13 +89,13 @@ final class SimulatedProxy {
         return (store, engine)
     }
 
-    /// The process is gone and starts again on what was on disk at that moment.
+    /// Restarts the process after a crash, with the files as they were at the crash.
     func restart() async throws {
         restarts += 1
         let next = try snapshot.taken()
         await stop()
         try store.close()
-        // What a failed removal leaves behind goes with the simulation's folder.
+        // A failed removal leaves files that are removed with the simulation's folder.
         try? FileManager.default.removeItem(atPath: folder)
         folder = next
         try plantedBug?.damage(storeAt: next + "/store.sqlite")
@@ -103,49 +104,49 @@ final class SimulatedProxy {
             executor: executor, transport: transport, snapshot: snapshot)
         executor.watch(store, of: number)
         transport.restart()
-        // The connection that knew the limit is gone.
+        // The limit belonged to the old connection.
         isDiskFull = false
     }
 
-    /// Sets the engine's own loop going, in a run where it syncs by itself.
+    /// Starts the engine's loop, in an automatic run.
     func start() {
         guard plan.isAutomatic, plantedBug?.startsLoops ?? true else { return }
         let engine = engine
-        // Unstructured, since it runs until the proxy is stopped: `restart` and `close` await `stop`.
+        // An unstructured task, because it runs until `restart` or `close` awaits `stop`.
         loop = Task(executorPreference: executor) { await engine.run() }
     }
 
-    /// Ends the engine's own loop and waits until it has ended.
+    /// Ends the engine's loop and waits for its end.
     func stop() async {
         loop?.cancel()
         await loop?.value
         loop = nil
     }
 
-    /// Lets the file grow no further, or as far as it likes.
+    /// Fills the disk, so that the file cannot grow, or frees it.
     func fillDisk(_ isFull: Bool) async throws {
-        try await store.holdSize(isFull)
+        try await store.limitSize(isFull)
         isDiskFull = isFull
     }
 
-    /// Ends what runs and closes the store.
+    /// Ends the loop and closes the store.
     func close() async {
         await stop()
-        // A store that does not close goes with its folder.
+        // If the store cannot be closed, its files are removed with the folder.
         try? store.close()
     }
 
-    /// A disk that keeps nothing from now on.
+    /// Loses every later commit at the next crash.
     func freezeDisk() { snapshot.take(freezing: true) }
 
-    // MARK: Looking
+    // MARK: Reads
 
-    func row(_ id: String) async throws -> Item? { try await look().rows[id] }
+    func row(_ id: String) async throws -> Item? { try await contents().rows[id] }
 
-    /// The ledger, all open operations and all live rows at one moment.
-    func look() async throws -> Store.Sight { try await store.sight(of: table) }
+    /// The ledger, the open operations and the rows that are not deleted, at one moment.
+    func contents() async throws -> Store.Contents { try await store.contents(of: table) }
 
-    func rows() async throws -> [String: Item] { try await look().rows }
+    func rows() async throws -> [String: Item] { try await contents().rows }
 
     func operations(_ states: Set<OperationState>) async throws -> [OperationSummary] {
         var all: [OperationSummary] = []
@@ -160,7 +161,7 @@ final class SimulatedProxy {
     }
 }
 
-/// The state on disk at the moment of a crash: every commit is in the file or its log by then.
+/// The files at the moment of a crash. Every commit is in the database file or its log.
 final class Snapshot: Sendable {
     private struct State {
         var folder = ""
@@ -172,7 +173,7 @@ final class Snapshot: Sendable {
 
     func watch(_ folder: String) { state.withLock { $0 = State(folder: folder) } }
 
-    /// Copies the store's files to the next folder; once frozen, the first copy is the last.
+    /// Copies the store's files to the next folder. Once frozen, later calls do nothing.
     func take(freezing: Bool = false) {
         state.withLock { state in
             if state.isFrozen { return }
@@ -192,8 +193,8 @@ final class Snapshot: Sendable {
         }
     }
 
-    /// The folder of the latest copy.
-    /// - Throws: what kept the copy from being made.
+    /// The folder of the last copy; the present one if there is no copy.
+    /// - Throws: why the copy failed.
     func taken() throws -> String {
         try state.withLock { state in
             if let failure = state.failure { throw failure }

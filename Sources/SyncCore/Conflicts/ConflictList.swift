@@ -1,23 +1,23 @@
 public import TablesProtocol
 
-/// What decides a conflict.
+/// Decides which side wins a conflict.
 public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
-    /// A person.
+    /// A person decides.
     case ask
-    /// The merge where columns are disjoint, else mine over the backend's.
+    /// The three-way merge where only one side changed each column; otherwise a person decides.
     case merge
-    /// Mine.
+    /// The local change wins.
     case client
-    /// The backend's.
+    /// The backend's row wins.
     case server
 }
 
-/// Why something is a conflict, in one sentence for a person.
+/// The sentence that tells a person why an operation is in conflict.
 enum ConflictReason {
     /// The sentence.
     /// - Parameters:
-    ///   - kind: what was done here.
-    ///   - isGone: the backend has no such row, or keeps it as deleted.
+    /// - kind: what the local operation does.
+    /// - isGone: whether the backend has no such row, or keeps it as deleted.
     static func sentence(_ kind: OperationKind, isGone: Bool) -> String {
         switch (kind, isGone) {
         case (.delete, _): "It was changed on the backend after you deleted it here."
@@ -31,25 +31,25 @@ enum ConflictReason {
     }
 }
 
-/// A conflict with all that a person needs to decide.
+/// A conflict with everything that a person needs to decide it.
 public struct ConflictDetail: Sendable, Hashable {
     /// One column of the conflict.
     public struct Field: Sendable, Hashable {
         /// The column's name.
         public var name: String
-        /// What the change started from; nil where there was no such column.
+        /// The value that the local change started from; nil if there was no such column.
         public var base: JSONText?
-        /// Mine; nil where the row has no such column.
+        /// The local value; nil if the local row has no such column.
         public var mine: JSONText?
-        /// The backend's; nil where the row has no such column.
+        /// The backend's value; nil if the backend's row has no such column.
         public var server: JSONText?
-        /// Whether both sides changed it, to different values.
+        /// Whether both sides changed the column, to different values.
         public var overlaps: Bool
     }
 
-    /// The id of the operation.
+    /// The operation's id.
     public var id: OperationID
-    /// Whose operation it is.
+    /// The identity that the operation belongs to.
     public var identity: String
     /// The table as first spelled.
     public var table: String
@@ -65,9 +65,9 @@ public struct ConflictDetail: Sendable, Hashable {
     public var reason: String?
     /// The user's columns that the change started from.
     public var base: JSONText?
-    /// The local row's; nil when it is deleted here.
+    /// The local row's columns; nil if the row is deleted locally.
     public var mine: JSONText?
-    /// The backend's; nil when it has no row.
+    /// The backend's columns; nil if the backend has no row.
     public var server: JSONText?
     /// Whether the backend deleted the row.
     public var serverDeleted: Bool
@@ -75,10 +75,10 @@ public struct ConflictDetail: Sendable, Hashable {
     public var mineDeleted: Bool
     /// The columns in which the rows differ.
     public var fields: [Field]
-    /// The merge: mine over the backend's row where only I changed a column, else the backend's; nil
-    /// when a side is deleted.
+    /// The proposed merge: my value in each column that only I changed, the backend's value in every other
+    /// column. Nil if either side is deleted.
     public var proposed: JSONText?
-    /// Since when it waits for a decision.
+    /// When the operation became a conflict.
     public var since: Instant
 }
 
@@ -107,7 +107,7 @@ struct ConflictList {
     private var tables: TableRecords { transaction.tables }
     private var lists: OperationLists { OperationLists(transaction: transaction) }
 
-    /// A conflict with its rows; nil when the operation is in none.
+    /// A conflict with its three rows; nil if the operation is not in conflict.
     func detail(_ operation: TableOperation) throws -> ConflictDetail? {
         guard operation.state == .conflict, let table = try tables.table(id: operation.tableID),
             let row = try items.row(table, exactly: operation.itemID)

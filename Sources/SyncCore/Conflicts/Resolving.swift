@@ -1,20 +1,20 @@
 public import TablesProtocol
 
-/// How a person settles a conflict.
+/// A person's decision about a conflict.
 public enum Resolution: Sendable, Hashable {
-    /// Send mine over the backend's row.
+    /// Sends my changes over the backend's row.
     case mine
-    /// Take the backend's row and give mine up.
+    /// Keeps the backend's row and discards my change.
     case server
-    /// Send the proposed merge, as ``ConflictDetail/proposed`` shows it.
+    /// Sends the proposed merge (``ConflictDetail/proposed``).
     case merged
-    /// Take the backend's row, and insert mine as a new item.
+    /// Keeps the backend's row, and inserts my row as a new item.
     case both
-    /// Send these columns, composed field by field or edited.
+    /// Sends the proposed merge with these columns set on top.
     case edited(Columns)
 }
 
-/// Settles conflicts as a person decided.
+/// Applies a person's decision about a conflict.
 struct Resolving {
     let transaction: Transaction
     private var history: HistoryLog { transaction.history }
@@ -25,13 +25,13 @@ struct Resolving {
     private var rebase: Rebase { Rebase(transaction: transaction) }
     private var writing: LocalWriting { LocalWriting(transaction: transaction) }
 
-    /// Settles a conflict as a person decided; undoable from history.
+    /// Applies a person's decision. The decision can be undone from history.
     ///
-    /// - mine: my changes over the backend's row; what only the other side changed stays.
-    /// - merged: the backend's row with my changes where only I changed a column.
-    /// - edited: the same, with these columns as they are given.
-    /// - server: the item becomes the backend's row.
-    /// - both: the same, and mine becomes a new item.
+    /// - mine: sends my changes over the backend's row. Columns that only the backend changed stay.
+    /// - merged: sends the proposed merge.
+    /// - edited: sends the proposed merge with the given columns set on top.
+    /// - server: makes the item the backend's row.
+    /// - both: makes the item the backend's row, and inserts my row as a new item.
     func resolve(
         _ id: OperationID, revision: Int, _ resolution: Resolution
     ) throws -> ActionOutcome {
@@ -47,7 +47,7 @@ struct Resolving {
         switch resolution {
         case .mine:
             let mine = row.deleted ? nil : mine(operation, row, over: server)
-            // The row stays; what the decision takes away is the backend's.
+            // The local row stays the same, so `before` in history is the backend's row that is replaced.
             try send(
                 mine, &operation, &row, over: server, "Kept mine.",
                 before: server.isLive ? server.columns : nil)
@@ -71,10 +71,10 @@ struct Resolving {
         case .both:
             return try keepBoth(&operation, &row, table, server)
         }
-        return try actions.told(operation)
+        return try actions.emitDone(operation)
     }
 
-    /// The merge that is proposed; nil where a side is deleted.
+    /// The proposed merge; nil if either side is deleted.
     private func proposed(
         _ operation: TableOperation, _ row: ItemRow, _ server: ServerSide
     ) -> Columns? {
@@ -95,8 +95,8 @@ struct Resolving {
         ).mineOverTheirs
     }
 
-    /// Makes the item these columns (nil: deleted) and the operation what reaches that from the
-    /// backend's row.
+    /// Sets the item's columns, or deletes the item if `columns` is nil. Rewrites the operation so that it
+    /// changes the backend's row to that state.
     private func send(
         _ columns: Columns?, _ operation: inout TableOperation, _ row: inout ItemRow,
         over server: ServerSide, _ summary: String, before: Columns?
@@ -106,7 +106,7 @@ struct Resolving {
         if let columns {
             operation.kind = .update
             operation.baseRow = server.columns
-            operation.take(columns)
+            operation.setChange(to: columns)
         }
         try queue.requeue(&operation, summary)
         try rebase.move(&row, [operation] + successors, onto: server, isDecided: true)
@@ -134,6 +134,6 @@ struct Resolving {
         try discarding.giveUp(
             &operation, &row, for: server, by: .person,
             reason: "Kept both: mine is a new item.", kind: .resolved, copy: item.id)
-        return try actions.told(operation)
+        return try actions.emitDone(operation)
     }
 }

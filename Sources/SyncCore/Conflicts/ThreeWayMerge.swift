@@ -1,26 +1,26 @@
 import TablesProtocol
 
-/// The three-way merge of a change with what happened to its row meanwhile, column by column: the one
-/// merge of the push, of what follows an operation, and of the conflicts that a person sees.
+/// A three-way merge, column by column: base, local change and the server's newer row. Push, rebase and the
+/// list of conflicts all use it.
 ///
-/// Values are compared as JSON values; an absent column and null are the same.
+/// Values are compared as JSON values. An absent column equals null.
 struct ThreeWayMerge: Sendable, Hashable {
-    /// My changes that the server's row does not show yet.
+    /// My changes that differ from the server's row.
     let rest: Columns
-    /// The columns among them that the other side changed as well, to something else.
+    /// The columns of ``rest`` that the server changed as well, to other values.
     let overlaps: [String]
     /// The server's row.
     let theirs: Columns
 
-    /// Merges.
+    /// Merges local changes with the server's row.
     ///
-    /// 1. What both sides want alike needs no sending.
-    /// 2. A column that they left as it was takes my value.
-    /// 3. A column that they changed to something else overlaps.
+    /// 1. A column that already has my value on the server is not sent.
+    /// 2. A column that the server left as in the base takes my value.
+    /// 3. A column that the server changed to another value overlaps.
     ///
     /// - Parameters:
-    ///   - base: the row that my change started from; nil when it is not known, so that every
-    ///     difference counts as theirs.
+    /// - base: the row that my change started from; nil if it is not known. Every difference then counts as
+    ///   the server's change.
     ///   - changes: the columns that I changed, with my values.
     ///   - theirs: the server's row.
     init(base: Columns?, changes: Columns, theirs: Columns) {
@@ -38,21 +38,21 @@ struct ThreeWayMerge: Sendable, Hashable {
         self.theirs = theirs
     }
 
-    /// Merges two rows that started from one.
+    /// Merges two rows that started from the same base.
     init(base: Columns, mine: Columns, theirs: Columns) {
         let names = mine.changedNames(from: base)
         let changes = Columns(names.map { Columns.Column($0, mine[$0] ?? .null) })
         self.init(base: base, changes: changes, theirs: theirs)
     }
 
-    /// The server's row with all my changes: what only the other side changed stays.
+    /// The server's row with all my changes. Columns that only the server changed keep the server's value.
     var mineOverTheirs: Columns {
         var columns = theirs
         columns.merge(rest)
         return columns
     }
 
-    /// The server's row with my changes where only I changed a column.
+    /// The server's row with my value in each column that only I changed.
     var proposed: Columns {
         var columns = theirs
         columns.merge(Columns(rest.all.filter { !overlaps.contains($0.name) }))
@@ -61,8 +61,8 @@ struct ThreeWayMerge: Sendable, Hashable {
 }
 
 extension Columns {
-    /// The value of a column as sync compares it: an absent one is null, and a name that only
-    /// differs in case is the same column when it is the only such one.
+    /// A column's value for comparison: null if the column is absent. A name that differs only in case
+    /// matches if exactly one column has such a name.
     func value(_ name: String) -> JSONText {
         if let value = self[name] { return value }
         let lowered = name.lowercased()
@@ -70,12 +70,12 @@ extension Columns {
         return alike.count == 1 ? alike[0].value : .null
     }
 
-    /// Whether every column of `sent` has the same value here.
+    /// Whether every column of `sent` has the same value in this row.
     func holds(_ sent: Columns) -> Bool {
         sent.all.allSatisfy { value($0.name).isSame(as: $0.value) }
     }
 
-    /// These columns, and those of `others` that have no place here.
+    /// These columns, plus the columns of `others` whose names are missing here.
     func filled(from others: Columns) -> Columns {
         Columns(all + others.all.filter { self[$0.name] == nil })
     }

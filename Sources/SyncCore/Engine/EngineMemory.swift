@@ -1,7 +1,7 @@
 import TablesProtocol
 
-/// What an engine knows that is in no store: kept while its store is closed, so that the engine that
-/// opens it again goes on where this one ended.
+/// The state of an engine that is not in its store. It is kept while the store is closed, for the next
+/// engine on the same store.
 public struct EngineMemory: Sendable {
     var scheduler: Scheduler
     var generation: Generation?
@@ -9,54 +9,55 @@ public struct EngineMemory: Sendable {
     var warnings: [String] = []
     var finished: [Run] = []
     var stalls = 0
-    /// The number of the last change for all identities that is in it (``SettingsForAll``).
-    var heard = 0
+    /// The number of the last change for all identities that was applied (``SettingsForAll``).
+    var appliedChanges = 0
 
-    /// What the operator has set.
+    /// The operator's settings.
     public var settings: SyncSettings { scheduler.settings }
 
-    /// Until the engine may send what is due: the backend is out of reach, or asks for a sign-in, until
-    /// then. Zero for at once, nil for not unasked.
+    /// How long the engine must wait before it may push: the backend is out of reach, or asks for a
+    /// sign-in. Zero: it may push at once. Nil: it pushes only when told to.
     public func untilPush(now: Duration) -> Duration? { scheduler.untilPush(now: now) }
 }
 
 extension SyncEngine {
-    /// What the engine of another identity begins with: the settings and the mode of this one, and
-    /// nothing of what it knows about the backend.
-    public var beginning: EngineMemory {
+    /// The initial state for the engine of another identity: this engine's settings and mode, without its
+    /// knowledge of the backend.
+    public var initialMemory: EngineMemory {
         var scheduler = Scheduler(
             settings: scheduler.settings, url: scheduler.backend.url, now: clock.uptime(),
             wall: clock.now())
         scheduler.takeMode(of: self.scheduler)
-        return EngineMemory(scheduler: scheduler, heard: heard)
+        return EngineMemory(scheduler: scheduler, appliedChanges: appliedChanges)
     }
 
-    /// Ends the engine where it is at rest: no run is under way, wanted or about to begin. Its loop
-    /// begins nothing any more.
-    /// - Parameter isAsked: also where something is about to begin, since its loop does not run.
-    /// - Returns: what it knows; nil where it is not at rest, and goes on.
-    public func retire(isAsked: Bool = false) -> EngineMemory? {
-        // What woke the loop and was not taken yet would be lost with it: a sign-in, say.
+    /// Ends the engine if it is idle: no run is in flight, requested or about to begin. Its loop then
+    /// starts no further run.
+    /// - Parameter isForced: whether to end it also if a run is about to begin, because its loop does not
+    ///   run.
+    /// - Returns: the engine's state; nil if it is not idle and continues.
+    public func retire(isForced: Bool = false) -> EngineMemory? {
+        // Takes the pending wake causes into the schedule, so that a sign-in is not lost with the loop.
         takeCauses()
         guard current == nil, announcedRuns.isEmpty, waiters.isEmpty,
-            isAsked || scheduler.isAtRest(now: clock.uptime())
+            isForced || scheduler.isIdle(now: clock.uptime())
         else { return nil }
         isRetired = true
         return EngineMemory(
             scheduler: scheduler, generation: knownGeneration, lastSync: lastSync,
             warnings: warnings, finished: finished, stalls: stalls,
-            heard: heard)
+            appliedChanges: appliedChanges)
     }
 
-    /// Takes the retirement back: the store stays open.
+    /// Cancels ``retire(isForced:)``, because the store stays open.
     public func resume() { isRetired = false }
 }
 
 extension Scheduler {
-    /// Whether nothing is about to happen unasked.
-    func isAtRest(now: Duration) -> Bool {
+    /// Whether nothing is about to happen without an explicit request.
+    func isIdle(now: Duration) -> Bool {
         if case .offline = mode { return true }
-        guard wishes.isEmpty, !isInDoubt else { return false }
+        guard wishes.isEmpty, !mustProbe else { return false }
         guard isAutomatic else { return true }
         switch link {
         case .down(_, let probe), .signedOut(let probe): return now < probe
@@ -64,7 +65,8 @@ extension Scheduler {
         }
     }
 
-    /// Until what is due may be sent unasked; zero for at once, nil for not at all.
+    /// How long until due operations may be pushed without an explicit request; zero for at once, nil for
+    /// never.
     func untilPush(now: Duration) -> Duration? {
         guard settings.triggers.contains(.afterWrites), case .online = mode else { return nil }
         switch link {
@@ -73,6 +75,6 @@ extension Scheduler {
         }
     }
 
-    /// Takes over whether and how long the backend is switched off.
+    /// Takes over the mode of another scheduler, and when it ends.
     mutating func takeMode(of other: Scheduler) { (mode, modeEnd) = (other.mode, other.modeEnd) }
 }

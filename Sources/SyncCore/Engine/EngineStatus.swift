@@ -1,21 +1,21 @@
 public import TablesProtocol
 
-/// What is known of the backend.
+/// The backend's status as far as it is known.
 public struct BackendStatus: Sendable, Hashable {
     /// Whether and how the backend answers.
     public enum State: String, Sendable, Hashable, CaseIterable {
         case online, offline, degraded, signedOut, portal, notTables
     }
 
-    /// Its address.
+    /// The backend's address.
     public var url: String
-    /// Whether and how it answers.
+    /// Whether and how the backend answers.
     public var state: State
-    /// Why, in plain words.
+    /// Why it has this state, in plain words.
     public var reason: String
-    /// Since when.
+    /// When it got this state.
     public var since: Instant
-    /// When it is tried again; nil when nothing waits for that.
+    /// When the backend is tried again; nil if nothing waits for that.
     public var nextTry: Instant?
 
     /// Makes a status from its parts.
@@ -30,34 +30,34 @@ public struct BackendStatus: Sendable, Hashable {
     }
 }
 
-/// All that the dashboard's first line needs to know of one identity.
+/// The status of one identity's store and engine.
 public struct EngineStatus: Sendable, Hashable {
     /// Whether the backend may be used.
     public enum Mode: Sendable, Hashable {
         case online
-        /// Switched off by a person, until then or until switched on.
+        /// Switched off by a person until this time; nil means until it is switched on.
         case offline(until: Instant?)
     }
 
-    /// Whose store and engine.
+    /// The identity of the store and the engine.
     public var identity: String
-    /// What is known of the backend.
+    /// The backend's status.
     public var backend: BackendStatus
     /// Whether the backend may be used.
     public var mode: Mode
-    /// What is open.
+    /// The numbers of open operations.
     public var queue: QueueCounts
-    /// The account of every write.
+    /// The counts of every accepted write.
     public var ledger: Ledger
     /// Every table.
     public var tables: [TableStatus]
-    /// When a sync last completed.
+    /// When the last sync completed.
     public var lastSync: Instant?
-    /// When the next is due.
+    /// When the next sync is due.
     public var nextSync: Instant?
-    /// What a person should know, in plain words.
+    /// Warnings for a person, in plain words.
     public var warnings: [String]
-    /// How often syncing stood still and was started again, since the start.
+    /// How often the sync loop stalled and was restarted since the start.
     public var stalls: Int
 
     /// Makes a status from its parts.

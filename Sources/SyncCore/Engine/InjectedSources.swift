@@ -1,56 +1,56 @@
 public import TablesProtocol
 
-/// The wall time, and one that only goes forward, injected.
+/// The wall clock and a monotonic clock, injected.
 public protocol StoreClock: Sendable {
-    /// The time now.
+    /// The wall time.
     func now() -> Instant
-    /// The time since some moment of the past.
+    /// The time since a fixed point in the past; it never goes back.
     func uptime() -> Duration
 }
 
-/// The time as the engine knows it: wall time for what is stored and shown, uptime for waiting, so
-/// that a jump of the wall clock starts and delays nothing.
+/// The clocks of the engine: wall time for what is stored and shown, uptime for waiting. So a jump of the
+/// wall clock neither starts nor delays anything.
 public protocol EngineClock: Sendable {
     /// The wall time.
     func now() -> Instant
-    /// Time since some fixed point, never going back.
+    /// The time since a fixed point in the past; it never goes back.
     func uptime() -> Duration
-    /// Returns when ``uptime()`` has come to `deadline`, or early when the task is cancelled.
+    /// Returns when ``uptime()`` reaches `deadline`, or early if the task is cancelled.
     func sleep(until deadline: Duration) async
 }
 
-/// Random numbers for jitter, injected so that a seed repeats a run.
+/// Random numbers for jitter, injected so that a seed repeats a simulation run.
 public protocol RandomSource: Sendable {
-    /// A number in `0..<bound`, each as likely; `bound` is positive.
+    /// A number in `0..<bound`, uniformly distributed; `bound` is positive.
     func next(below bound: UInt64) -> UInt64
 }
 
-/// Random numbers of the system.
+/// The system's random numbers.
 public struct SystemRandom: RandomSource {
     /// Makes the source.
     public init() {}
 
-    /// A number in `0..<bound`.
+    /// A number in `0..<bound`, uniformly distributed.
     public func next(below bound: UInt64) -> UInt64 { UInt64.random(in: 0..<max(bound, 1)) }
 }
 
-/// Random words for ids and versions, injected so that a seed repeats a run.
+/// Random bits for ids and versions, injected so that a seed repeats a simulation run.
 public protocol IDSource: Sendable {
     /// 64 random bits.
     func next() -> UInt64
 }
 
 extension IDSource {
-    /// A UUID of version 7: the time in front keeps neighbours in the index together.
+    /// A UUID of version 7: its leading time keeps successive ids together in the index.
     func operationID(at time: Instant) -> OperationID {
         let high = UInt64(bitPattern: time.milliseconds) << 16 | 0x7000 | (next() & 0xFFF)
         let low = next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
         return UUIDText.make(high, low)
     }
 
-    /// A random id in the form that servers of the generation give.
+    /// A random id in the form that servers of the generation use.
     func itemID(for generation: Generation) -> ItemID {
-        var words = Words(source: self)
+        var words = RandomWords(source: self)
         return ItemID.make(generation: generation, random: &words)
     }
 
@@ -67,7 +67,7 @@ extension IDSource {
     }
 }
 
-private struct Words: RandomNumberGenerator {
+private struct RandomWords: RandomNumberGenerator {
     let source: any IDSource
     mutating func next() -> UInt64 { source.next() }
 }

@@ -1,25 +1,26 @@
 public import TablesProtocol
 
-/// One push, pull or sync, under way or over.
+/// One push, pull or sync: in progress or finished.
 public struct Run: Sendable, Hashable {
-    /// What was asked for.
+    /// What was requested.
     public enum Kind: String, Sendable, Hashable, CaseIterable { case sync, push, pull }
 
-    /// How it stands.
+    /// The state of the run.
     public enum State: String, Sendable, Hashable, CaseIterable {
         case running, complete, completeWithErrors, offline, signIn, cancelled, failed
     }
 
-    /// How far a run under way is.
+    /// How far a run in progress is.
     public struct Progress: Sendable, Hashable {
-        /// What it is doing.
+        /// The phase.
         public enum Phase: String, Sendable, Hashable, CaseIterable { case push, pull }
 
-        /// What it is doing.
+        /// The phase.
         public var phase: Phase
-        /// Operations that had their turn, or rows of the table under way that came.
+        /// The number of operations that were tried, or the number of rows of the current table that were
+        /// received.
         public var done: Int
-        /// Operations that are due, or rows that the backend announced; nil when it did not.
+        /// The number of operations that are due, or of rows that the backend announced; nil if it did not.
         public var total: Int?
 
         /// Makes a progress from its parts.
@@ -30,23 +31,23 @@ public struct Run: Sendable, Hashable {
         }
     }
 
-    /// Its identity.
+    /// The run's id.
     public var id: String
-    /// What was asked for.
+    /// What was requested.
     public var kind: Kind
-    /// How it stands.
+    /// The run's state.
     public var state: State
-    /// Why, in plain words.
+    /// Why it has this state, in plain words.
     public var reason: String?
     /// When it began.
     public var startedAt: Instant
     /// When it ended.
     public var endedAt: Instant?
-    /// What was pushed; nil for a pull.
+    /// The report of the push; nil for a pull.
     public var push: PushReport?
-    /// What was pulled, table by table.
+    /// The reports of the pulls, one for each table.
     public var pull: [PullReport]
-    /// How far it is; nil before it asked the backend for anything, and when it is over.
+    /// How far the run is; nil before its first request and after its end.
     public var progress: Progress?
 
     /// Makes a run from its parts.
@@ -68,11 +69,11 @@ public struct Run: Sendable, Hashable {
 
 /// What a push did.
 public struct PushReport: Sendable, Hashable {
-    /// What became of one operation.
+    /// The result for one operation.
     public struct Result: Sendable, Hashable {
-        /// The operation.
+        /// The operation's id.
         public var id: OperationID
-        /// The state that it got.
+        /// The operation's new state.
         public var state: OperationState
 
         /// Makes a result.
@@ -82,23 +83,23 @@ public struct PushReport: Sendable, Hashable {
         }
     }
 
-    /// Operations for which a request was made.
+    /// The number of requests that carried operations.
     public var sent = 0
-    /// Of those, the ones that the backend has.
+    /// The number of operations that the backend applied.
     public var applied = 0
-    /// Operations that became conflicts.
+    /// The number of operations that became conflicts.
     public var conflicts = 0
-    /// Operations that were refused.
+    /// The number of operations that were refused.
     public var quarantined = 0
-    /// Operations still open at the end.
+    /// The number of operations that are still open at the end.
     public var left = 0
-    /// The latest results, at most ``StoreLimits/runResults`` once the push is over.
+    /// The latest results; at most ``StoreLimits/runResults`` after the end.
     public var results: [Result] = []
 
-    /// Nothing yet.
+    /// An empty report.
     public init() {}
 
-    /// Both pushes of one run as one.
+    /// The sum of two pushes of one run.
     func following(_ earlier: PushReport?) -> PushReport {
         guard let earlier else { return self }
         var both = self
@@ -113,23 +114,25 @@ public struct PushReport: Sendable, Hashable {
 
 /// What a pull of one table did.
 public struct PullReport: Sendable, Hashable {
-    /// The table.
+    /// The table's name.
     public var table: String
-    /// Requests made.
+    /// The number of requests.
     public var requests = 0
-    /// Rows in the answers.
+    /// The number of rows in the answers.
     public var received = 0
-    /// Rows that the backend announced; nil when it did not, and for a run of an earlier process.
+    /// The number of rows that the backend announced; nil if it did not, or if an earlier process ran the
+    /// pull.
     public var total: Int?
-    /// Rows that changed the store.
+    /// The number of rows that changed the store.
     public var applied = 0
-    /// Rows with local changes, which keep those; the backend's row is kept beside.
+    /// The number of rows with local changes. The local changes stay; the backend's row is stored beside
+    /// them.
     public var skippedDirty = 0
-    /// Rows that were removed.
+    /// The number of rows that were removed.
     public var deleted = 0
-    /// Why it stopped early, in plain words.
+    /// Why the pull stopped early, in plain words.
     public var error: String?
 
-    /// Nothing yet.
+    /// An empty report.
     public init(table: String) { self.table = table }
 }

@@ -2,8 +2,9 @@ import Logging
 import TablesProtocol
 
 extension SyncEngine {
-    /// Runs the schedule until the task is cancelled; the bookkeeping of a request in flight is
-    /// finished first. A watchdog starts the loop anew, and says so, when due work is not touched.
+    /// Runs the schedule until the task is cancelled or the engine is retired. A request in flight is
+    /// finished and its outcome committed first. If due work is not touched, a watchdog restarts the loop
+    /// and reports it.
     public func run() async {
         while !Task.isCancelled, !isRetired {
             let isStalled = await withTaskGroup(of: Bool.self) { group in
@@ -11,19 +12,19 @@ extension SyncEngine {
                     await self.loop()
                     return false
                 }
-                group.addTask { await self.watch() }
+                group.addTask { await self.waitForStall() }
                 let first = await group.next() ?? false
                 group.cancelAll()
-                // A request that never ends is called off; its operation is read back later.
-                if first { carrying?.cancel() }
+                // Cancels a request that never ends. Its operation is read back later.
+                if first { runTask?.cancel() }
                 return first
             }
-            if isStalled { await tellStall() }
+            if isStalled { await reportStall() }
         }
     }
 
-    /// Says that the loop stood still, everywhere where a person may look.
-    private func tellStall() async {
+    /// Reports a stall in the log, the warnings, the history and the events.
+    private func reportStall() async {
         stalls += 1
         let sentence = "Syncing stood still and was started again at \(clock.now().text)."
         log.error("sync stalled and was started again", metadata: ["stalls": "\(stalls)"])
@@ -39,16 +40,16 @@ extension SyncEngine {
         }
     }
 
-    /// Whether the loop takes its turns: a pass is under way, which its own watchdog minds, or the
-    /// last turn is not longer ago than the loop ever waits.
-    public var isGoingRound: Bool {
-        guard current == nil, let lastTurn else { return true }
-        return clock.uptime() - lastTurn < .seconds(2 * SyncLimits.maintenanceSeconds)
+    /// Whether the loop is alive: a run is in progress, which the watchdog observes, or the last iteration
+    /// is recent.
+    public var isLoopAlive: Bool {
+        guard current == nil, let lastIteration else { return true }
+        return clock.uptime() - lastIteration < .seconds(2 * SyncLimits.maintenanceSeconds)
     }
 
     private func loop() async {
         while !Task.isCancelled {
-            lastTurn = clock.uptime()
+            lastIteration = clock.uptime()
             takeCauses()
             await detectClockJump()
             let outlook = await outlook()
@@ -63,7 +64,7 @@ extension SyncEngine {
         }
     }
 
-    /// Takes in what woke the loop.
+    /// Passes the pending wake causes to the schedule.
     func takeCauses() {
         for cause in signal.take() { scheduler.wake(cause, now: clock.uptime()) }
     }
@@ -79,16 +80,16 @@ extension SyncEngine {
         case nil, .cancelled, .store: return
         case .signIn:
             refused(credential)
-            if hasOther(than: credential) { signal.send(.signedIn) }
+            if hasOtherToken(than: credential) { signal.send(.signedIn) }
         case .backend(let failure) where failure.isAboutTable:
-            await answered("The backend answers. \(failure.reason)")
+            await noteReachable("The backend answers. \(failure.reason)")
         case .backend(let failure): fail(failure)
         }
-        // No run ends here that would tell it.
+        // No run ends here, so the change is announced now.
         if scheduler.backend.state != before { await announceStatus() }
     }
 
-    /// Waits for a wake-up or a time, but looks up each minute for maintenance.
+    /// Waits for a wake-up or a time, at most one maintenance interval.
     private func idle(until: Duration?) async {
         let minute = clock.uptime() + .seconds(SyncLimits.maintenanceSeconds)
         let deadline = min(until ?? minute, minute)
@@ -114,13 +115,13 @@ extension SyncEngine {
             untilNext: wait.flatMap { $0 > 0 ? .milliseconds($0) : nil })
     }
 
-    /// Times of next attempts are wall times: when the clock was set back, while the engine ran or
-    /// while it did not, they would be far away. When it went ahead, the machine may have slept, and
-    /// the network is another one: what waits in uptime is looked at now.
+    /// Detects that the wall clock was set. Times of next attempts are wall times: if the clock was set
+    /// back, also while no engine ran, they would be too far away, so everything is due now. If it went
+    /// ahead, the machine may have slept and changed its network, so the backend is tried now.
     public func detectClockJump() async {
         let (wall, uptime) = (clock.now(), clock.uptime())
-        let last = lastLook
-        lastLook = (wall, uptime)
+        let last = lastClockReading
+        lastClockReading = (wall, uptime)
         if let last {
             let expected = last.wall.advanced(by: uptime - last.uptime)
             if wall > expected.advanced(by: .seconds(SyncLimits.clockSlackSeconds)) {
@@ -144,8 +145,9 @@ extension SyncEngine {
         }
     }
 
-    /// True when due work was not touched for too long; false when cancelled.
-    private func watch() async -> Bool {
+    /// Waits until the loop stalls.
+    /// - Returns: true if due work was not touched for too long; false if cancelled.
+    private func waitForStall() async -> Bool {
         while !Task.isCancelled {
             await clock.sleep(until: clock.uptime() + .seconds(SyncLimits.watchSeconds))
             await detectClockJump()

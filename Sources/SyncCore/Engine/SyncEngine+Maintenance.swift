@@ -3,8 +3,8 @@ import Storage
 import TablesProtocol
 
 extension SyncEngine {
-    /// Once a minute: keeps a sample of the queue, removes what is kept no longer, and notes which
-    /// indexes lists ask for.
+    /// Once a minute: stores a sample of the queue, removes expired rows, and stores what costly lists were
+    /// seen.
     func runMaintenance() async {
         let now = clock.now()
         guard let begin = minuteBegin else {
@@ -32,12 +32,13 @@ extension SyncEngine {
     }
 }
 
-/// Removes what is kept no longer.
+/// Removes rows whose retention time is over.
 struct Sweep {
     let transaction: Transaction
 
-    /// Removes what is kept no longer, at most ``StoreLimits/sweepRows`` of each kind; true when
-    /// more is left. Open operations are never removed, nor items that have one.
+    /// Removes expired rows, at most ``StoreLimits/sweepRows`` of each kind. Open operations and their
+    /// items are never removed.
+    /// - Returns: whether more expired rows are left.
     func run() throws -> Bool {
         let history = before(days: StoreLimits.historyDays)
         let limit = StoreLimits.sweepRows

@@ -2,25 +2,24 @@ import Logging
 import TablesProtocol
 
 extension SyncEngine {
-    /// The passes of a run: push first, then the tables that it pulls. A failed operation does not
-    /// hold the pull back; a backend out of reach does. A caller that asked for the same meanwhile may have
-    /// written before: for it the run pushes once more.
+    /// The passes of a run: the push first, then the pull of each table. A failed operation does not
+    /// prevent the pull; a backend out of reach does. If another caller requested the same run meanwhile,
+    /// it may have written before, so the run pushes once more.
     ///
-    /// After a 401 the run begins anew with the identity's next token, where there is one; a token that
-    /// came while the run was under way is one.
+    /// After a 401 the run starts again if the identity has another token by now.
     func passes(_ running: CurrentRun) async -> (Run.State, String?) {
         while true {
             let credential = credential()
             let end = await passes(running, credential)
-            guard end.0 == .signIn, !running.cancel.isSet, hasOther(than: credential) else {
+            guard end.0 == .signIn, !running.cancel.isSet, hasOtherToken(than: credential) else {
                 return end
             }
             current?.run.pull = []
         }
     }
 
-    /// Whether there is another token to speak with than one that the backend refuses.
-    func hasOther(than refused: Credential) -> Bool {
+    /// Whether there is another token than the one that the backend refused.
+    func hasOtherToken(than refused: Credential) -> Bool {
         let credential = credential()
         return credential != refused && credential != .missing
     }
@@ -37,13 +36,13 @@ extension SyncEngine {
         }
         await detectClockJump()
         do throws(StoreError) {
-            if let reason = try await strangeBackend() { return (.offline, reason) }
-            // A table that is not there keeps no other from being pulled.
+            if let reason = try await otherBackendReason() { return (.offline, reason) }
+            // A missing table does not prevent the pull of the others.
             if let stop = try await pushPass(running, credential) {
                 guard stop.isAboutTable, running.wish != .push else { return end(stop, credential) }
             }
             if let stop = try await pullPasses(running, credential) { return end(stop, credential) }
-            while current?.isAskedAgain == true {
+            while current?.isRequestedAgain == true {
                 if let stop = try await pushPass(running, credential) {
                     return end(stop, credential)
                 }
@@ -52,15 +51,15 @@ extension SyncEngine {
             let waiting = try await store.read { try $0.dueOperations.waiting() }
             return end(
                 current?.run ?? running.run,
-                waiting: store.has(.askedSyncLeavesWaiting) ? (0, nil) : waiting)
+                waiting: store.has(.explicitSyncLeavesWaiting) ? (0, nil) : waiting)
         } catch {
-            scheduler.rest(now: clock.uptime())
+            scheduler.pausePushes(now: clock.uptime())
             return (.failed, error.description)
         }
     }
 
-    /// Why nothing may be sent to this backend, when the store holds another's work.
-    func strangeBackend() async throws(StoreError) -> String? {
+    /// Why nothing may be sent to the backend: the store belongs to another one. Nil if it does not.
+    func otherBackendReason() async throws(StoreError) -> String? {
         if binding == nil {
             let address = backend.address
             let (binding, known) = try await store.write { transaction in
@@ -70,7 +69,7 @@ extension SyncEngine {
                 )
             }
             self.binding = binding
-            // Where the search begins: a backend may have become another one.
+            // The known generation is only tried first: the backend may have another one by now.
             if backend.generation == .auto, let known, binding == .bound {
                 generation = known
                 isGenerationRemembered = true
@@ -98,13 +97,13 @@ extension SyncEngine {
             isRemembered: isGenerationRemembered && !store.has(.strayListRebinds))
     }
 
-    /// Pushes what is due before the next page of a pull is asked for: the first pull of a large table
-    /// takes its time, and a write made meanwhile does not wait for its end.
+    /// Pushes due operations between two pages of a pull, so that writes do not wait for the end of a long
+    /// pull.
     private func pushBetweenPages(_ running: CurrentRun, _ credential: Credential) async {
-        guard scheduler.takesPush(now: clock.uptime(), outlook: await outlook()) else { return }
+        guard scheduler.startPush(now: clock.uptime(), outlook: await outlook()) else { return }
         do throws(StoreError) {
-            // What stops the push stops the next page as well, which says so.
-            _ = try await pushed(running, credential)
+            // If the push stops, the next page fails too and reports the reason.
+            _ = try await push(running, credential)
         } catch {
             log.warning("not pushed during a pull", metadata: ["error": "\(error)"])
         }
@@ -113,19 +112,19 @@ extension SyncEngine {
     private func pushPass(
         _ running: CurrentRun, _ credential: Credential
     ) async throws(StoreError) -> PushStop? {
-        current?.isAskedAgain = false
-        let leavesWaiting = store.has(.askedSyncLeavesWaiting)
-        if current?.isAsked == true, !leavesWaiting {
+        current?.isRequestedAgain = false
+        let leavesWaiting = store.has(.explicitSyncLeavesWaiting)
+        if current?.isExplicit == true, !leavesWaiting {
             try await store.write { try $0.dueOperations.makeAllDue() }
         }
-        return try await pushed(running, credential)
+        return try await push(running, credential)
     }
 
-    private func pushed(
+    private func push(
         _ running: CurrentRun, _ credential: Credential
     ) async throws(StoreError) -> PushStop? {
         let earlier = current?.run.push
-        // The generation must be known before a pass can speak it.
+        // A pass needs the backend's generation.
         if !isProven, let stop = await prove(credential, for: running.wish) { return stop }
         let remote = remote(credential)
         let pass = PushPass(
@@ -136,63 +135,62 @@ extension SyncEngine {
         let state = await pass.run(isProven: isProven)
         current?.run.push = state.report.following(earlier)
         isProven = state.isProven
-        if state.refusedDialect {
-            // It speaks another generation than was found out: it is asked anew, without a bias.
+        if state.refusedProtocolVersion {
+            // The backend has another generation than was found: detect it again from the beginning.
             (isProven, isGenerationKnown, isGenerationRemembered) = (false, false, false)
             generation = backend.generation.first
         }
-        if state.report.applied > 0, state.stop == nil { await reached() }
+        if state.report.applied > 0, state.stop == nil { await noteProven() }
         return state.stop
     }
 
-    /// Asks for a list of the tables that this store works with; without any there is nothing to
-    /// send either, and nothing to prove but that the backend is in reach.
+    /// Proves the backend with the tables of this store. Without any table there is nothing to send, so it
+    /// is only checked whether the backend is in reach.
     func prove(_ credential: Credential, for wish: Scheduler.Wish? = nil) async -> PushStop? {
         let tables = await provingTables(wish)
-        guard !tables.isEmpty else { return await knock(credential) }
+        guard !tables.isEmpty else { return await checkReachability(credential) }
         switch await prover(remote(credential)).prove(tables) {
         case .proven(let generation):
             await noteProof(of: generation)
             return nil
         case .failed(let failure):
-            // The pull reports this for its own table; other tables are not affected.
+            // The pull reports this for its own table. Other tables are not affected.
             if failure.isAboutTable, await isUnknownHere(wish) {
-                await answered("The backend answers. \(failure.reason)")
+                await noteReachable("The backend answers. \(failure.reason)")
                 return nil
             }
             return failure.state == .signedOut ? .signIn : .backend(failure)
         }
     }
 
-    /// Notes that a table gave a list.
+    /// Records that a table gave a list, and the backend's generation.
     func noteProof(of generation: Generation) async {
         self.generation = generation
         isGenerationKnown = true
         isGenerationRemembered = true
         isProven = true
-        await reached()
+        await noteProven()
     }
 
-    /// Whether a pull is wanted of a table of which the store has nothing.
+    /// Whether the run pulls a table that the store does not have.
     private func isUnknownHere(_ wish: Scheduler.Wish?) async -> Bool {
         guard case .pull(let request) = wish else { return false }
         let known = (try? await store.read { try $0.tables.all().map(\.name) }) ?? []
         return !known.contains(request.table)
     }
 
-    /// Notes that the backend is in reach, which proves nothing.
-    func answered(_ reason: String = "The backend answers.") async {
+    /// Records that the backend is in reach, which is no proof.
+    func noteReachable(_ reason: String = "The backend answers.") async {
         let wasOnline = scheduler.backend.state == .online
         scheduler.reached(now: clock.uptime(), wall: clock.now(), reason: reason)
         if !wasOnline { await announceStatus() }
     }
 
-    /// Asks for a table that many backends have, to be able to say whether the backend is in reach.
-    /// Any answer will do, also that there is no such table or that the dialect is refused, but none
-    /// that a network's sign-in page or a gateway gives: a page that refuses one generation's dialect
-    /// is believed when the backend answers another's. It proves nothing: before anything is sent a
-    /// list is asked for, and the store is bound to no backend by it.
-    private func knock(_ credential: Credential) async -> PushStop? {
+    /// Checks whether the backend is in reach, with a table that many backends have. Any answer of a
+    /// backend counts, even "no such table" or a refused protocol version, but not a network's sign-in page
+    /// or a gateway's error. A page counts if the same server answers a request of another generation. This
+    /// is no proof: before anything is sent a list is asked for, and the store is not bound to the backend.
+    private func checkReachability(_ credential: Credential) async -> PushStop? {
         guard let table = TableName("todoitem") else { return nil }
         var first: RemoteAnswer?
         for generation in [generation] + otherGenerations {
@@ -201,22 +199,22 @@ extension SyncEngine {
             let answer = await remote.list(table, .any)
             first = first ?? answer
             if answer.isOfBackend {
-                await answered()
+                await noteReachable()
                 return nil
             }
-            guard answer.refusesDialect else { break }
+            guard answer.mayNeedOtherGeneration else { break }
         }
         return first.map { .backend(Prover.failure($0, table)) }
     }
 
-    /// The generations that the backend may be besides the one it is taken for.
+    /// The other generations that the backend may have.
     private var otherGenerations: [Generation] {
         guard backend.generation == .auto, !isGenerationKnown else { return [] }
         return Generation.allCases.reversed().filter { $0 != generation }
     }
 
-    /// Tables to prove the backend with, the surest first: pulled ones, then the one that is wanted,
-    /// then those with work.
+    /// The tables for a proof, the most likely first: pulled ones, then the requested one, then those with
+    /// work.
     private func provingTables(_ wish: Scheduler.Wish?) async -> [TableName] {
         let known = (try? await store.read { try $0.tables.all() }) ?? []
         var tables = known.filter(\.isComplete).map(\.name)
@@ -231,7 +229,7 @@ extension SyncEngine {
     private func pullPasses(
         _ running: CurrentRun, _ credential: Credential
     ) async throws(StoreError) -> PushStop? {
-        var wantsSignIn = false
+        var requiresSignIn = false
         for request in try await requests(running.wish) {
             let remote = remote(credential)
             let before = current?.run.pull ?? []
@@ -243,20 +241,20 @@ extension SyncEngine {
             let end = await pass.run()
             current?.run.pull = before + [end.report]
             if let stop = end.stop {
-                // Without a token a table may want a sign-in that the others do not want.
+                // Without a token, one table may require a sign-in that the others do not require.
                 guard stop == .signIn, credential == .none, running.wish == .sync else {
                     return stop
                 }
-                wantsSignIn = true
+                requiresSignIn = true
                 continue
             }
             store.wanted.remove(request.table)
             if end.report.error == nil {
                 isProven = true
-                await reached()
+                await noteProven()
             }
         }
-        return wantsSignIn && !isProven ? .signIn : nil
+        return requiresSignIn && !isProven ? .signIn : nil
     }
 
     private func requests(_ wish: Scheduler.Wish) async throws(StoreError) -> [PullRequest] {
@@ -284,21 +282,22 @@ extension SyncEngine {
         scheduler.progressed(now: clock.uptime())
     }
 
-    // MARK: What a run means for the schedule
+    // MARK: The end of a run
 
-    /// Notes a stop and says how the run ended.
+    /// Passes a stop to the schedule.
+    /// - Returns: the run's end state and its reason.
     private func end(_ stop: PushStop, _ credential: Credential) -> (Run.State, String?) {
         switch stop {
         case .backend(let failure) where failure.isAboutTable:
             let reason = "The backend answers. \(failure.reason)"
             isProven = false
             scheduler.reached(now: clock.uptime(), wall: clock.now(), reason: reason)
-            scheduler.rest(now: clock.uptime(), seconds: SyncLimits.tableRestSeconds)
+            scheduler.pausePushes(now: clock.uptime(), seconds: SyncLimits.tableRestSeconds)
             return (.completeWithErrors, failure.reason)
         case .backend(let failure):
             fail(failure)
             return (.offline, failure.reason)
-        // Without a token a table may want a sign-in that the others do not want.
+        // Without a token, one table may require a sign-in that the others do not require.
         case .signIn where credential == .none && isProven:
             return (.signIn, "The backend asks to sign in for this table.")
         case .signIn:
@@ -306,13 +305,12 @@ extension SyncEngine {
             return (.signIn, scheduler.backend.reason)
         case .cancelled: return (.cancelled, nil)
         case .store(let reason):
-            scheduler.rest(now: clock.uptime())
+            scheduler.pausePushes(now: clock.uptime())
             return (.failed, reason)
         }
     }
 
-    /// - Parameter waiting: operations that were due or tried and are still to be tried, and why the
-    ///   first of them waits.
+    /// - Parameter waiting: the number of operations that are to be tried again, and why the first waits.
     private func end(_ run: Run, waiting: (count: Int, reason: String?)) -> (Run.State, String?) {
         let refused = (run.push?.conflicts ?? 0) + (run.push?.quarantined ?? 0)
         if let error = run.pull.compactMap(\.error).first { return (.completeWithErrors, error) }
@@ -330,31 +328,32 @@ extension SyncEngine {
 
     func fail(_ failure: Prover.Failure) {
         isProven = false
-        // What does not answer as /tables may speak another generation by now.
+        // A server that does not answer as /tables may have another generation by now.
         if failure.state == .notTables { isGenerationKnown = false }
         scheduler.failed(failure, now: clock.uptime(), wall: clock.now(), random: random)
     }
 
-    /// Notes a 401.
+    /// Records a 401.
     func refused(_ credential: Credential) {
         credentialRefused(credential)
         fail(Prover.Failure(state: .signedOut, reason: "The backend asks to sign in."))
     }
 
-    /// Notes that the backend answered: what waited for it is due, and the store is bound to it.
-    func reached() async {
+    /// Records that the backend gave a list or a verdict: the store is bound to it, and operations that
+    /// failed while it was away are due.
+    func noteProven() async {
         let wasOnline = scheduler.backend.state == .online
         scheduler.reached(now: clock.uptime(), wall: clock.now())
-        // Taken before the write: what is held up while it runs is for the next time.
-        let isHeldUp = scheduler.takeHeldUp()
+        // Taken before the write, so that a failure during the write counts for the next time.
+        let isRetryNeeded = scheduler.takeRetryAll()
         let generation = generation
         do {
             try await store.write { transaction in
                 try transaction.binding.noteProven(generation)
-                if isHeldUp { try transaction.dueOperations.makeAllDue() }
+                if isRetryNeeded { try transaction.dueOperations.makeAllDue() }
             }
         } catch {
-            if isHeldUp { scheduler.holdUp() }
+            if isRetryNeeded { scheduler.requestRetryAll() }
             log.warning("backend not noted", metadata: ["error": "\(error)"])
         }
         if !wasOnline { await announceStatus() }
@@ -362,11 +361,11 @@ extension SyncEngine {
 }
 
 extension RemoteAnswer {
-    /// Whether only a server of the kind can have answered so, and nothing on the way to it.
+    /// Whether only a /tables server can have given this answer, and nothing between it and us.
     fileprivate var isOfBackend: Bool {
         switch self {
         case .rows, .row, .empty, .missing, .rejected, .conflict, .unauthorized,
-            // A page, as some servers say that there is no such table.
+            // Some servers answer 404 with a page.
             .unusable(status: 404, .html),
             .unusable(status: 400, .notJSON), .unusable(status: 400, .unexpectedShape),
             .unusable(status: 400, .otherVersion):

@@ -1,47 +1,56 @@
 import Logging
 public import TablesProtocol
 
-/// A run under way.
+/// A run in progress.
 struct CurrentRun: Sendable {
     var run: Run
     var wish: Scheduler.Wish
     var cancel = CancelFlag()
-    /// A caller asked for it since its last look for changes, and may have written before.
-    var isAskedAgain = false
-    /// A person or a command asked for it: what waits for time alone is tried at once.
-    var isAsked = false
-    /// It looks for nothing more.
+    /// Whether another caller requested the run since its last push, and may have written before.
+    var isRequestedAgain = false
+    /// Whether a person or a command requested it. Then operations that only wait for a time are tried at
+    /// once.
+    var isExplicit = false
+    /// Whether it pushes nothing more.
     var isEnding = false
 }
 
 extension SyncEngine {
-    /// Pushes, then pulls every table. Returns when that is over.
-    public func sync() async -> Run { await perform(.sync, isAsked: true) }
+    /// Pushes, then pulls every table.
+    /// - Returns: the finished run.
+    public func sync() async -> Run { await perform(.sync, isExplicit: true) }
 
-    /// Pushes what is due. Returns when that is over.
-    /// - Parameter isAsked: by a person or a command, and not because a client writes.
-    public func push(isAsked: Bool = true) async -> Run { await perform(.push, isAsked: isAsked) }
+    /// Pushes the due operations.
+    /// - Parameter isExplicit: whether a person or a command requests it, rather than a client's write.
+    /// - Returns: the finished run.
+    public func push(isExplicit: Bool = true) async -> Run {
+        await perform(.push, isExplicit: isExplicit)
+    }
 
-    /// Pushes, then pulls one table: whole, or what `query` selects. With a query id a filtered pull
-    /// is incremental. With `reconcile` clean items that the backend no longer has, or that left the
-    /// query, are removed; for a filtered pull that takes a query id.
-    /// - Parameter isAsked: by a person or a command, and not because a client reads.
+    /// Pushes, then pulls one table: all rows, or those that `query` selects. With a query id, a filtered
+    /// pull is incremental. With `reconcile`, local items without changes that the backend no longer has,
+    /// or that left the query, are removed; a filtered pull needs a query id for that.
+    /// - Parameter isExplicit: whether a person or a command requests it, rather than a client's read.
+    /// - Returns: the finished run.
     public func pull(
         _ table: TableName, query: PullQuery = PullQuery(), queryID: String? = nil,
-        reconcile: Bool = false, isAsked: Bool = true
+        reconcile: Bool = false, isExplicit: Bool = true
     ) async -> Run {
         await perform(
             .pull(PullRequest(table: table, query: query, queryID: queryID, reconcile: reconcile)),
-            isAsked: isAsked)
+            isExplicit: isExplicit)
     }
 
-    /// Starts a sync that the loop of ``run()`` carries out, or names the one under way.
+    /// Requests a sync, which the loop of ``run()`` performs.
+    /// - Returns: the run's id; that of the run in progress if it is joined.
     public func startSync() -> String { start(.sync) }
 
-    /// Starts a push that the loop of ``run()`` carries out, or names the one under way.
+    /// Requests a push, which the loop of ``run()`` performs.
+    /// - Returns: the run's id; that of the run in progress if it is joined.
     public func startPush() -> String { start(.push) }
 
-    /// Starts a pull that the loop of ``run()`` carries out, or names the one under way.
+    /// Requests a pull, which the loop of ``run()`` performs.
+    /// - Returns: the run's id; that of the run in progress if it is joined.
     public func startPull(
         _ table: TableName, query: PullQuery = PullQuery(), queryID: String? = nil,
         reconcile: Bool = false
@@ -50,8 +59,7 @@ extension SyncEngine {
             .pull(PullRequest(table: table, query: query, queryID: queryID, reconcile: reconcile)))
     }
 
-    /// The run with this id once it is over, or as it stands when `timeout` has passed; nil when
-    /// there is none.
+    /// The run with this id, when it has finished or `timeout` has passed; nil if there is none.
     public func result(of id: String, timeout: Duration) async -> Run? {
         guard isOpen(id) else { return await run(id) }
         let deadline = clock.uptime() + timeout
@@ -62,7 +70,7 @@ extension SyncEngine {
                 return nil
             }
             let first = await group.next() ?? nil
-            // A caller that still waits is let go, since the group ends with its tasks.
+            // The task group ends only with all its tasks, so the waiting one is resumed.
             if first == nil { release(id) }
             group.cancelAll()
             if let first { return first }
@@ -70,7 +78,7 @@ extension SyncEngine {
         }
     }
 
-    /// A run, under way or over.
+    /// A run, in progress or finished; nil if there is none.
     public func run(_ id: String) async -> Run? {
         if let current, current.run.id == id { return current.run }
         if let run = finished.last(where: { $0.id == id }) { return run }
@@ -80,18 +88,19 @@ extension SyncEngine {
         return try? await store.run(id)
     }
 
-    /// The latest runs, newest first, the one under way among them.
+    /// The latest runs, newest first, including the one in progress.
     public func runs() -> [Run] {
         (current.map { [$0.run] } ?? []) + finished.reversed()
     }
 
-    /// Ends a run after the request in flight, or before it begins. False when it is not under way.
+    /// Cancels a run: after its request in flight, or before it begins.
+    /// - Returns: false if it is neither in progress nor requested.
     public func cancel(run id: String) async -> Bool {
         if let current, current.run.id == id {
             current.cancel.set()
             return true
         }
-        // It has an id and has not begun.
+        // The run is requested and has not begun.
         guard let wish = announcedRuns.first(where: { $0.value == id })?.key else { return false }
         announcedRuns[wish] = nil
         scheduler.unwish(wish)
@@ -103,7 +112,7 @@ extension SyncEngine {
     }
 
     private func start(_ wish: Scheduler.Wish) -> String {
-        if let id = join(wish, isAsked: true) { return id }
+        if let id = join(wish, isExplicit: true) { return id }
         if let id = announcedRuns[wish] { return id }
         let id = newRunID()
         announcedRuns[wish] = id
@@ -112,12 +121,12 @@ extension SyncEngine {
         return id
     }
 
-    /// Joins the run under way where it does the same and will look for changes once more; nil where
-    /// it does not.
-    private func join(_ wish: Scheduler.Wish, isAsked: Bool) -> String? {
+    /// Joins the run in progress, if it does the same and will push once more.
+    /// - Returns: the run's id; nil if it was not joined.
+    private func join(_ wish: Scheduler.Wish, isExplicit: Bool) -> String? {
         guard let running = current, running.wish == wish, !running.isEnding else { return nil }
-        current?.isAskedAgain = true
-        if isAsked { current?.isAsked = true }
+        current?.isRequestedAgain = true
+        if isExplicit { current?.isExplicit = true }
         return running.run.id
     }
 
@@ -126,12 +135,13 @@ extension SyncEngine {
     }
 
     private func end(of id: String) async -> Run? {
-        // A caller whose own time is over would wait for the whole run: nothing releases it again.
+        // A caller whose own timeout has passed would wait for the whole run, because it is resumed only
+        // once.
         guard isOpen(id), !Task.isCancelled else { return nil }
         return await withCheckedContinuation { waiters[id, default: []].append($0) }
     }
 
-    /// Lets those who wait for a run go on with the run as it stands.
+    /// Resumes the callers that wait for a run, with its present state.
     private func release(_ id: String) {
         guard let waiting = waiters.removeValue(forKey: id) else { return }
         let run =
@@ -141,30 +151,31 @@ extension SyncEngine {
         for waiter in waiting { waiter.resume(returning: run) }
     }
 
-    /// Carries a run out, or joins the one under way that does the same.
+    /// Performs a run, or joins the one in progress that does the same.
     ///
-    /// The passes run in a task of their own, so that a caller who goes away cannot cut a
-    /// request's bookkeeping off; cancelling the caller asks the run to end after it.
-    /// - Parameter isAsked: by a person or a command, and not by the schedule.
-    func perform(_ wish: Scheduler.Wish, isAsked: Bool = false) async -> Run {
+    /// The passes run in a task of their own, so that cancelling the caller does not interrupt a commit
+    /// after a request. It asks the run to end after that commit.
+    /// - Parameter isExplicit: whether a person or a command requests it, rather than the schedule.
+    func perform(_ wish: Scheduler.Wish, isExplicit: Bool = false) async -> Run {
         while let current {
-            let isJoined = join(wish, isAsked: isAsked) != nil
-            // Also for a caller who was cancelled: it would ask again and again and let no other caller in.
+            let isJoined = join(wish, isExplicit: isExplicit) != nil
+            // A cancelled caller waits too: otherwise it would ask in a loop and keep other callers from
+            // the actor.
             let run = await withCheckedContinuation {
                 waiters[current.run.id, default: []].append($0)
             }
-            // A caller that is let go with those whose time is over waits on.
+            // A caller that was resumed with those whose timeout has passed waits on.
             if isJoined, run.state != .running { return run }
         }
         scheduler.unwish(wish)
         let announced = announcedRuns.removeValue(forKey: wish)
         let id = announced ?? newRunID()
         let run = Run(id: id, kind: wish.kind, startedAt: clock.now())
-        let running = CurrentRun(run: run, wish: wish, isAsked: isAsked || announced != nil)
+        let running = CurrentRun(run: run, wish: wish, isExplicit: isExplicit || announced != nil)
         current = running
         scheduler.progressed(now: clock.uptime())
-        let task = Task(executorPreference: executor) { await self.carryOut(running) }
-        carrying = task
+        let task = Task(executorPreference: executor) { await self.execute(running) }
+        runTask = task
         return await withTaskCancellationHandler {
             await task.value
         } onCancel: {
@@ -172,7 +183,7 @@ extension SyncEngine {
         }
     }
 
-    private func carryOut(_ running: CurrentRun) async -> Run {
+    private func execute(_ running: CurrentRun) async -> Run {
         await save(running.run)
         let end = await passes(running)
         current?.isEnding = true
@@ -192,7 +203,7 @@ extension SyncEngine {
         return run
     }
 
-    /// Remembers a run that is over, and tells the callers that wait for it.
+    /// Keeps a finished run in memory, and resumes the callers that wait for it.
     private func close(_ run: Run) {
         finished.append(run)
         if finished.count > SyncLimits.rememberedRuns { finished.removeFirst() }

@@ -2,71 +2,71 @@ public import HTTPMessage
 public import Logging
 public import TablesProtocol
 
-/// The front door of syncing: one engine for each identity, over its store and its backend.
+/// The entry point to syncing: one engine for each identity, with its store and its backend.
 ///
-/// The engine keeps nothing that must survive: what is to be sent, what was sent and how far each
-/// table was pulled is in the store, so that a crash anywhere resumes right. Passes run one at a
-/// time; a second request for one joins the one under way. Local reads and writes never wait here.
+/// The engine holds no state that must survive. The queue, the outcomes and the pull tokens are in the
+/// store, so a crash at any point resumes correctly. Runs are performed one at a time; a second request for
+/// the same run joins the one in progress. Local reads and writes never wait for the engine.
 public actor SyncEngine {
     let store: Store
     let transport: any HTTPTransport
     let clock: any EngineClock
     let random: any RandomSource
-    /// Where the passes run; nil for everybody's pool.
+    /// Where the passes run; nil for the global executor.
     let executor: (any TaskExecutor)?
     let log: Logger
     let credential: @Sendable () -> Credential
-    /// Told of what the backend answered 401 to.
+    /// Called with a credential that the backend answered with 401.
     let credentialRefused: @Sendable (Credential) -> Void
-    /// The application key as clients send it.
+    /// The application key that clients send.
     let applicationKey: @Sendable () -> String?
     let signal = WakeSignal()
     var backend: BackendConfiguration
-    /// What the backend was found to be, or is said to be.
+    /// The backend's generation, as found or as configured.
     var generation: Generation
-    /// A list showed what the backend is; a passing failure does not open the question again.
+    /// Whether a list showed the generation. A transient failure does not change that.
     var isGenerationKnown = false
-    /// The generation was found out before, by an earlier process perhaps.
+    /// Whether the generation was found before, perhaps by an earlier process.
     var isGenerationRemembered = false
-    /// Both clocks when they were last compared; nil before the first time.
-    var lastLook: (wall: Instant, uptime: Duration)?
-    /// The backend gave a list, and nothing has failed since.
+    /// Both clocks at the last comparison; nil before the first.
+    var lastClockReading: (wall: Instant, uptime: Duration)?
+    /// Whether the backend gave a list, and nothing has failed since.
     var isProven = false
-    /// Whose work the store holds; nil until asked.
+    /// The backend that the store belongs to; nil until it is read.
     var binding: Binding?
     var scheduler: Scheduler
     var current: CurrentRun?
     var waiters: [String: [CheckedContinuation<Run, Never>]] = [:]
-    /// Runs that were given an id and have not begun.
+    /// The ids of requested runs that have not begun.
     var announcedRuns: [Scheduler.Wish: String] = [:]
-    /// The latest runs that are over, oldest first.
+    /// The latest finished runs, oldest first.
     var finished: [Run] = []
     var lastSync: Instant?
     var warnings: [String] = []
-    /// What the backend answered in the minute that is under way, and when that began.
+    /// The counts of requests in the present minute, and when it began.
     let meter = Meter()
     var minuteBegin: Instant?
-    /// How often the loop stood still and was started again.
+    /// How often the loop stalled and was restarted.
     var stalls = 0
-    /// When the loop last began a turn; nil before the first.
-    var lastTurn: Duration?
-    /// Its store is about to be closed: the loop begins nothing any more.
+    /// When the loop's last iteration began; nil before the first.
+    var lastIteration: Duration?
+    /// Whether the store is about to be closed, so that the loop starts no further run.
     var isRetired = false
-    /// The number of the last change for all identities that it took in (``SettingsForAll``).
-    var heard = 0
-    /// The pass under way, for whom it stands still.
-    var carrying: Task<Run, Never>?
+    /// The number of the last change for all identities that was applied (``SettingsForAll``).
+    var appliedChanges = 0
+    /// The task of the run in progress, which the watchdog may cancel.
+    var runTask: Task<Run, Never>?
 
-    /// Makes an engine; ``run()`` sets it going.
+    /// Makes an engine; ``run()`` starts its loop.
     /// - Parameters:
-    ///   - executor: where the passes run, when the order of their steps is the caller's.
-    ///   - credential: asked before each run in whose name to speak, and again after a 401: another
-    ///     token than the refused one is tried at once.
-    ///   - refused: told of a 401, and what was spoken with; before `credential` is asked again. Whether
-    ///     the backend answers says nothing of a token: a table may be open to all.
-    ///   - memory: what an earlier engine over the same store knew.
-    ///   - applicationKey: asked then for the key that clients send to a first generation backend;
-    ///     one that the backend's configuration names goes before it.
+    /// - executor: where the passes run, if the caller controls the order of their steps.
+    /// - credential: gives the credential for a run. Called before each run, and again after a 401: a token
+    ///   that differs from the refused one is tried at once.
+    /// - refused: called with a credential that the backend answered with 401, before `credential` is
+    ///   called again. A success does not prove a token, because a table may be public.
+    /// - memory: the state of an earlier engine over the same store.
+    /// - applicationKey: gives the key that clients send to a first generation backend. A key in the
+    ///   backend's configuration takes precedence.
     public init(
         store: Store, transport: any HTTPTransport, backend: BackendConfiguration,
         settings: SyncSettings = SyncSettings(), clock: any EngineClock,
@@ -96,18 +96,18 @@ public actor SyncEngine {
             if let known = memory.generation { (generation, isGenerationKnown) = (known, true) }
             lastSync = memory.lastSync
             (warnings, finished, stalls) = (memory.warnings, memory.finished, memory.stalls)
-            heard = memory.heard
+            appliedChanges = memory.appliedChanges
         }
-        signal.hear(writes: scheduler.settings.triggers.contains(.afterWrites))
+        signal.setWakesOnWrites(scheduler.settings.triggers.contains(.afterWrites))
         store.onWrite { [signal] in signal.send(.write) }
     }
 
-    /// Wakes the schedule. Never waits.
+    /// Wakes the loop. Returns at once.
     public nonisolated func nudge(_ cause: WakeCause) { signal.send(cause) }
 
     // MARK: Status and settings
 
-    /// How everything stands.
+    /// The status of the identity.
     /// - Throws: ``StoreError`` when the store cannot be read.
     public func status() async throws(StoreError) -> EngineStatus {
         let ledger = try await store.ledger()
@@ -120,7 +120,7 @@ public actor SyncEngine {
             stalls: stalls)
     }
 
-    /// What is known of the backend, without touching the store.
+    /// The backend's status; the store is not read.
     public var backendStatus: BackendStatus {
         var status = scheduler.backend
         if credential() == .missing {
@@ -130,10 +130,10 @@ public actor SyncEngine {
         return status
     }
 
-    /// How long the requests of syncing took since the start.
+    /// The times of all sync requests since the start.
     public nonisolated var requestTimes: RequestTimes { meter.times }
 
-    /// The generation that the backend is said or was found to be; nil until then.
+    /// The generation of the backend, as configured or found; nil until it is found.
     public var knownGeneration: Generation? {
         switch backend.generation {
         case .fixed(let generation): generation
@@ -149,7 +149,7 @@ public actor SyncEngine {
     /// Whether the backend may be used.
     public var mode: EngineStatus.Mode { scheduler.mode }
 
-    /// Switches the backend off, until then or until switched on, or on again.
+    /// Switches the backend off, until a time or until it is switched on, or on again.
     public func setMode(_ mode: EngineStatus.Mode) async {
         let now = clock.uptime()
         var end: Duration?
@@ -164,37 +164,37 @@ public actor SyncEngine {
         signal.send(nil)
     }
 
-    /// What the operator has set.
+    /// The operator's settings.
     public var settings: SyncSettings { scheduler.settings }
 
-    /// Sets it anew.
+    /// Replaces the settings.
     public func update(_ settings: SyncSettings) async { await update { _ in settings } }
 
-    /// Sets it anew, from what it is: no other change comes between.
+    /// Changes the settings atomically.
     public func update<Failure: Error>(
         _ change: @Sendable (SyncSettings) throws(Failure) -> SyncSettings
     ) async throws(Failure) {
         scheduler.set(try change(settings), now: clock.uptime())
-        signal.hear(writes: scheduler.settings.triggers.contains(.afterWrites))
+        signal.setWakesOnWrites(scheduler.settings.triggers.contains(.afterWrites))
         await announceStatus()
         signal.send(nil)
     }
 
-    /// Speaks to another backend from the next request on.
+    /// Uses another backend from the next request on.
     public func update(_ backend: BackendConfiguration) {
         self.backend = backend
         forget("The address was changed; it has not been asked yet.")
     }
 
-    /// Accepts the backend for a store that has work for an earlier one: the queue stays, all tokens
-    /// are reset.
+    /// Accepts the backend for a store that belongs to an earlier one. The queue stays; all pull tokens are
+    /// reset.
     public func rebind() async throws(StoreError) {
         let address = backend.address
         try await store.write { try $0.binding.rebind(to: address) }
         forget("The backend was accepted; it has not been asked yet.")
     }
 
-    /// As after a new start: what the backend is has to be shown again.
+    /// Forgets the proof and the generation, as after a restart.
     package func forgetProof() {
         isProven = false
         isGenerationKnown = false
@@ -213,7 +213,7 @@ public actor SyncEngine {
         signal.send(nil)
     }
 
-    /// Tells the dashboard that the status is another.
+    /// Tells the dashboard that the status has changed.
     func announceStatus() async {
         do {
             try await store.write { $0.events.emit(.status) }

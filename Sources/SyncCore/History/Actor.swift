@@ -1,17 +1,17 @@
-/// The one that did something.
+/// The originator of a change.
 public indirect enum Actor: RawRepresentable, Sendable, Hashable {
     /// An app through `/tables`.
     case client
-    /// An app through an address of its own, by the address's name.
+    /// An app with its own capability address, by the address's name.
     case namedClient(String)
     /// A person through the dashboard or a command.
     case person
     /// The engine: an answer of the backend, or a policy.
     case engine
-    /// One of the others, in another store: the entry came with an import.
+    /// An actor in another store, whose history was imported.
     case elsewhere(Actor)
 
-    /// Reads an actor as it is kept.
+    /// Reads an actor's stored text.
     public init?(rawValue: String) {
         switch rawValue {
         case "client": self = .client
@@ -29,7 +29,7 @@ public indirect enum Actor: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// The actor as it is kept.
+    /// The actor's stored text.
     public var rawValue: String {
         switch self {
         case .client: "client"
@@ -40,7 +40,7 @@ public indirect enum Actor: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// The kind of actor, without a name and a place: `client`, `person` or `engine`.
+    /// The kind of actor without a name: `client`, `person` or `engine`.
     public var kind: String {
         switch self {
         case .client, .namedClient: Actor.client.rawValue
@@ -49,7 +49,7 @@ public indirect enum Actor: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// Whether it is an app through `/tables` of this store.
+    /// Whether it is an app that uses `/tables` of this store.
     public var isClient: Bool {
         switch self {
         case .client, .namedClient: true
@@ -57,7 +57,7 @@ public indirect enum Actor: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// The name of the address that a client used; nil for a plain address and for others.
+    /// The name of the client's capability address; nil for every other actor.
     public var clientName: String? {
         switch self {
         case .namedClient(let name): name
@@ -66,7 +66,7 @@ public indirect enum Actor: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// Whether it was in another store.
+    /// Whether it acted in another store.
     public var isElsewhere: Bool {
         if case .elsewhere = self { true } else { false }
     }

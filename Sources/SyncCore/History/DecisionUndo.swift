@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// Undoes a decision about a conflict, or a discard.
+/// Undoes the decision about a conflict, or a discard.
 struct DecisionUndo {
     let transaction: Transaction
     private var attempts: AttemptLog { transaction.attempts }
@@ -10,13 +10,13 @@ struct DecisionUndo {
     private var writeUndo: WriteUndo { WriteUndo(transaction: transaction) }
     private var writing: LocalWriting { LocalWriting(transaction: transaction) }
 
-    /// Undoes a decision about a conflict, or a discard.
+    /// Undoes the decision about a conflict, or a discard.
     ///
-    /// 1. An operation that the decision changed and that has not been sent becomes the conflict again.
-    /// 2. One that the decision gave up comes back as a new operation in the state that it had, with
-    ///    its reason and attempts; keeping both takes the copy away again.
-    /// 3. After the decision was sent there is a new change, which takes back only the columns that the
-    ///    decision changed at the backend.
+    /// 1. If the decision changed the operation, and it was not sent yet, it becomes the conflict again.
+    /// 2. If the decision discarded the operation, it comes back as a new operation with its state, reason
+    ///    and attempts. After "keep both" the copy is deleted.
+    /// 3. If the decision was sent, a new change reverts only the columns that the decision changed on the
+    ///    backend.
     func undo(
         _ entry: HistoryRow, _ point: UndoPoint, _ table: TableRecord
     ) throws -> ActionOutcome {
@@ -26,13 +26,12 @@ struct DecisionUndo {
         }
         let wasGivenUp = entry.kind == .discarded || operation?.state == .discarded
         if wasGivenUp || operation == nil && !point.isSentDecision(entry) {
-            return try bringBack(entry, point, table)
+            return try restore(entry, point, table)
         }
         return try undoSent(entry, point, table)
     }
 
-    /// Makes an operation what it was before the decision. What was written to the item since stays
-    /// on top.
+    /// Restores an operation as it was before the decision. Later writes to the item stay applied.
     private func reopen(
         _ operation: TableOperation, _ entry: HistoryRow, _ point: UndoPoint,
         _ table: TableRecord
@@ -61,18 +60,18 @@ struct DecisionUndo {
         reopened.successorOf = nil
         reopened.waitsFor = nil
         reopened.mayArriveLate = reopened.mayArriveLate || operation.mayArriveLate
-        if !since.isEmpty, reopened.kind != .delete { reopened.take(mine) }
+        if !since.isEmpty, reopened.kind != .delete { reopened.setChange(to: mine) }
         try queue.save(&reopened)
         try items.restamp(&row, from: before)
         return try entryUndo.finish(entry, of: row.id, before: before.visible, table)
     }
 
-    /// Brings an operation back that was given up.
-    private func bringBack(
+    /// Restores an operation that was discarded.
+    private func restore(
         _ entry: HistoryRow, _ point: UndoPoint, _ table: TableRecord
     ) throws -> ActionOutcome {
         var row =
-            try items.row(table, point.operation.itemID) ?? forgotten(point, table)
+            try items.row(table, point.operation.itemID) ?? purgedRow(point, table)
         let chain = try queue.chain(of: row)
         let follows = !chain.isEmpty && point.operation.successorOf != nil
         guard chain.isEmpty || follows && row.visible == point.operation.baseRow else {
@@ -99,25 +98,25 @@ struct DecisionUndo {
         row.columns = point.mine
         row.deleted = point.mineDeleted
         try items.restamp(&row, from: before)
-        try takeAway(point, table)
+        try deleteCopy(point, table)
         return try entryUndo.finish(entry, of: row.id, before: before.visible, table)
     }
 
-    /// What waited to be sent is a conflict when another writer changed the same columns since.
+    /// Makes a restored operation a conflict if another writer has changed the same columns since.
     private func judge(_ operation: inout TableOperation, over row: ItemRow) {
         guard row.rowID != nil, row.isOnBackend, operation.state != .conflict,
             operation.state != .quarantined, !operation.mayHaveReached
         else { return }
         var server = ServerSide(shadowOf: row)
         server.columns = row.known
-        guard case .overlap = ChainSides(server, after: nil).judge(operation) else { return }
+        guard case .overlap = ChainJudge(server, after: nil).judge(operation) else { return }
         operation.state = .conflict
         operation.reason = ConflictReason.sentence(operation.kind, isGone: !server.isLive)
         operation.nextAttemptAt = nil
     }
 
-    /// A row that a purge has forgotten since.
-    private func forgotten(_ point: UndoPoint, _ table: TableRecord) -> ItemRow {
+    /// The row of an item that a purge has removed since.
+    private func purgedRow(_ point: UndoPoint, _ table: TableRecord) -> ItemRow {
         var row = ItemRow(new: point.operation.itemID, tableID: table.id)
         row.columns = point.server.columns ?? Columns()
         row.deleted = !point.server.isLive
@@ -128,8 +127,8 @@ struct DecisionUndo {
         return row
     }
 
-    /// Deletes the item that keeping both has made, unless it was changed since.
-    private func takeAway(_ point: UndoPoint, _ table: TableRecord) throws {
+    /// Deletes the item that "keep both" has made, unless it was changed since.
+    private func deleteCopy(_ point: UndoPoint, _ table: TableRecord) throws {
         guard let id = point.copy, let copy = try items.row(table, id), copy.visible == point.mine
         else {
             return
@@ -140,19 +139,19 @@ struct DecisionUndo {
         _ = try writing.perform(write, WriteRules())
     }
 
-    /// Takes back at the backend what the decision changed there.
+    /// Reverts what the decision changed on the backend.
     private func undoSent(
         _ entry: HistoryRow, _ point: UndoPoint, _ table: TableRecord
     ) throws -> ActionOutcome {
         let change = WrittenChange(
             operationID: point.operation.id,
             before: point.server.isLive ? point.server.columns : nil, after: entry.after)
-        return try writeUndo.takeBack(change, entry, of: point.operation.itemID, table)
+        return try writeUndo.revert(change, entry, of: point.operation.itemID, table)
     }
 }
 
 extension UndoPoint {
-    /// Whether the entry's decision was to send something.
+    /// Whether the decision of the entry was to send something.
     fileprivate func isSentDecision(_ entry: HistoryRow) -> Bool {
         entry.kind == .resolved && entry.after != (server.isLive ? server.columns : nil)
     }

@@ -11,12 +11,12 @@ struct EntryUndo {
     private var decisionUndo: DecisionUndo { DecisionUndo(transaction: transaction) }
     private var writeUndo: WriteUndo { WriteUndo(transaction: transaction) }
 
-    /// Undoes an entry of history. Nothing is taken back from the ledger, and no value that another
-    /// writer set since is overwritten.
+    /// Undoes an entry of history. The ledger is not reduced, and no later value of another writer is
+    /// overwritten.
     ///
-    /// - A decision, a discard: ``DecisionUndo``.
-    /// - A purge: all the changes that it gave up.
-    /// - A write: ``WriteUndo``.
+    /// - A decision or a discard: see ``DecisionUndo``.
+    /// - A purge: restores all operations that it discarded.
+    /// - A write: see ``WriteUndo``.
     func undo(_ entry: Int64) throws -> ActionOutcome {
         guard let entry = try history.entry(entry) else { return .notFound }
         guard entry.isUndoable, let table = try tables.table(id: entry.tableID ?? 0) else {
@@ -34,8 +34,7 @@ struct EntryUndo {
         return try writeUndo.undo(entry, table)
     }
 
-    /// Brings back the changes that a purge gave up, in the order in which they were made; its items
-    /// come with the next pull.
+    /// Restores the operations that a purge discarded, in their order. The items come with the next pull.
     private func undoPurge(_ purge: HistoryRow, _ table: TableRecord) throws -> ActionOutcome {
         let entries = try transaction.all(
             """
@@ -51,14 +50,15 @@ struct EntryUndo {
             if case .done = outcome { last = outcome }
         }
         guard case .done = last else { return last }
-        try history.note(
+        try history.markUndone(
             purge,
-            undoneBy: try history.record(
+            by: try history.record(
                 .undone, actor: .person, tableID: table.id, summary: "Undone: \(purge.summary)"))
         return last
     }
 
-    /// Writes down that an entry was undone, and gives the item's last open operation.
+    /// Records that an entry was undone.
+    /// - Returns: `done` with the item's last open operation.
     func finish(
         _ entry: HistoryRow, of id: ItemID, before: Columns?, _ table: TableRecord
     ) throws -> ActionOutcome {
@@ -66,7 +66,7 @@ struct EntryUndo {
         let undoing = try history.record(
             .undone, actor: .person, tableID: table.id, item: id, before: before,
             after: row?.visible, summary: "Undone: \(entry.summary)")
-        try history.note(entry, undoneBy: undoing)
+        try history.markUndone(entry, by: undoing)
         let last = try queue.chain(of: row).last
         events.emit(.item, table: table.name, item: id, operation: last?.id)
         if let last { events.emit(last.state == .conflict ? .conflict : .operation, last) }

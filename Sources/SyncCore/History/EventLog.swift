@@ -1,41 +1,41 @@
 import Storage
 import TablesProtocol
 
-/// Something changed: a screen that shows it reads it again.
+/// A change that a client of the event stream shows by reading again.
 public struct Event: Sendable, Hashable {
     /// What changed.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         case item, operation, run, status, conflict
     }
 
-    /// From a persisted sequence, growing.
+    /// The event's id, from a persisted sequence.
     public var id: Int64
     /// What changed.
     public var kind: Kind
-    /// Whose store it is in.
+    /// The identity of the store.
     public var identity: String
-    /// The table; nil when it is about all.
+    /// The table; nil if the event concerns all.
     public var table: String?
-    /// The item; nil when several changed.
+    /// The item; nil if several items changed.
     public var itemID: String?
-    /// The operation.
+    /// The operation; nil if none is concerned.
     public var operationID: OperationID?
 }
 
-/// What a reader of events gets.
+/// A batch of events for a reader.
 public enum EventBatch: Sendable, Hashable {
-    /// The events after the one it named, oldest first.
+    /// The events after the id that the reader named, oldest first.
     case events([Event])
-    /// The one it named is too old or not of this store: read everything again, go on from `latest`.
+    /// The named event is too old or not of this store: read everything again and continue from `latest`.
     case reset(latest: Int64)
 }
 
-/// The events that the dashboard is told: `events`.
+/// The events of the store: `events`.
 struct EventLog {
     let transaction: Transaction
 
-    /// Tells the dashboard, after the commit, that something changed. The event is written, and gets
-    /// its id, with all others of the transaction (``writeEvents()``).
+    /// Adds an event to the transaction. All its events are written, and get their ids, at the end of the
+    /// transaction (``write()``).
     func emit(
         _ kind: Event.Kind, table: TableName? = nil, item: ItemID? = nil,
         operation: OperationID? = nil
@@ -47,12 +47,13 @@ struct EventLog {
                 operationID: operation))
     }
 
-    /// Tells the dashboard that an operation changed.
+    /// Adds an event about an operation.
     func emit(_ kind: Event.Kind, _ operation: TableOperation) {
         emit(kind, table: operation.table, item: operation.itemID, operation: operation.id)
     }
 
-    /// Writes the transaction's events in as few statements as there are binary digits in their number.
+    /// Writes the transaction's events. Each statement writes a power of two of them, so that few different
+    /// statements are prepared.
     func write() throws {
         var written = 0
         while written < transaction.effects.events.count {
@@ -76,7 +77,7 @@ struct EventLog {
         }
     }
 
-    /// The events after one, oldest first; a reset when some of them are gone.
+    /// The events after an id, oldest first; a reset if some of them are gone.
     func after(after id: Int64, limit: Int) throws -> EventBatch {
         let latest =
             try transaction.integer("SELECT seq FROM sqlite_sequence WHERE name = 'events'") ?? 0
@@ -98,7 +99,8 @@ struct EventLog {
 }
 
 private enum EventStatement {
-    /// The statements that write 1, 2, 4, ... events. Made once: they are looked up by their text.
+    /// The statements that insert 1, 2, 4, … events. Constants, because statements are cached by their
+    /// text.
     static let inserting = (0...StoreLimits.eventsInStatement.trailingZeroBitCount).map { power in
         "INSERT INTO events(kind, table_name, item_id, op_id) VALUES "
             + repeatElement("(?, ?, ?, ?)", count: 1 << power).joined(separator: ", ")

@@ -1,7 +1,7 @@
 import Storage
 public import TablesProtocol
 
-/// One thing that happened, with what it changed.
+/// One entry of history with the item's columns before and after.
 public struct HistoryEntry: Sendable, Hashable {
     /// What happened.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -10,35 +10,35 @@ public struct HistoryEntry: Sendable, Hashable {
             purged, undone, failed
     }
 
-    /// Grows with every entry.
+    /// The entry's number; later entries have greater ones.
     public var id: Int64
-    /// When.
+    /// When it happened.
     public var at: Instant
-    /// What.
+    /// What happened.
     public var kind: Kind
-    /// The one that did it.
+    /// The actor that did it.
     public var actor: Actor
     /// The table as first spelled.
     public var table: String?
     /// The item.
     public var itemID: String?
-    /// The operation.
+    /// The operation; nil if none was concerned.
     public var operationID: OperationID?
-    /// A short text of the item for a person, as long as the operation is kept.
+    /// A short text of the item for a person, while the operation is stored.
     public var title: String?
-    /// The item's columns before; nil when there was none or it was deleted.
+    /// The item's columns before; nil if the item did not exist or was deleted.
     public var before: JSONText?
-    /// The item's columns after; nil when there is none or it is deleted.
+    /// The item's columns after; nil if the item does not exist or is deleted.
     public var after: JSONText?
-    /// One sentence.
+    /// One sentence for a person.
     public var summary: String
-    /// Whether it can be undone and was not.
+    /// Whether it can be undone and was not undone yet.
     public var undoable: Bool
-    /// The entry that undid it.
+    /// The entry that undid this one.
     public var undoneBy: Int64?
 }
 
-/// An entry of history as it is kept.
+/// An entry of history as stored.
 struct HistoryRow {
     let id: Int64
     let tableID: Int64?
@@ -77,7 +77,7 @@ extension HistoryEntry {
     /// The columns in the order in which ``init(_:)`` reads them.
     static let columns = "\(HistoryRow.columns), history.actor, tables.name, operations.title"
 
-    /// An entry with its table's name.
+    /// Reads an entry with its table's name and its operation's title.
     init?(_ row: StatementRow) {
         let entry = HistoryRow(row)
         guard let kind = entry.kind, let actor = Actor(rawValue: row[11]) else { return nil }
@@ -90,15 +90,15 @@ extension HistoryEntry {
     }
 }
 
-/// An operation and its item as they were before a decision: what undoing the decision brings back.
+/// An operation and its item before a decision. Undoing the decision restores them.
 struct UndoPoint {
     var operation: TableOperation
-    /// The item's columns here.
+    /// The item's local columns.
     var mine: Columns
     var mineDeleted: Bool
-    /// The backend's side as it was known.
+    /// The backend's row as it was known.
     var server: ServerSide
-    /// The item that keeping both has made of mine.
+    /// The item that "keep both" inserted with my columns.
     var copy: ItemID?
 
     init(_ operation: TableOperation, _ row: ItemRow, _ server: ServerSide) {
@@ -110,7 +110,7 @@ struct UndoPoint {
 }
 
 extension UndoPoint {
-    /// The point of an entry.
+    /// Selects the undo point of an entry.
     static let select = """
         SELECT \(TableOperation.columns),
           coalesce(nullif(mine, ''), (SELECT before FROM history WHERE id = undo_points.history), '{}'),

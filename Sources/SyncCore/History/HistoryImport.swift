@@ -1,24 +1,24 @@
 public import TablesProtocol
 
-/// An entry of another store's history, as an export has it.
+/// An entry of another store's history, as exported.
 public struct ImportedEntry: Sendable {
-    /// When it happened there.
+    /// When it happened.
     public var at: Instant
-    /// What.
+    /// What happened.
     public var kind: HistoryEntry.Kind
-    /// The one that did it, there.
+    /// The actor in the other store.
     public var actor: Actor
-    /// The table; nil for what concerns none.
+    /// The table; nil if none was concerned.
     public var table: TableName?
     /// The item.
     public var itemID: String?
-    /// The operation, as that store named it.
+    /// The operation's id in the other store.
     public var operationID: OperationID?
     /// The item's columns before.
     public var before: Columns?
     /// The item's columns after.
     public var after: Columns?
-    /// One sentence.
+    /// One sentence for a person.
     public var summary: String
 
     /// Makes an entry from its parts.
@@ -38,28 +38,28 @@ public struct ImportedEntry: Sendable {
     }
 }
 
-/// What became of an imported entry.
+/// The outcome for an imported entry.
 public enum ImportedOutcome: Sendable, Hashable {
-    /// It is in the history now.
+    /// It was added to the history.
     case added
-    /// It was there.
+    /// The history already has it.
     case present
-    /// Tables are restricted and its own is none of them.
+    /// The operator restricts the tables, and this table is not allowed.
     case tableNotAllowed
 }
 
-/// Takes over the history of another store.
+/// Imports the history of another store.
 struct HistoryImport {
     let transaction: Transaction
     private var tables: TableRecords { transaction.tables }
 
-    /// Takes over an entry of another store's history, once.
+    /// Imports an entry of another store's history, once.
     ///
-    /// 1. One with the same time, kind, actor, table, item, operation and sentence is the same, also
-    ///    where it happened here.
-    /// 2. A new one gets a number below all others, so that a list has what was imported behind what
-    ///    happened here, in the order in which it comes: the latest first.
-    /// 3. It cannot be undone: its operation and the bases it was made from are in the other store.
+    /// 1. An entry with the same time, kind, actor, table, item, operation and sentence is already present,
+    ///    even if it happened in this store.
+    /// 2. A new entry gets a number below all others. So a list shows imported entries after those of this
+    ///    store, in the order of the import: latest first.
+    /// 3. It cannot be undone, because its operation and its undo point are in the other store.
     func take(_ entry: ImportedEntry, _ rules: WriteRules) throws -> ImportedOutcome {
         var tableID: Int64?
         if let name = entry.table {
@@ -92,10 +92,10 @@ struct HistoryImport {
     }
 }
 
-// What an import asks of the store beside writes.
+// What an import needs from the store besides writes.
 extension Store {
-    /// Takes over entries of another store's history, the latest first; what is here stays as it is.
-    /// - Returns: what became of each.
+    /// Imports entries of another store's history, latest first. Present entries stay unchanged.
+    /// - Returns: the outcome of each entry.
     public func importHistory(
         _ entries: [ImportedEntry]
     ) async throws(StoreError) -> [ImportedOutcome] {
@@ -109,7 +109,7 @@ extension Store {
         }
     }
 
-    /// Whether an item is here and has these values, so that writing them would change nothing.
+    /// Whether the store has an item with these values, so that writing them would change nothing.
     public func has(
         _ columns: Columns, in table: TableName, _ id: ItemID
     ) async throws(StoreError) -> Bool {

@@ -1,14 +1,15 @@
 import Storage
 import TablesProtocol
 
-/// What happened, and what undoing it goes back to: `history` and `undo_points`.
+/// The history and its undo points: `history` and `undo_points`.
 struct HistoryLog {
     let transaction: Transaction
 
-    /// Writes an entry of history; gives its id.
+    /// Adds an entry.
+    /// - Returns: the entry's id.
     /// - Parameters:
-    ///   - before: the item's columns before; nil when there was none to see.
-    ///   - after: the item's columns after; nil when there is none to see.
+    /// - before: the item's columns before; nil if the item did not exist or was deleted.
+    /// - after: the item's columns after; nil if the item does not exist or is deleted.
     @discardableResult
     func record(
         _ kind: HistoryEntry.Kind, actor: Actor, tableID: Int64? = nil, item: ItemID? = nil,
@@ -28,7 +29,7 @@ struct HistoryLog {
         return transaction.db.insertedRowID
     }
 
-    /// Writes an entry about an operation.
+    /// Adds an entry about an operation.
     @discardableResult
     func record(
         _ kind: HistoryEntry.Kind, actor: Actor, _ operation: TableOperation,
@@ -40,8 +41,7 @@ struct HistoryLog {
             undoable: undoable)
     }
 
-    /// Writes an entry about an operation that was given up or decided, with what undoing it brings
-    /// back.
+    /// Adds an entry about an operation that was discarded or decided, with its undo point.
     func record(
         _ kind: HistoryEntry.Kind, actor: Actor, _ operation: TableOperation, before: Columns?,
         after: Columns?, summary: String, point: UndoPoint
@@ -52,7 +52,7 @@ struct HistoryLog {
         try save(point, of: entry, before: before)
     }
 
-    /// One entry of history.
+    /// The entry with an id.
     func entry(_ id: Int64) throws -> HistoryRow? {
         try transaction.first(
             "SELECT \(HistoryRow.columns) FROM history WHERE id = ?", [id], HistoryRow.init)
@@ -73,7 +73,8 @@ struct HistoryLog {
             total: Int(try transaction.integer("SELECT count(*) FROM history") ?? 0))
     }
 
-    /// The entry of history with the latest decision about an operation that can be undone.
+    /// The latest decision about an operation that can be undone: the id of its entry; nil if there is
+    /// none.
     func decision(about id: OperationID) throws -> Int64? {
         try transaction.integer(
             """
@@ -82,18 +83,18 @@ struct HistoryLog {
             """, [id])
     }
 
-    /// Writes down by which entry an entry was undone.
-    func note(_ entry: HistoryRow, undoneBy undoing: Int64) throws {
+    /// Records which entry undid an entry.
+    func markUndone(_ entry: HistoryRow, by undoing: Int64) throws {
         try transaction.run("UPDATE history SET undone_by = ? WHERE id = ?", [undoing, entry.id])
     }
 
-    /// The point that undoing an entry goes back to; nil for an entry that decided nothing.
+    /// The undo point of an entry; nil if the entry is no decision.
     func undoPoint(of entry: Int64) throws -> UndoPoint? {
         try transaction.first(UndoPoint.select, [entry], UndoPoint.init)
     }
 
-    /// Keeps a point with its entry. A text that is there already is not kept a second time: an empty
-    /// `mine` is what the entry has as `before`, an empty `payload` is `mine`.
+    /// Stores the undo point of an entry. Equal texts are stored once: an empty `mine` means the entry's
+    /// `before`, and an empty `payload` means `mine`.
     func save(_ point: UndoPoint, of entry: Int64, before: Columns?) throws {
         let operation = point.operation
         let mine = point.mine.text
@@ -115,7 +116,7 @@ struct HistoryLog {
                 operation.revision, operation.baseVersion, operation.baseRow?.text,
                 JSONList.text(operation.changedColumns), payload == mine ? "" : payload,
                 operation.maybeApplied, JSONList.text(operation.parameters),
-                operation.generation.rawValue, operation.conditional, operation.madeID,
+                operation.generation.rawValue, operation.conditional, operation.hasGeneratedID,
                 operation.highestID, operation.traceparent, operation.actor.rawValue,
                 operation.title, operation.attempts, operation.createdAt.milliseconds,
                 operation.firstAttemptAt?.milliseconds, operation.lastAttemptAt?.milliseconds,

@@ -1,12 +1,12 @@
 import Storage
 import TablesProtocol
 
-/// The runs with their pulls: `runs` and `run_pulls`.
+/// The runs and their pulls: `runs` and `run_pulls`.
 struct RunLog {
     let transaction: Transaction
     private var events: EventLog { transaction.events }
 
-    /// Writes a run as it stands now.
+    /// Stores a run in its present state.
     func save(_ run: Run) throws {
         let push = run.push ?? PushReport()
         let results = run.push.map { push in
@@ -45,7 +45,7 @@ struct RunLog {
             ])
     }
 
-    /// One run.
+    /// The run with an id, with its pulls.
     func run(id: String) throws -> Run? {
         try transaction.first("\(Self.selectRuns) WHERE id = ?", [id], Self.run).map {
             try whole($0)
@@ -59,7 +59,7 @@ struct RunLog {
         ).map { ($0.seq, try whole($0)) }
     }
 
-    /// Runs that a process left unfinished, after a restart.
+    /// Ends the runs that a process left unfinished, after a restart.
     func recover() throws {
         try transaction.run(
             """
@@ -74,7 +74,7 @@ struct RunLog {
           conflicts, quarantined, remaining FROM runs
         """
 
-    /// A run without its pulls.
+    /// Reads a run without its pulls.
     private static func run(_ row: StatementRow) -> (seq: Int64, run: Run)? {
         guard let kind = Run.Kind(rawValue: row[2]), let state = Run.State(rawValue: row[3])
         else { return nil }

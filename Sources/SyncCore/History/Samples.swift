@@ -1,17 +1,17 @@
 import Storage
 public import TablesProtocol
 
-/// One minute of the engine's life.
+/// The sync activity of one minute.
 public struct Sample: Sendable, Hashable {
-    /// The minute's beginning.
+    /// When the minute began.
     public var at: Instant
-    /// Open operations at its end.
+    /// The number of open operations at its end.
     public var depth: Int
-    /// Requests that were answered with success.
+    /// The number of requests that succeeded.
     public var succeeded: Int
-    /// Requests that were not.
+    /// The number of requests that did not.
     public var failed: Int
-    /// The mean time of an answer, in milliseconds; nil when there was none.
+    /// The mean time of an answer, in milliseconds; nil if there was none.
     public var latencyMilliseconds: Int?
 
     /// Makes a sample.
@@ -24,11 +24,11 @@ public struct Sample: Sendable, Hashable {
     }
 }
 
-/// The minute samples of the last days: `samples`.
+/// The minute samples: `samples`.
 struct SampleLog {
     let transaction: Transaction
 
-    /// Writes one minute's sample.
+    /// Stores one minute's sample.
     func save(_ sample: Sample) throws {
         try transaction.run(
             "INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?)",
@@ -38,7 +38,7 @@ struct SampleLog {
             ])
     }
 
-    /// The samples since some time, oldest first.
+    /// The samples from a time on, oldest first.
     func since(since: Instant) throws -> [Sample] {
         try transaction.all(
             """

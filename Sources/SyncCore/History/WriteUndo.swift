@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// Takes back what a write did to an item.
+/// Reverts what a write did to an item.
 struct WriteUndo {
     let transaction: Transaction
     private var items: ItemTable { transaction.items }
@@ -8,23 +8,23 @@ struct WriteUndo {
     private var collapsing: Collapsing { Collapsing(transaction: transaction) }
     private var entryUndo: EntryUndo { EntryUndo(transaction: transaction) }
 
-    /// Undoes a write: an insert is deleted, a deleted item restored, an update takes back the columns
-    /// that it changed.
+    /// Undoes a write: an inserted item is deleted, a deleted one restored, and an update's columns are set
+    /// back.
     func undo(_ entry: HistoryRow, _ table: TableRecord) throws -> ActionOutcome {
         guard let id = entry.itemID else { return .refused(reason: "This cannot be undone.") }
         let change = WrittenChange(
             operationID: entry.operationID, before: entry.before, after: entry.after)
-        return try takeBack(
+        return try revert(
             change, entry, of: ItemID(stored: id, kind: table.idKind), table)
     }
 
-    /// Takes back what a change did, by a new one that starts from the item as it is.
+    /// Reverts a change with a new one that starts from the item's present row.
     ///
-    /// 1. Columns that are as the change left them are set back. Before the change was sent this
+    /// 1. Columns that still have the change's values are set back. If the change was not sent yet, this
     ///    merges into its operation.
-    /// 2. Where another writer has changed such a column since, nothing is sent: the new change is a
-    ///    conflict, unless the item has open changes, which go first.
-    func takeBack(
+    /// 2. If another writer has changed such a column since, nothing is sent: the new change becomes a
+    ///    conflict. If the item also has open operations, the undo is refused.
+    func revert(
         _ change: WrittenChange, _ entry: HistoryRow, of id: ItemID, _ table: TableRecord
     ) throws -> ActionOutcome {
         guard let row = try items.row(table, id) else {
@@ -40,7 +40,7 @@ struct WriteUndo {
                     "The backend had this item already, so nothing was inserted. Delete it instead."
             )
         }
-        let left = try leftBehind(change)
+        let left = try resultingRow(of: change)
         guard let undoing = UndoneColumns(change, left: left, now: row.visible) else {
             return .refused(reason: "The item is as it was before already.")
         }
@@ -49,19 +49,19 @@ struct WriteUndo {
             return .refused(reason: "The item was changed again since: undo that first.")
         }
         let edit = try edit(undoing, row, chain, entry, table)
-        let outcome = try collapsing.make(edit, WriteRules())
+        let outcome = try collapsing.apply(edit, WriteRules())
         guard outcome.isSuccess else {
             return .refused(reason: "The item has changed too much since.")
         }
-        if edit.kind == .undelete { try giveColumns(to: edit, table) }
+        if edit.kind == .undelete { try restoreColumns(of: edit, table) }
         if !undoing.changedSince.isEmpty, !transaction.has(.undoOverwrites) {
             try openConflict(undoing, of: row, table)
         }
         return try entryUndo.finish(entry, of: row.id, before: row.visible, table)
     }
 
-    /// Whether an insert met an item that the backend had already: it was refused for that, or sent as a
-    /// change.
+    /// Whether an insert met an item that the backend already had: it was refused for that, or sent as an
+    /// update.
     private func becameUpdate(_ change: WrittenChange) throws -> Bool {
         guard let id = change.operationID, let operation = try queue.operation(id: id) else {
             return false
@@ -74,10 +74,10 @@ struct WriteUndo {
             [operation.seq, operation.kind.rawValue, OperationKind.insert.rawValue]) != nil
     }
 
-    /// What the change left at the backend, which may have made its own of what was sent; what it left
-    /// here as long as it was not sent. Columns that a decision took out of it before are another's, and
-    /// those that a later write of the same operation changed are that one's.
-    private func leftBehind(_ change: WrittenChange) throws -> Columns? {
+    /// The row that the change resulted in: on the backend if it was sent, else locally. The backend may
+    /// have changed what was sent. Columns that were not sent with it, because a decision removed them or a
+    /// later write replaced them, have the change's local value.
+    private func resultingRow(of change: WrittenChange) throws -> Columns? {
         guard let operation = change.operationID, let after = change.after else { return nil }
         let sent = try transaction.first(
             """
@@ -100,7 +100,7 @@ struct WriteUndo {
     ) throws -> ItemEdit {
         let kind: OperationKind
         var columns = Columns()
-        switch undoing.way {
+        switch undoing.action {
         case .delete: kind = .delete
         case .set(let old): (kind, columns) = (.update, old)
         case .restore(let old):
@@ -115,23 +115,23 @@ struct WriteUndo {
             table: table, row: row, chain: chain, kind: kind, columns: columns, write: write)
     }
 
-    /// Gives an item that is brought back the columns that it had, where the backend's are others.
-    private func giveColumns(to restored: ItemEdit, _ table: TableRecord) throws {
+    /// Sets the columns of a restored item to their values before the delete, where the backend's differ.
+    private func restoreColumns(of restored: ItemEdit, _ table: TableRecord) throws {
         guard let row = try items.row(table, exactly: restored.row.id) else { return }
         let names = restored.columns.changedNames(from: row.columns)
         let columns = Columns(names.map { Columns.Column($0, restored.columns[$0] ?? .null) })
         guard !columns.isEmpty else { return }
         var write = restored.write
         write.action = .update(row.id, columns)
-        _ = try collapsing.make(
+        _ = try collapsing.apply(
             ItemEdit(
                 table: table, row: row, chain: try queue.chain(of: row), kind: .update,
                 columns: columns,
                 write: write), WriteRules())
     }
 
-    /// Makes the new change a conflict: its base is what the undone change had left, not what another
-    /// writer made of it since.
+    /// Makes the new change a conflict. Its base is what the undone change resulted in, not another
+    /// writer's later change.
     private func openConflict(
         _ undoing: UndoneColumns, of row: ItemRow, _ table: TableRecord
     ) throws {
@@ -143,7 +143,7 @@ struct WriteUndo {
         operation.baseRow = base
         operation.state = .conflict
         operation.reason = "It was changed after what is undone here."
-        if operation.kind != .delete { operation.take(row.columns) }
+        if operation.kind != .delete { operation.setChange(to: row.columns) }
         try queue.save(&operation)
     }
 
@@ -154,40 +154,40 @@ struct WriteUndo {
     }
 }
 
-/// What a write did to an item, for taking it back.
+/// The effect of a write on an item.
 struct WrittenChange {
-    /// The operation that carried it.
+    /// The operation that carried the write.
     var operationID: OperationID?
-    /// The columns before; nil when there was nothing to see.
+    /// The columns before; nil if the item did not exist or was deleted.
     var before: Columns?
-    /// The columns after; nil when there was nothing to see any more.
+    /// The columns after; nil if the item does not exist or is deleted.
     var after: Columns?
 }
 
-/// Which columns undoing a change sets back. Pure.
+/// The columns that an undo sets back. Pure.
 struct UndoneColumns {
-    /// How the item becomes what it was.
-    enum Way {
+    /// What the undo does to the item.
+    enum Action {
         case delete
         case set(Columns)
         case restore(Columns)
     }
-    var way: Way
-    /// The columns among them that were changed since, as the undone change had left them.
+    var action: Action
+    /// The columns among them that were changed since, with the values that the undone change had set.
     var changedSince = Columns()
 
     /// - Parameters:
-    ///   - left: what the change left of the item.
-    ///   - now: the item as it is; nil when there is nothing to see.
+    /// - left: the row that the change resulted in.
+    /// - now: the item's present columns; nil if it does not exist or is deleted.
     init?(_ change: WrittenChange, left: Columns?, now: Columns?) {
         switch (change.before, now) {
         case (nil, nil): return nil
         case (nil, let now?):
-            way = .delete
+            action = .delete
             changedSince = Self.changed(now.changedNames(from: left ?? now), from: left)
         case (let before?, nil):
             guard change.after == nil else { return nil }
-            way = .restore(before)
+            action = .restore(before)
         case (let before?, let now?):
             guard let after = change.after else { return nil }
             let names = before.changedNames(from: after)
@@ -195,7 +195,7 @@ struct UndoneColumns {
                 names.map { Columns.Column($0, before[$0] ?? .null) }
                     .filter { !now.value($0.name).isSame(as: $0.value) })
             if set.isEmpty { return nil }
-            way = .set(set)
+            action = .set(set)
             changedSince = Self.changed(
                 set.names.filter { !now.value($0).isSame(as: (left ?? after).value($0)) },
                 from: left)

@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// Gives items the ids that the backend assigned.
+/// Replaces item ids by those that the backend assigned.
 struct AssignedIDs {
     let transaction: Transaction
     private var counters: StoreCounters { transaction.counters }
@@ -8,14 +8,15 @@ struct AssignedIDs {
     private var queue: OperationQueue { transaction.queue }
     private var tables: TableRecords { transaction.tables }
 
-    /// Gives an item, and what is open of it, the id that the backend assigned to its insert.
+    /// Gives an item and its open operations the id that the backend assigned to its insert.
     ///
-    /// 1. Row and operations take the id; the old one is an alias that keeps answering.
-    /// 2. Under the old id a tombstone stays for clients with stores of their own, or the backend's row,
-    ///    where another item of the backend has that id.
-    /// 3. Items of other tables that name it by a declared column name the new id.
+    /// 1. The row and the operations take the new id. The old id becomes an alias, with which clients still
+    ///    find the item.
+    /// 2. A tombstone stays under the old id, for clients that sync with this store. If the backend has
+    ///    another item with the old id, its row is stored there instead.
+    /// 3. References in declared columns of other tables are set to the new id.
     ///
-    /// - Returns: false when an item with local changes has that id already; nothing is changed.
+    /// - Returns: false if an item with open operations already has the new id; nothing is changed then.
     func remap(_ operation: TableOperation, to id: ItemID, _ table: TableRecord) throws -> Bool {
         if let other = try items.row(table, exactly: id) {
             guard other.pending == nil else { return false }
@@ -32,7 +33,7 @@ struct AssignedIDs {
         for seq in [operation.seq] + (try queue.successors(of: operation.seq)).map(\.seq) {
             try transaction.run("UPDATE operations SET item_id = ? WHERE seq = ?", [id.text, seq])
         }
-        // An earlier alias of the same item leads to where it is now.
+        // Earlier aliases of the item refer to the new id.
         try transaction.run(
             "UPDATE aliases SET id = ?3 WHERE table_id = ?1 AND id = ?2",
             [table.id, old.text, id.text])
@@ -52,7 +53,7 @@ struct AssignedIDs {
         return true
     }
 
-    /// Gives the backend's row under an id back, where the item that stood over it got another id.
+    /// Stores the backend's row under its own id, after the local item with the same id got another one.
     private func split(_ row: ItemRow, from id: ItemID) throws {
         try transaction.run(
             """
@@ -75,7 +76,8 @@ struct AssignedIDs {
         try items.restamp(&tombstone, from: tombstone)
     }
 
-    /// Only items with open operations can name an id that the backend never had.
+    /// Sets references in a table to the new id. Only items with open operations can refer to an id that
+    /// the backend never had.
     private func rename(
         _ old: ItemID, to new: ItemID, in column: String, of table: TableRecord
     ) throws {
@@ -98,7 +100,8 @@ struct AssignedIDs {
 }
 
 extension TableOperation {
-    /// Makes a column that names an item name it by its new id; false when it names another.
+    /// Sets a column that refers to an item to the item's new id.
+    /// - Returns: false if it refers to another item.
     fileprivate mutating func rename(_ old: ItemID, to new: ItemID, in column: String) -> Bool {
         let isInPayload = payload?.rename(old, to: new, in: column) ?? false
         let isInBase = baseRow?.rename(old, to: new, in: column) ?? false
@@ -107,7 +110,7 @@ extension TableOperation {
 }
 
 extension Columns {
-    /// Whether a column's value is the id of this item, as text or number.
+    /// Whether a column's value is the item's id, as text or number.
     func names(_ id: ItemID, in column: String) -> Bool {
         let value = value(column)
         return value.string.map { $0.utf8.elementsEqual(id.text.utf8) } ?? (value.text == id.text)

@@ -1,16 +1,16 @@
 import TablesProtocol
 
-/// A column's name is kept in the spelling in which it was first seen: SQL backends know no case, so
-/// `Text` and `text` are one column.
+/// The spelling of a table's column names: that of the first write. SQL backends ignore case, so `Text` and
+/// `text` are one column.
 struct ColumnSpellings: Sendable, Hashable {
     private var byKey: [String: String] = [:]
     private var exact: Set<String> = []
-    /// The names that every row of the backend has, null where none was written.
+    /// The names that every row of the backend has, null where nothing was written.
     private var shared: Set<String> = []
     /// The columns that every row has, in the order of their names.
     private(set) var columns = TableColumns([])
 
-    /// Reads what ``text`` gave.
+    /// Reads the text of ``text``.
     init(text: String) {
         for column in Columns(stored: text).all {
             var sharedName: String?
@@ -23,7 +23,7 @@ struct ColumnSpellings: Sendable, Hashable {
         columns = TableColumns(shared.sorted())
     }
 
-    /// A JSON object of lower-case name to spelling, which stands in an array where every row has the
+    /// A JSON object from lower-case name to spelling. The spelling is in an array if every row has the
     /// column.
     var text: String {
         let members = byKey.sorted { $0.key < $1.key }.map { key, name in
@@ -32,20 +32,20 @@ struct ColumnSpellings: Sendable, Hashable {
         return JSONValue.object(members).text
     }
 
-    /// The spelling under which a column is kept; the name itself when it is new.
+    /// The table's spelling of a name; the name itself if it is new.
     func spelling(of name: String) -> String {
         exact.contains(name) ? name : byKey[name.lowercased()] ?? name
     }
 
-    /// Whether every name is kept exactly as it is spelled here.
-    /// - Parameter shared: whether every row has the columns; that is to be known as well then.
+    /// Whether every name is known in exactly this spelling.
+    /// - Parameter shared: whether every row has the columns, which must be known then too.
     func knows(_ columns: [Columns.Column], shared isShared: Bool) -> Bool {
         columns.allSatisfy {
             exact.contains($0.name) && (!isShared || shared.contains($0.name))
         }
     }
 
-    /// Gives columns their kept names and learns the new ones; of two columns that are one, the
+    /// Renames columns to the table's spelling and adds new names. If two columns have the same name, the
     /// later value stays.
     mutating func respell(_ columns: Columns, shared isShared: Bool) -> Columns {
         let all = columns.all
@@ -65,7 +65,7 @@ struct ColumnSpellings: Sendable, Hashable {
         return kept
     }
 
-    /// Forgets which columns every row has: another backend may have others.
+    /// Forgets which columns every row has, because another backend may have others.
     mutating func forgetShared() {
         shared = []
         columns = TableColumns([])

@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// Learns from the backend's rows what kind of ids a table has.
+/// Determines the kind of a table's ids from the backend's rows.
 struct IDKinds {
     let transaction: Transaction
     private var counters: StoreCounters { transaction.counters }
@@ -9,7 +9,7 @@ struct IDKinds {
     private var tables: TableRecords { transaction.tables }
     private var assignedIDs: AssignedIDs { AssignedIDs(transaction: transaction) }
 
-    /// The table's record, made by its first rows, which also say what its ids are.
+    /// The table's record. If it is new, the rows determine the kind of its ids.
     func tableForRows(_ name: TableName, _ rows: [ListElement]) throws -> TableRecord {
         let kind = rows.lazy.compactMap(\.row).first?.id.kind ?? .string
         var record = try tables.make(name, idKind: kind)
@@ -21,14 +21,14 @@ struct IDKinds {
         return record
     }
 
-    /// Makes a table one whose ids the backend assigns, as its answers show. As long as it has not shown a
-    /// row, its ids are taken for strings, and inserts get one that is made here.
+    /// Changes a table to integer ids that the backend assigns. Until the backend has shown a row, ids are
+    /// strings, and inserts get ids that this store generates.
     ///
-    /// 1. Where an item of the backend has any other id, or an insert may have arrived under its own, all
-    ///    stays; the next answer asks again.
-    /// 2. Each insert gets a provisional id instead; the one that it had keeps answering, unless an item
-    ///    of the backend has it.
-    /// 3. One that was refused meanwhile, for its id, is due again.
+    /// 1. If an item of the backend has another kind of id, or an insert may have arrived with its own id,
+    ///    nothing changes. The next answer tries again.
+    /// 2. Each insert gets a provisional id. Its old id becomes an alias, unless an item of the backend has
+    ///    it.
+    /// 3. An insert that was refused because of its id is due again.
     func adoptIntegerIDs(_ table: inout TableRecord) throws {
         guard table.idKind == .string else { return }
         var inserts: [TableOperation] = []
@@ -36,18 +36,18 @@ struct IDKinds {
             let isNumber = Int64(text).map { $0 > 0 } ?? false
             let first = try queue.chain(of: row).first
             if first?.kind == .insert, let first {
-                guard first.madeID || isNumber, !first.mayHaveReached, !first.mayArriveLate
+                guard first.hasGeneratedID || isNumber, !first.mayHaveReached, !first.mayArriveLate
                 else { return }
                 inserts.append(first)
             } else if !isNumber {
-                // What is left of an item that has another id now.
+                // A tombstone of an item that has another id now.
                 guard row.deleted, first == nil else { return }
             }
         }
         table.idKind = .integer
         try tables.save(table)
         for insert in inserts {
-            // A provisional id is no other item's.
+            // A provisional id is never used by another item.
             guard try assignedIDs.remap(insert, to: try counters.nextProvisionalID(table.id), table)
             else { continue }
             guard insert.state == .quarantined, var again = try queue.operation(seq: insert.seq)
@@ -58,9 +58,9 @@ struct IDKinds {
         }
     }
 
-    /// Makes a table that was taken for one with integer ids one with string ids, as the backend's rows
-    /// show. An insert that was not sent gets an id that is made here; its provisional one keeps answering.
-    /// Where an item of the backend has a number, or an insert may have arrived, all stays.
+    /// Changes a table with integer ids to string ids, as the backend's rows show. An insert that was not
+    /// sent gets a generated id; its provisional one becomes an alias. If an item of the backend has an
+    /// integer id, or an insert may have arrived, nothing changes.
     func adoptStringIDs(_ table: inout TableRecord) throws {
         guard table.idKind == .integer else { return }
         var inserts: [TableOperation] = []

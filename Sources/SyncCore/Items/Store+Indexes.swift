@@ -2,8 +2,8 @@ import Storage
 public import TablesProtocol
 
 extension Store {
-    /// Writes down what lists cost and which indexes served: called about once a minute. Nothing is
-    /// written when there is nothing.
+    /// Stores what lists cost and which indexes they used, about once a minute. Writes nothing if there is
+    /// nothing new.
     func noteCostlyLists() async throws(StoreError) {
         guard let notes = costlyLists.take() else { return }
         do {
@@ -14,8 +14,8 @@ extension Store {
         }
     }
 
-    /// Begins to build an index because the operator says so; ``tables()`` tells how far it is. Writers
-    /// wait for it, readers do not.
+    /// Starts to build an index. ``tables()`` reports the progress. Writers wait for the build, readers do
+    /// not.
     public func startIndex(
         _ name: TableName, _ choice: IndexChoice
     ) async throws(StoreError) -> IndexStart {
@@ -30,7 +30,8 @@ extension Store {
         return start
     }
 
-    /// Drops one index of a table; false when the table has none of that number.
+    /// Drops an index of a table.
+    /// - Returns: false if the table has no such index.
     public func dropIndex(_ name: TableName, _ id: Int64) async throws(StoreError) -> Bool {
         let isDropped = try await write { transaction in
             guard let table = try transaction.tables.table(name) else { return false }
@@ -40,7 +41,7 @@ extension Store {
         return isDropped
     }
 
-    /// Builds one index. It takes no room that the budget keeps for other things.
+    /// Builds one index, if enough of the disk budget stays free for other things.
     private func build(_ id: Int64, _ transaction: Transaction) throws -> IndexMaking {
         let making = try indexProgress.whileMaking(transaction.db) {
             try TableIndexes(transaction).build(id)
@@ -51,7 +52,7 @@ extension Store {
         return making
     }
 
-    /// Why an index was not built; nil when it is there or was dropped meanwhile.
+    /// Why an index was not built; nil if it was built, or was dropped meanwhile.
     private func problem(_ result: Result<IndexMaking, StorageError>) -> String? {
         switch result {
         case .success(.made), .success(.unknown): nil

@@ -1,27 +1,27 @@
 import Synchronization
 import TablesProtocol
 
-/// What all readers, and the engine, remember of the tables.
+/// The table records that the readers, the writer and the engine cache.
 struct TableCatalogs: Sendable {
     private let readers: [TableCatalog]
     private let engine = TableCatalog()
 
     init(_ readers: [TableCatalog]) { self.readers = readers }
 
-    /// A table from the engine's memory; nil when it is not there.
+    /// A table in the engine's cache; nil if it is not cached.
     func remembered(_ name: TableName) -> TableRecord? { engine.remembered(name) }
 
-    /// A table from the engine's memory, else from `load`.
+    /// A table from the engine's cache, else from `load`.
     func table(
         _ name: TableName, _ load: () throws -> TableRecord?
     ) rethrows -> TableRecord? {
         try engine.table(name, load)
     }
 
-    /// What transactions on the writer's connection remember: the tables as they are committed.
+    /// The cache of transactions on the writer's connection: the committed tables.
     let writer = TableCatalog()
 
-    /// Forgets all, after a commit that changed a table.
+    /// Clears every cache, after a commit that changed a table.
     func forget() {
         writer.forget()
         engine.forget()
@@ -29,8 +29,8 @@ struct TableCatalogs: Sendable {
     }
 }
 
-/// What a reader remembers of the tables, until a commit changes one. Each reader has its own, so that
-/// two workers do not wait for each other's cache lines.
+/// A cache of table records, valid until a commit changes one. Each reader has its own, so that two threads
+/// do not share cache lines.
 final class TableCatalog: Sendable {
     private struct State {
         var epoch = 0
@@ -38,22 +38,22 @@ final class TableCatalog: Sendable {
     }
     private let state = Mutex(State())
 
-    /// A table from memory; nil when it is not there, which does not say that there is none.
+    /// A cached table; nil if it is not cached, even if it exists.
     func remembered(_ name: TableName) -> TableRecord? {
         state.withLock { $0.tables[name.key] }
     }
 
-    /// The same by the table's number.
+    /// A cached table by its number.
     func remembered(id: Int64) -> TableRecord? {
         state.withLock { state in state.tables.first { $0.value.id == id }?.value }
     }
 
-    /// Remembers a table as it is committed, where no commit can come between.
+    /// Caches a committed table. Not to be called while another commit is possible.
     func remember(_ table: TableRecord) {
         state.withLock { $0.tables[table.name.key] = table }
     }
 
-    /// A table from memory, else from `load`. Tables that do not exist are not remembered.
+    /// A table from the cache, else from `load`. Missing tables are not cached.
     func table(
         _ name: TableName, _ load: () throws -> TableRecord?
     ) rethrows -> TableRecord? {
@@ -61,13 +61,13 @@ final class TableCatalog: Sendable {
         if let known { return known }
         guard let loaded = try load() else { return nil }
         state.withLock { state in
-            // What was loaded before a change was committed must not be remembered after it.
+            // A record that was loaded before a commit must not be cached after it.
             if state.epoch == epoch { state.tables[name.key] = loaded }
         }
         return loaded
     }
 
-    /// Forgets all, after a commit that changed a table.
+    /// Clears the cache, after a commit that changed a table.
     func forget() {
         state.withLock { state in
             state.epoch += 1

@@ -1,22 +1,22 @@
 public import TablesProtocol
 
-/// An index that the operator had built for the lists of one table.
+/// An index that the operator has built for lists of one table.
 struct TableIndex: Sendable, Hashable {
-    /// Its row in `table_indexes`, and the number in its name.
+    /// The id of its row in `table_indexes`, and the number in its name.
     let id: Int64
     let shape: IndexShape
 
-    /// The name in SQLite.
+    /// The index's name in SQLite.
     static func name(_ id: Int64) -> String { "items_index_\(id)" }
 
-    /// The condition that a list states to use the indexes of a table, and that they are made with.
+    /// The WHERE condition of a table's indexes, which a list must contain to use one.
     ///
-    /// It says the same as `table_id = N`, in words that SQLite never takes for it. So SQLite uses such
-    /// an index only for a list that says so, and never sorts a million rows to do so. An index holds
+    /// It means `table_id = N` in a form that SQLite does not treat as equal to it. So SQLite uses such an
+    /// index only for a list with this condition, and never sorts a million rows for it. An index contains
     /// the rows of one table only.
     static func scope(_ tableID: Int64) -> String { "+table_id = \(tableID)" }
 
-    /// The statement that makes an index.
+    /// The statement that creates an index.
     static func making(_ id: Int64, _ shape: IndexShape, of table: TableRecord) -> String {
         let keys = SQLCompiler(ItemSQLSchema(hasIntegerIDs: table.idKind == .integer))
             .indexKeys(shape)
@@ -34,44 +34,44 @@ struct TableIndex: Sendable, Hashable {
     }
 }
 
-/// An index of a table as the operator sees it: one that is there, or one that lists asked for.
+/// An index as the operator sees it: built, or suggested by lists.
 public struct IndexStatus: Sendable, Hashable {
-    /// Its number.
+    /// The index's number.
     public var id: Int64
-    /// The columns: those held to one value, then the order.
+    /// The columns: those compared with one value, then those of the order.
     public var columns: [String]
-    /// Costly lists that asked for it, of late.
+    /// The number of costly lists that needed it recently.
     public var queries: Int
-    /// When it was last asked for or used, to the minute.
+    /// When it was last needed or used, to the minute.
     public var seenAt: Instant
-    /// When it was made; nil while it is only asked for.
+    /// When it was built; nil if it is only suggested.
     public var builtAt: Instant?
-    /// How much of it is made, in percent; nil while it is not being made.
+    /// How much of it is built, in percent; nil if it is not being built.
     public var percent: Int?
-    /// Why it could not be made when a person last wanted it, in plain words.
+    /// Why the last build failed, in plain words.
     public var problem: String?
 }
 
-/// Which index a person wants.
+/// The index that a person selects.
 public enum IndexChoice: Sendable, Hashable {
-    /// One that lists asked for, by its number.
+    /// A suggested index, by its number.
     case known(Int64)
-    /// The one that a query needs.
+    /// The index that a query needs.
     case query(TableQuery)
 }
 
-/// What became of the wish to make an index.
+/// The outcome of a request to build an index.
 public enum IndexStart: Sendable, Hashable {
-    /// It is being made, under this number.
+    /// The build has started, under this number.
     case started(Int64)
-    /// It is there already, under this number.
+    /// The index exists already, under this number.
     case present(Int64)
-    /// Another one is being made.
+    /// Another index is being built.
     case busy
     case unknownTable
     case unknownIndex
-    /// The table has as many as it may have.
+    /// The table has ``StoreLimits/indexesPerTable`` indexes.
     case tooMany
-    /// The query is one that no index can serve, or that the standing ones serve.
+    /// No index can serve the query, or the fixed indexes serve it.
     case notServed
 }

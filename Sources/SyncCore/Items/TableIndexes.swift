@@ -1,28 +1,28 @@
 import Storage
 import TablesProtocol
 
-/// What became of an index that was to be made.
+/// The outcome of building an index.
 enum IndexMaking {
     case made
-    /// The table has as many as it may have.
+    /// The table has ``StoreLimits/indexesPerTable`` indexes.
     case tooMany
-    /// It is there already, or it was dropped meanwhile.
+    /// The index exists already, or was dropped meanwhile.
     case unknown
 }
 
-/// The indexes of all tables, built and suggested: `table_indexes`, and `tables.indexes`, which
-/// repeats the built ones.
+/// The built and suggested indexes of all tables: `table_indexes`, and `tables.indexes`, which repeats the
+/// built ones.
 struct TableIndexes {
     let transaction: Transaction
     private var now: Int64 { transaction.now.milliseconds }
 
     init(_ transaction: Transaction) { self.transaction = transaction }
 
-    /// Adds what was noted of lists to what is known.
+    /// Adds the notes of recent lists.
     ///
-    /// 1. Counts halve for each day that went by, so that old habits fade.
-    /// 2. Indexes that served, and shapes that lists asked for, were seen now.
-    /// 3. Suggestions that no list has asked for in ``StoreLimits/indexSuggestionDays`` are forgotten.
+    /// 1. The counts are halved for each day that has passed, so that old queries lose weight.
+    /// 2. Used indexes and needed shapes were seen now.
+    /// 3. Suggestions that no list needed for ``StoreLimits/indexSuggestionDays`` are removed.
     func add(_ notes: CostlyLists.Notes) throws {
         try halveCounts()
         for id in notes.used {
@@ -58,7 +58,8 @@ struct TableIndexes {
             "UPDATE meta SET value = ? WHERE key = ?", [last + days * Self.day, key])
     }
 
-    /// The row of a shape, made when there is room for one more; nil when there is none.
+    /// The row of a shape, added if there are fewer than ``StoreLimits/indexSuggestions``; nil if there are
+    /// too many.
     func row(of shape: IndexShape, in table: Int64) throws -> Int64? {
         let text = JSONList.text(shape.terms)
         let known = try transaction.integer(
@@ -72,7 +73,7 @@ struct TableIndexes {
             [table, text, now])
     }
 
-    /// What becomes of the wish to build an index.
+    /// Decides whether a build may start.
     func start(_ name: TableName, _ choice: IndexChoice) throws -> IndexStart {
         guard let table = try transaction.tables.table(name) else { return .unknownTable }
         let isFull = table.indexes.count >= StoreLimits.indexesPerTable
@@ -93,7 +94,7 @@ struct TableIndexes {
         }
     }
 
-    /// Builds the index of a shape.
+    /// Builds the index of a row in `table_indexes`.
     func build(_ id: Int64) throws -> IndexMaking {
         let found = try transaction.first(
             "SELECT table_id, shape FROM table_indexes WHERE id = ? AND built_at IS NULL", [id]
@@ -101,7 +102,7 @@ struct TableIndexes {
         guard let found, let table = try transaction.tables.table(id: found.table),
             let shape = IndexShape(terms: JSONList.names(found.shape))
         else { return .unknown }
-        // Another one may have been built since this one was started.
+        // Another index may have been built since this build was requested.
         guard table.indexes.count < StoreLimits.indexesPerTable else { return .tooMany }
         try transaction.run(TableIndex.making(id, shape, of: table), keep: false)
         try transaction.run(
@@ -110,8 +111,8 @@ struct TableIndexes {
         return .made
     }
 
-    /// Builds the indexes anew that a restored file is said to have.
-    func buildAgain() throws {
+    /// Builds all indexes again after a restore, because a backup does not contain them.
+    func rebuildAll() throws {
         let built = try transaction.all(
             "SELECT id FROM table_indexes WHERE built_at IS NOT NULL ORDER BY id"
         ) { $0[0] as Int64 }
@@ -120,7 +121,8 @@ struct TableIndexes {
         for id in built { _ = try build(id) }
     }
 
-    /// Drops an index with all that was counted of it; false when the table has none of that number.
+    /// Drops an index and its counts.
+    /// - Returns: false if the table has no such index.
     func drop(_ id: Int64, of table: Int64) throws -> Bool {
         guard try statuses(of: table).contains(where: { $0.id == id }) else { return false }
         try transaction.run("DROP INDEX IF EXISTS \(TableIndex.name(id))", keep: false)
@@ -141,7 +143,7 @@ struct TableIndexes {
         transaction.effects.changedTables = true
     }
 
-    /// What is known of a table's indexes, the built ones first.
+    /// The status of a table's indexes, the built ones first.
     func statuses(of table: Int64) throws -> [IndexStatus] {
         try transaction.all(
             """

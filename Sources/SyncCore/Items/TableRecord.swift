@@ -1,7 +1,7 @@
 import Storage
 import TablesProtocol
 
-/// A table's settings, and the spelling of its columns.
+/// A table's settings, its pull state, and the spelling of its columns.
 struct TableRecord: Sendable, Hashable {
     var id: Int64
     /// As first spelled.
@@ -18,20 +18,20 @@ struct TableRecord: Sendable, Hashable {
     var paging: Paging
     var spellings: ColumnSpellings
     var lastPullAt: Instant?
-    /// What its last pull found odd in how the backend lists it.
+    /// A warning of the last pull about the backend's paging.
     var warning: String?
-    /// Why its pulls fail; nil while they succeed.
+    /// Why its pulls fail; nil if the last pull succeeded.
     var pullError: String?
     var pullsFailSince: Instant?
-    /// The most rows that the backend gives in one page; nil while it gave what it was asked for.
+    /// The most rows that the backend gives in one page; nil if it gave the requested number.
     var pageRows: Int?
-    /// How many rows the largest page had that the backend gave.
+    /// The size of the largest page received.
     var largestPageRows: Int?
-    /// By which columns an item needs items of other tables.
+    /// The columns that refer to items of other tables.
     var parents: [ParentLink]
-    /// Keep an update apart from the delete that follows it.
+    /// Whether an update that is due is sent before the delete that follows it.
     var preservesHistory: Bool
-    /// What the store made for its lists.
+    /// The built indexes.
     var indexes: [TableIndex]
 
     /// The columns in the order in which ``init(_:)`` reads them.

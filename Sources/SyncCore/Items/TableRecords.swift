@@ -5,7 +5,7 @@ import TablesProtocol
 struct TableRecords {
     let transaction: Transaction
 
-    /// A table by its name, whatever its case.
+    /// A table by its name, in any case.
     func table(_ name: TableName) throws -> TableRecord? {
         try known({ $0.remembered(name) }) {
             try transaction.first(TableRecord.byName, [name.key], TableRecord.init)
@@ -19,7 +19,7 @@ struct TableRecords {
         }
     }
 
-    /// A table from memory, unless this transaction has changed one, else as `load` finds it.
+    /// A table from the cache, unless this transaction has changed a table; else from `load`.
     private func known(
         _ remembered: (TableCatalog) -> TableRecord?, _ load: () throws -> TableRecord?
     ) throws -> TableRecord? {
@@ -31,12 +31,12 @@ struct TableRecords {
         return loaded
     }
 
-    /// All tables, by name.
+    /// All tables, ordered by name.
     func all() throws -> [TableRecord] {
         try transaction.all("\(TableRecord.select) ORDER BY name_key", [], TableRecord.init)
     }
 
-    /// The table of that name, made when there is none.
+    /// The table with a name, created if there is none.
     func make(_ name: TableName, idKind: IDKind = .string) throws -> TableRecord {
         if let table = try table(name) { return table }
         try transaction.run(
@@ -47,7 +47,7 @@ struct TableRecords {
         return table
     }
 
-    /// Writes a table's settings; its column names are left as they are.
+    /// Stores a table's settings; its column names stay as they are.
     func save(_ table: TableRecord) throws {
         try transaction.run(
             """
@@ -68,7 +68,7 @@ struct TableRecords {
         transaction.effects.changedTables = true
     }
 
-    /// Gives columns the names that the table keeps; new names are kept from now on.
+    /// Renames columns to the table's spelling, and stores new names.
     /// - Parameter shared: whether every row has the columns; see ``RemoteRow/sharesColumns``.
     func respell(
         _ columns: Columns, in table: TableRecord, shared: Bool = false
@@ -85,7 +85,7 @@ struct TableRecords {
     private func learn<Value>(
         of table: TableRecord, _ change: (inout ColumnSpellings) -> Value
     ) throws -> Value {
-        // The record may be older than this transaction; the table itself is not.
+        // The record may be older than this transaction, so the spellings are read again.
         let text: String? = try transaction.first(
             "SELECT column_spellings FROM tables WHERE id = ?", [table.id]
         ) { $0[0] }
@@ -100,7 +100,7 @@ struct TableRecords {
         return value
     }
 
-    /// The backend's side as a row says it, in the table's spelling.
+    /// The server's side of a row of the backend, in the table's spelling.
     func side(_ remote: RemoteRow?, in table: TableRecord) throws -> ServerSide {
         let columns = try remote.map {
             try respell($0.columns, in: table, shared: $0.sharesColumns)
@@ -108,8 +108,8 @@ struct TableRecords {
         return ServerSide(remote, columns: columns)
     }
 
-    /// Whether the backend has had a table: it was pulled, or an operation on it has arrived.
-    func wasThere(_ table: TableRecord) throws -> Bool {
+    /// Whether the table has existed on the backend: it was pulled, or an operation on it was applied.
+    func existedBefore(_ table: TableRecord) throws -> Bool {
         if table.isComplete || table.lastPullAt != nil { return true }
         return try transaction.integer(
             "SELECT 1 FROM state_counts WHERE table_id = ? AND state = 'done'", [table.id]) != nil

@@ -1,10 +1,10 @@
 public import TablesProtocol
 
-/// What the routes need to know of a table before they answer.
+/// The settings of a table that decide how a request is answered.
 public struct TableSettings: Sendable, Hashable {
     /// The name as first spelled.
     public var name: TableName
-    /// What the ids are.
+    /// The kind of the ids.
     public var idKind: IDKind
     /// Whether a pull has completed once.
     public var isComplete: Bool
@@ -17,7 +17,7 @@ public struct TableSettings: Sendable, Hashable {
     /// Whether all identities share the anonymous store's table.
     public var isPublic: Bool
 
-    /// The columns that every row has on the backend, null where none was written.
+    /// The columns that every row on the backend has, null where nothing was written.
     public var columns: TableColumns
 
     init(_ record: TableRecord) {
@@ -36,26 +36,26 @@ public struct TableSettings: Sendable, Hashable {
 public enum ReadPolicy: String, Sendable, Hashable, CaseIterable {
     /// From the store.
     case local
-    /// From the store, which is then refreshed behind.
+    /// From the store, which is refreshed afterwards.
     case revalidate
-    /// From the backend; from the store when it cannot be reached.
+    /// From the backend; from the store if it cannot be reached.
     case remoteFirst = "remote-first"
 }
 
 /// When writes to a table are answered.
 public enum WritePolicy: String, Sendable, Hashable, CaseIterable {
-    /// Once they are durable here.
+    /// When the write is on disk.
     case local
-    /// Once the backend has judged them, or after a bounded wait.
+    /// When the backend has judged the write, or after a bounded wait.
     case writeThrough = "write-through"
 }
 
-/// A column whose value is the id of an item of another table. That item is inserted before those
-/// that name it, and deleted after them.
+/// A column whose value is the id of an item of another table, its parent. The parent is inserted before
+/// its children and deleted after them.
 public struct ParentLink: Sendable, Hashable, CustomStringConvertible {
-    /// The table of the items that are named.
+    /// The parent's table.
     public var table: TableName
-    /// The column that names one.
+    /// The column with the parent's id.
     public var column: String
 
     /// Makes a link from its parts.
@@ -64,7 +64,7 @@ public struct ParentLink: Sendable, Hashable, CustomStringConvertible {
         self.column = column
     }
 
-    /// Reads `table.column`; nil for what is none.
+    /// Reads `table.column`; nil for any other text.
     public init?(_ text: String) {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let table = TableName(parts[0]), !parts[1].isEmpty else {

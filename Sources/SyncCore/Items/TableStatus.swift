@@ -1,12 +1,12 @@
 public import TablesProtocol
 
-/// One table as the operator sees it.
+/// A table's status for the operator.
 public struct TableStatus: Sendable, Hashable {
     /// The name as first spelled.
     public var name: String
-    /// Items that are not deleted.
+    /// The number of items that are not deleted.
     public var items: Int
-    /// Open operations.
+    /// The number of open operations.
     public var pending: Int
     /// Whether a pull has completed once.
     public var isComplete: Bool
@@ -16,45 +16,44 @@ public struct TableStatus: Sendable, Hashable {
     public var readPolicy: ReadPolicy
     /// When writes are answered.
     public var writePolicy: WritePolicy
-    /// What decides conflicts.
+    /// The policy for conflicts.
     public var conflictPolicy: ConflictPolicy
-    /// What decides conflicts of writes without If-Match: `ask` or `client`.
+    /// The policy for conflicts of writes without If-Match: `ask` or `client`.
     public var unconditionalPolicy: ConflictPolicy
     /// Whether all identities share the anonymous store's table.
     public var isPublic: Bool
-    /// What the ids are.
+    /// The kind of the ids.
     public var idKind: IDKind
-    /// How the backend's table is paged.
+    /// How pulls page through the backend's table.
     public var paging: Paging
-    /// By which columns an item needs items of other tables: inserted after them, deleted before.
+    /// The columns that refer to items of other tables, which are inserted before and deleted after.
     public var parents: [ParentLink]
-    /// Whether an update that is followed by a delete is sent all the same, before it.
+    /// Whether an update that is due is sent before the delete that follows it.
     public var preservesHistory: Bool
-    /// What a person should know, in plain words: why pulls fail, rows that are set aside, how the
-    /// backend lists it.
+    /// A warning in plain words: why pulls fail, rows that are set aside, or the backend's paging.
     public var warning: String?
-    /// Why its pulls fail; nil while they succeed.
+    /// Why its pulls fail; nil if the last pull succeeded.
     public var pullError: String?
-    /// Since when they fail.
+    /// When its pulls began to fail.
     public var pullsFailSince: Instant?
-    /// Rows of the backend that are not here since they cannot be taken.
+    /// The number of the backend's rows that are set aside, because they cannot be applied.
     public var setAside: Int
-    /// The indexes that it has, then those that its lists asked for.
+    /// The built indexes, then the suggested ones.
     public var indexes: [IndexStatus]
 }
 
-/// The tables as the operator sees them.
+/// The status of every table, for the operator.
 struct TableStatuses {
     let transaction: Transaction
     private var setAsideRows: SetAsideRows { transaction.setAsideRows }
     private var tables: TableRecords { transaction.tables }
 
-    /// Every table as the operator sees it, by name.
+    /// The status of every table, ordered by name.
     func all() throws -> [TableStatus] {
         try tables.all().map { try status($0) }
     }
 
-    /// One table as the operator sees it.
+    /// The status of one table.
     func status(_ table: TableRecord) throws -> TableStatus {
         let items = try transaction.integer(
             "SELECT live_items FROM table_counters WHERE table_id = ?", [table.id])
@@ -92,9 +91,9 @@ struct TableStatuses {
 }
 
 extension Store {
-    /// Changes the policies and flags of a table, which is made when it is new. That its ids are
-    /// the backend's to give can be said before there are items. Names, counts and times are not
-    /// changed.
+    /// Changes the policies and flags of a table, which is created if it is new. Its ids can be declared as
+    /// assigned by the backend before it has items. Changes of names, counts and times are ignored.
+    /// - Returns: the table's new status.
     public func updateTable(
         _ name: TableName, _ change: @escaping @Sendable (inout TableStatus) -> Void
     ) async throws(StoreError) -> TableStatus {

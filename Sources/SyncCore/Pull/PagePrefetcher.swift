@@ -1,41 +1,41 @@
 import TablesProtocol
 
-/// Pages that were fetched and are not applied yet, in their order.
+/// Pages that were received and not applied yet, in order.
 struct PagePrefetcher: Sendable {
     /// One page, or what is left of it.
     struct Page: Sendable {
         var rows: ArraySlice<ListElement>
-        /// The count of push outcomes when it was asked for.
+        /// The count of push outcomes when the page was requested.
         let change: Int64
-        /// How it was asked for.
+        /// The paging with which it was requested.
         let paging: Paging
     }
     private var pages: [Page] = []
 
     var isEmpty: Bool { pages.isEmpty }
 
-    /// How many rows wait.
+    /// The number of rows that wait.
     var rows: Int { pages.reduce(0) { $0 + $1.rows.count } }
 
-    /// Puts a page behind the others; one without rows is none.
+    /// Adds a page behind the others. A page without rows is ignored.
     mutating func append(_ page: Page) {
         if !page.rows.isEmpty { pages.append(page) }
     }
 
-    /// The first rows, so many at most, of pages that were asked for in one way.
+    /// The first rows, at most `limit`, from pages that were requested with the same paging.
     func first(_ limit: Int) -> [Page] {
         var part: [Page] = []
-        var room = limit
-        for page in pages where room > 0 {
+        var remaining = limit
+        for page in pages where remaining > 0 {
             guard page.paging == part.first?.paging ?? page.paging else { break }
-            let rows = page.rows.prefix(room)
+            let rows = page.rows.prefix(remaining)
             part.append(Page(rows: rows, change: page.change, paging: page.paging))
-            room -= rows.count
+            remaining -= rows.count
         }
         return part
     }
 
-    /// Lets go of the first rows, which were applied.
+    /// Removes the first rows, which were applied.
     mutating func drop(_ count: Int) {
         var count = count
         while count > 0, let first = pages.first {

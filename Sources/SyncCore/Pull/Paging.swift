@@ -1,60 +1,61 @@
-/// How a table of the backend is paged.
+/// How a pull pages through the backend's table.
 public enum Paging: String, Sendable, Hashable, CaseIterable {
-    /// By `(updatedAt, id)`.
+    /// By a condition on `(updatedAt, id)`.
     case keyset
-    /// By `updatedAt`, with `$skip` inside ties.
+    /// By a condition on `updatedAt`, with `$skip` among rows of the same time.
     case skipInTies = "skip-in-ties"
-    /// By `$skip` alone, for rows without `updatedAt`; every pull is a full one.
+    /// By `$skip` alone, for rows without `updatedAt`. Every pull is a full one.
     case full
 }
 
-/// Where paging by `$skip` stands. A page begins with the row that came last, so that it shows when rows
-/// before it have gone away and those behind moved up.
+/// The position of a pull that pages by `$skip`. A page begins with the last row of the page before. If it
+/// does not, rows before it were removed and later rows moved up.
 struct SkipPosition: Sendable {
-    /// Rows that came: since the cursor's instant began, or of the whole table.
+    /// The number of rows received: those with the cursor's time, or those of the whole table.
     private(set) var taken = 0
-    /// Rows to go back when the next page does not begin with a row that came.
+    /// How many rows the next step back goes.
     private var stride = 1
-    /// Steps back since rows came that were new.
+    /// The number of steps back since the last new row.
     private var stepsBack = 0
-    /// Pages are taken as they come: going back does not help against an order that does not keep.
+    /// Whether the table's order is not stable, so that going back does not help. Pages are then taken as
+    /// they come.
     private(set) var isUnsure = false
-    /// The next page begins behind the last row: one that begins with it brought nothing else.
-    private var leaps = false
+    /// Whether the next page begins after the last row, because the overlapping page had no other row.
+    private var skipsOverlap = false
 
-    /// A position behind so many rows.
+    /// Starts after `taken` rows.
     init(taken: Int = 0) { self.taken = taken }
 
-    /// Rows of the next page that came already.
+    /// The number of rows of the next page that were received before.
     var overlap: Int {
-        taken == 0 || leaps || isUnsure ? 0 : 1
+        taken == 0 || skipsOverlap || isUnsure ? 0 : 1
     }
 
-    /// What the next page asks to leave out.
+    /// The `$skip` of the next page.
     var skip: Int { taken - overlap }
 
-    /// Takes rows that came behind the others.
-    /// - Parameter isNew: some of them never came before.
+    /// Moves past rows that were received.
+    /// - Parameter isNew: whether any of them was not received before.
     mutating func advance(by rows: Int, isNew: Bool) {
         if isNew { stepsBack = 0 }
         taken += rows
         stride = 1
-        leaps = rows == 0
+        skipsOverlap = rows == 0
     }
 
-    /// Begins a new instant, of which so many rows came.
+    /// Starts at a new time, with the number of rows received with it.
     mutating func begin(with rows: Int) {
         taken = rows
-        (stride, stepsBack, leaps) = (1, 0, false)
+        (stride, stepsBack, skipsOverlap) = (1, 0, false)
     }
 
-    /// Goes back to the beginning of the instant.
+    /// Goes back to the first row of the present time.
     mutating func restart() {
         countStep()
         taken = 0
     }
 
-    /// Goes back a row, then twice as many each time, until a page begins with a row that came.
+    /// Goes back one row, then twice as many at each call, until a page begins with a known row.
     mutating func stepBack() {
         countStep()
         taken = max(0, taken - stride)

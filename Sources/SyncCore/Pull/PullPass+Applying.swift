@@ -1,11 +1,11 @@
 import TablesProtocol
 
 extension PullPass {
-    /// Applies rows that waited, in one transaction with the token that they reach. It takes fewer where
-    /// clients wait to write, and their writes along.
+    /// Applies received rows in one transaction, together with the pull token that they reach. If clients
+    /// wait to write, it applies fewer rows and commits their writes too.
     /// - Parameters:
-    ///   - part: in order, and asked for in one way.
-    ///   - token: nil before the first rows.
+    /// - part: rows in order, requested with the same paging.
+    /// - token: the present token; nil before the first rows.
     func apply(
         _ part: [PagePrefetcher.Page], _ token: PullToken?
     ) async throws(StoreError) -> AppliedPart {
@@ -49,12 +49,12 @@ extension PullPass {
 }
 
 extension PullPass {
-    /// Asks the backend once more for rows that were set aside, a few at each pull.
+    /// Requests rows again that were set aside, a few in each pull.
     ///
-    /// 1. One that comes well is applied and no longer set aside.
-    /// 2. One that still cannot be taken keeps its place with its present text.
-    /// 3. An empty list says that the backend has it no more. Any other answer says nothing.
-    func askForSetAside(since begun: Instant) async throws(StoreError) {
+    /// 1. A row that can be applied now is applied and no longer set aside.
+    /// 2. A row that still cannot be applied stays set aside, with its present text.
+    /// 3. An empty list means that the backend no longer has the row. Any other answer means nothing.
+    func retrySetAsideRows(since begun: Instant) async throws(StoreError) {
         guard request.isWhole else { return }
         let name = request.table
         let (ids, change) = try await store.read { transaction in

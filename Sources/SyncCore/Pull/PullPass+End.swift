@@ -2,7 +2,8 @@ import HTTPTypes
 import TablesProtocol
 
 extension PullPass {
-    /// The whole answer is here: the table is complete, and what the backend no longer has goes.
+    /// Finishes a pull whose pages were all received: the table is complete, and items that the backend no
+    /// longer has are removed.
     func finish(_ state: PullState) async throws(StoreError) -> PullState {
         var state = state
         let (request, seen, begun, plan) = (request, state.plan.ids, state.begun, state.plan)
@@ -31,7 +32,7 @@ extension PullPass {
             if request.keepsToken {
                 var token = try token ?? transaction.tokens.token(record, of: request)
                 if removes, !request.isWhole, !plan.isUnpaged {
-                    removed = try UnseenItems(transaction: transaction).removeLeft(
+                    removed = try UnseenItems(transaction: transaction).removeFormerMembers(
                         seen, token, from: record, asOf: begun)
                 }
                 token.isComplete = true
@@ -41,7 +42,7 @@ extension PullPass {
             record.lastPullAt = transaction.now
             record.warning = plan.warning
             record.pageRows = plan.pageRows(after: record.pageRows)
-            // A server of the first generation gives as many as it is asked for, and 50 unasked.
+            // A first generation server gives as many rows as requested, and 50 without a request.
             if !isFirst {
                 record.largestPageRows = max(record.largestPageRows ?? 0, plan.largestRows)
             }
@@ -52,7 +53,7 @@ extension PullPass {
         return state
     }
 
-    /// Notes at the table why its pull failed, for as long as they do.
+    /// Stores why the table's pull failed, and since when its pulls fail.
     func noteFailure(_ reason: String) async throws(StoreError) {
         let name = request.table
         try await store.write { transaction in
@@ -64,8 +65,8 @@ extension PullPass {
         }
     }
 
-    /// Of the clean items that an answer did not show, those that the backend says it has not: a list that
-    /// does not keep to what it is asked may leave rows out. A few at each pull.
+    /// Of the unchanged items that an unpaged list did not show, those that the backend answers with 404.
+    /// Such a list may leave rows out, so each item is requested by its id, a few in each pull.
     private func missing(_ state: PullState) async throws(StoreError) -> Set<ItemID> {
         let (name, seen, begun) = (request.table, state.plan.ids, state.begun)
         let unseen = try await store.read { transaction in
@@ -80,8 +81,8 @@ extension PullPass {
         return missing
     }
 
-    /// Whether a table without rows is one whose ids the backend assigns: there, first generation
-    /// servers refuse an id that is no number, while others have no such item.
+    /// Whether an empty table has integer ids that the backend assigns. First generation servers refuse a
+    /// non-numeric id for such a table with 400; for others they answer that there is no such item.
     private func assignsIDs(_ state: PullState) async -> Bool {
         guard remote.generation == .mobileServices, request.isWhole, state.report.received == 0,
             state.token?.isComplete != true

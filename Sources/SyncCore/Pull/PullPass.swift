@@ -2,18 +2,18 @@ import HTTPTypes
 import Logging
 import TablesProtocol
 
-/// One pull of one table: the backend's changes into the store, a page at a time.
+/// One pull of one table: copies the backend's changes into the store, page by page.
 ///
-/// 1. The plan begins a little before the token; its pages come in order of change.
-/// 2. Before each request the count of push outcomes is noted: a row whose outcome is committed
-///    after that may be newer here than in the answer, and is left alone.
-/// 3. The next page is asked for while those before it are applied, unless many rows wait already or
-///    clients are at work.
-/// 4. What waits is applied in transactions of bounded size, each with the token that it reached, so
-///    that a pull cut short goes on where it was. One ends early when clients wait to write.
-/// 5. Rows with local changes keep them; the backend's row is laid beside them.
-/// 6. A page refused while the table can be listed asks for a simpler way of paging.
-/// 7. An element that cannot be taken is set aside; those around it are applied (``OddRow``).
+/// 1. The plan begins a little before the pull token. Its pages are ordered by the time of change.
+/// 2. Before each request the count of push outcomes is read. A row whose push outcome is committed later
+///    may be newer than the page, so the pull does not change it.
+/// 3. The next page is requested while earlier ones are applied, unless many rows wait or clients use the
+///    store.
+/// 4. Received rows are applied in transactions of bounded size, each with the token that it reaches, so
+///    that an interrupted pull continues from there. A transaction ends early if clients wait to write.
+/// 5. Rows with local changes keep them. The backend's row is stored beside them.
+/// 6. If a page is refused although the table can be listed, a simpler paging is tried.
+/// 7. An element that cannot be applied is set aside (``UnusableRow``); the others are applied.
 struct PullPass: Sendable {
     let store: Store
     let remote: Remote
@@ -21,13 +21,13 @@ struct PullPass: Sendable {
     let pageRows: Int
     let cancel: CancelFlag
     let log: Logger
-    /// Told after each transaction.
+    /// Called after each transaction.
     let progress: @Sendable (PullReport) async -> Void
-    /// Done before each page is asked for. Not where everything is compared: what is sent meanwhile may
-    /// belong to a page that came already.
+    /// Called before each page is requested. Not called if the pull compares all ids: an item that is
+    /// pushed meanwhile may belong to a page that was already received.
     var beforePage: @Sendable () async -> Void = {}
 
-    /// How a pull ended.
+    /// The end of a pull.
     struct End: Sendable {
         var report: PullReport
         var stop: PushStop?
@@ -39,14 +39,14 @@ struct PullPass: Sendable {
         do throws(StoreError) {
             var begun = try await begin()
             state = begun
-            try await pages(&begun)
+            try await pullPages(&begun)
             state = begun
             if let error = begun.report.error {
                 if begun.stop == nil { try await noteFailure(error) }
                 if store.has(.failedPullCompletes) { state = try await finish(begun) }
             } else if begun.plan.isAtEnd {
                 state = try await finish(begun)
-                try await askForSetAside(since: begun.startedAt)
+                try await retrySetAsideRows(since: begun.startedAt)
             }
         } catch {
             var report = state?.report ?? PullReport(table: request.table.text)
@@ -66,11 +66,12 @@ struct PullPass: Sendable {
             }
             return (record, token, try transaction.counters.changeCount(), transaction.now)
         }
-        // A complete table whose token was reset is pulled from the beginning, as after a change of
-        // the backend: what is not there any more has to go.
+        // A complete table whose token was reset is pulled from the beginning and compared, as after a
+        // change of the backend: items that it does not have are removed.
         let isReset = record?.isComplete == true && token?.isComplete == false
         let reconciles = request.keepsToken && (request.reconcile || request.isWhole && isReset)
-        // What was refused once may have been chance: a pull that compares everything asks anew.
+        // A refused paging may have been a transient failure: a pull that compares everything tries keyset
+        // paging again.
         let paging = reconciles ? nil : record?.paging
         let plan = PullPlan(
             idKind: record?.idKind ?? .string, paging: paging ?? .keyset,
@@ -84,15 +85,15 @@ struct PullPass: Sendable {
             keepsToken: request.keepsToken)
     }
 
-    /// What was under way has come to an end.
+    /// What a task of the pull has finished with.
     private enum Event: Sendable {
-        /// - change: the count of push outcomes when the page was asked for.
+        /// - change: the count of push outcomes when the page was requested.
         case answered(RemoteAnswer, change: Int64)
         case applied(AppliedPart)
         case failed(StoreError)
     }
 
-    private func pages(_ state: inout PullState) async throws(StoreError) {
+    private func pullPages(_ state: inout PullState) async throws(StoreError) {
         do throws(ODataError) {
             _ = try state.plan.next().text(for: remote.generation)
         } catch {
@@ -106,27 +107,28 @@ struct PullPass: Sendable {
             var isAsking = false
             var isApplying = false
             while true {
-                // 1. Ask for the next page, unless enough rows wait to be applied; where clients are
-                //    at work, unless any do: what is done side by side they would wait for.
+                // 1. Request the next page, unless enough rows wait to be applied. If clients use the
+                //    store, request only when none wait: clients would wait for the concurrent work.
                 let isInUse = isInUse(&state)
-                let room = isInUse ? 1 : SyncLimits.prefetchedRows
-                if !isAsking, failure == nil, prefetcher.rows < room, goesOn(&state) {
+                let maxWaiting = isInUse ? 1 : SyncLimits.prefetchedRows
+                if !isAsking, failure == nil, prefetcher.rows < maxWaiting, needsNextPage(&state) {
                     isAsking = true
                     let (query, isComparison) = (state.query, state.plan.collectsIDs)
                     group.addTask {
                         if !isComparison { await beforePage() }
-                        return await ask(query)
+                        return await requestPage(query)
                     }
                 }
-                // 2. Apply what waits, as much as one transaction may take; clients wait for less.
+                // 2. Apply received rows: as many as one transaction may take, fewer if clients use the
+                //    store.
                 if !isApplying, failure == nil, !prefetcher.isEmpty {
                     isApplying = true
                     let rows =
                         isInUse ? SyncLimits.applyRowsBesideClients : SyncLimits.applyRows
                     let (part, token) = (prefetcher.first(rows), state.token)
-                    group.addTask { await applied(part, token) }
+                    group.addTask { await applyPart(part, token) }
                 }
-                // 3. Take what ends first; with nothing under way the pages are through.
+                // 3. Handle what finishes first. With no task left the pages are done.
                 guard let event = await group.next() else { break }
                 switch event {
                 case .answered(let answer, let change):
@@ -149,7 +151,7 @@ struct PullPass: Sendable {
         if let failure { throw failure }
     }
 
-    /// Whether clients have read or written within the last moment.
+    /// Whether clients used the store a moment ago.
     private func isInUse(_ state: inout PullState) -> Bool {
         let now = remote.clock.uptime()
         if store.takeUse() { state.lastUse = now }
@@ -157,19 +159,19 @@ struct PullPass: Sendable {
         return state.lastUse.map { now - $0 < rest } ?? false
     }
 
-    /// Whether another page is to be asked for.
-    private func goesOn(_ state: inout PullState) -> Bool {
+    /// Whether another page is needed.
+    private func needsNextPage(_ state: inout PullState) -> Bool {
         guard !state.plan.isAtEnd, state.report.error == nil else { return false }
         if cancel.isSet {
             state.stop = .cancelled
             state.report.error = "It was cancelled."
-        } else if state.plan.isInCircles || state.report.requests >= SyncLimits.pullPages {
+        } else if state.plan.isRepeating || state.report.requests >= SyncLimits.pullPages {
             state.report.error = "The backend's pages do not come to an end."
         }
         return state.report.error == nil
     }
 
-    private func ask(_ query: PageQuery) async -> Event {
+    private func requestPage(_ query: PageQuery) async -> Event {
         do throws(StoreError) {
             let change = try await store.read { try $0.counters.changeCount() }
             return .answered(await remote.list(request.table, query), change: change)
@@ -178,7 +180,7 @@ struct PullPass: Sendable {
         }
     }
 
-    private func applied(_ part: [PagePrefetcher.Page], _ token: PullToken?) async -> Event {
+    private func applyPart(_ part: [PagePrefetcher.Page], _ token: PullToken?) async -> Event {
         do throws(StoreError) {
             return .applied(try await apply(part, token))
         } catch {
@@ -186,7 +188,8 @@ struct PullPass: Sendable {
         }
     }
 
-    /// Takes an answer in; gives its rows where there are any to apply.
+    /// Takes an answer into the plan.
+    /// - Returns: the page of rows to apply; nil if there is none.
     private func take(
         _ answer: RemoteAnswer, _ state: inout PullState, asOf change: Int64
     ) async -> PagePrefetcher.Page? {
@@ -196,7 +199,7 @@ struct PullPass: Sendable {
             return nil
         }
         state.refusals = 0
-        if store.has(.oddRowStopsPull), page.elements.contains(where: { $0.row == nil }) {
+        if store.has(.unusableRowStopsPull), page.elements.contains(where: { $0.row == nil }) {
             state.report.error = "planted"
             return nil
         }
@@ -206,15 +209,16 @@ struct PullPass: Sendable {
         return PagePrefetcher.Page(rows: rows, change: change, paging: state.plan.paging)
     }
 
-    /// After a page that was refused: goes over to a simpler way of paging when the table can be
-    /// listed. Where there is none, or the fault is not the query's, it is an error.
+    /// Handles a refused page: tries smaller pages or a simpler paging, if the table can be listed. If
+    /// there is none, or the query is not the reason, the pull fails.
     private func simplify(_ state: inout PullState, _ answer: RemoteAnswer) async {
         let failure = Prover.failure(answer, request.table)
-        if answer.mayBeOfPageSize, state.plan.askForLess() { return }
+        if answer.mayBeOfPageSize, state.plan.reducePageSize() { return }
         if answer.mayBeOfQuery, let simpler = state.plan.simpler,
             case .rows = await remote.list(request.table, .any)
         {
-            // Real servers answer a filter that they cannot read with 500, which may also be chance.
+            // Real servers answer a filter that they cannot parse with 500, which may also be a transient
+            // failure.
             state.refusals += 1
             if state.refusals > 1 { state.plan.restart(paging: simpler) }
             return
@@ -229,7 +233,7 @@ struct PullPass: Sendable {
 }
 
 extension RemoteAnswer {
-    /// Whether the backend may give fewer rows in a page than it was asked for.
+    /// Whether the page size may be the reason for a refusal.
     var mayBeOfPageSize: Bool {
         switch self {
         case .rejected(status: 400, _), .unusable(status: 400, _): true
@@ -237,8 +241,8 @@ extension RemoteAnswer {
         }
     }
 
-    /// Whether the query may be at fault rather than the backend or the way to it, where answers are
-    /// late or torn.
+    /// Whether the query may be the reason for a refusal, rather than the backend or a slow or torn
+    /// connection.
     var mayBeOfQuery: Bool {
         switch self {
         case .rejected: true

@@ -1,91 +1,91 @@
 import TablesProtocol
 
-/// Where a pull of one table stands, and which page it asks for next. Pure: pages go in, requests
-/// come out.
+/// The position of a pull, and the next page to request. Pure: pages go in, requests come out.
 ///
-/// Paging is by keyset on `(updatedAt, id)` in the backend's own text: no row that moves while it is
-/// pulled is missed, since a changed row only ever moves behind the cursor. A backend that prints
-/// less than it stores never matches `updatedAt eq`, but then `gt` brings the rows again, which the
-/// guard notices; one that refuses the filter is paged by `$skip` inside ties.
+/// Keyset paging uses `(updatedAt, id)` in the backend's own text. A row that changes during the pull moves
+/// behind the cursor, so it is not missed. A backend that prints less than it stores never matches
+/// `updatedAt eq`; `gt` then returns the same rows again, which the progress check detects. A backend that
+/// refuses the filter is paged by `$skip` among rows of the same time.
 ///
-/// Where rows before the page go away, those behind it move up, and `$skip` would pass over as many:
-/// so a page by `$skip` begins with the row that came last, and one that begins with another is no
-/// page, but a sign to go back (``SkipPosition``).
+/// If rows before a page are removed, later rows move up, and `$skip` would miss as many. So a page by
+/// `$skip` begins with the last row of the page before. A page that begins with another row is not used;
+/// the plan goes back (``SkipPosition``).
 struct PullPlan: Sendable {
     let idKind: IDKind
     private(set) var paging: Paging
-    /// Which rows are asked for.
+    /// The rows that the pull requests.
     let wanted: PullQuery
     private(set) var pageRows: Int
-    /// What it was at the beginning.
+    /// The page size at the beginning.
     private let askedRows: Int
-    /// Smaller pages are asked for after a refusal, and none has come yet.
-    private var isSizeInQuestion = false
-    /// The largest page that the backend has cut; nil while it gave what it was asked for.
+    /// Whether smaller pages are requested after a refusal, and none was received yet.
+    private var isSmallerSizeUntested = false
+    /// The largest page that the backend cut short; nil while it gave the requested number of rows.
     private(set) var cutRows: Int?
-    /// The largest page that came.
+    /// The size of the largest page received.
     private(set) var largestRows = 0
-    /// All ids are kept, for a caller that wants to know what the backend has.
+    /// Whether all ids are collected, to compare them with the store at the end.
     let collectsIDs: Bool
 
-    /// Where an incremental pull begins; nil for the beginning.
+    /// Where an incremental pull begins; nil for a full one.
     private(set) var start: InstantLiteral?
     private(set) var cursor: Cursor?
     private var position = SkipPosition()
-    /// What was seen at the cursor's instant: the progress guard.
-    private var seen: Set<Seen> = []
-    /// What came, where ids are collected or the whole table is paged by `$skip`.
+    /// The rows received with the cursor's time, to check for progress.
+    private var seen: Set<RowKey> = []
+    /// The ids received, if ids are collected or the whole table is paged by `$skip`.
     private(set) var ids: Set<ItemID> = []
-    /// The last page that was taken.
-    private var lastPage: [Seen] = []
+    /// The rows of the last page.
+    private var lastPage: [RowKey] = []
     private(set) var isAtEnd = false
-    /// The same page comes whatever is asked for: the whole table.
+    /// Whether the backend ignores paging and sends the whole table.
     private(set) var isUnpaged = false
-    /// The same page comes whatever is asked for, and says that there is more.
-    private(set) var isInCircles = false
-    /// How many rows the last page had.
+    /// Whether the backend sends the same page for every request and says that more follow.
+    private(set) var isRepeating = false
+    /// The number of rows of the last page.
     private var lastRows: Int?
-    /// A row came without `updatedAt`: no position can be kept.
+    /// Whether a row came without `updatedAt`, so that no token can be kept.
     private(set) var hasUntimedRows = false
 
-    /// The last row seen.
+    /// The last row received.
     struct Cursor: Sendable, Hashable {
         var updatedAt: String
-        /// As the backend wrote it; empty where the row had none that can be read.
+        /// The backend's own text; empty if the row had no readable id.
         var id: String
     }
 
-    /// What tells rows of pages apart.
-    private struct Seen: Hashable {
-        /// The id's text; all of a row without one.
+    /// Identifies a row of a page.
+    private struct RowKey: Hashable {
+        /// The id's text; for a row without an id, its whole text.
         var name: String
         var version: String?
-        /// Where none can be read, that of the row before: the backend has put it behind that one.
+        /// The time of change. If none can be read, that of the row before, after which the backend sorted
+        /// it.
         var updatedAt: String?
 
         init(_ element: ListElement, after earlier: String?) {
             updatedAt = element.updatedAt
             switch element {
             case .row(let row): (name, version) = (row.id.text, row.version)
-            case .odd(let odd):
-                name = odd.id ?? odd.text
+            case .unusable(let unusable):
+                name = unusable.id ?? unusable.text
                 updatedAt = updatedAt ?? earlier
             }
         }
     }
 
-    /// The page's rows as the guards compare them.
-    private func places(_ page: RemotePage) -> [Seen] {
+    /// The keys of the page's rows.
+    private func rowKeys(_ page: RemotePage) -> [RowKey] {
         var earlier = cursor?.updatedAt
         return page.elements.map { element in
-            let place = Seen(element, after: earlier)
-            earlier = place.updatedAt
-            return place
+            let key = RowKey(element, after: earlier)
+            earlier = key.updatedAt
+            return key
         }
     }
 
-    /// A plan from a token's instant, which is moved back by the overlap: a row committed late with
-    /// an earlier time is found there.
+    /// Starts a plan at a token's time minus ``SyncLimits/overlapSeconds``, so that rows which were
+    /// committed late with an earlier time are found.
     init(
         idKind: IDKind, paging: Paging, wanted: PullQuery, pageRows: Int, token: String?,
         collectsIDs: Bool = false
@@ -99,7 +99,7 @@ struct PullPlan: Sendable {
         start = InstantLiteral(instant.advanced(by: .seconds(-SyncLimits.overlapSeconds)).text)
     }
 
-    /// The next page to ask for.
+    /// The next page to request.
     func next() -> PageQuery {
         var query = TableQuery(top: pageRows, includeDeleted: true)
         let changed = Ordering(.column(.system(.updatedAt)))
@@ -121,7 +121,7 @@ struct PullPlan: Sendable {
         return PageQuery(query, parameters: wanted.parameters)
     }
 
-    /// Rows of the next page that came already.
+    /// The number of rows of the next page that were received before.
     private var overlap: Int { paging == .keyset ? 0 : position.overlap }
 
     private func both(_ left: Expression?, _ right: Expression?) -> Expression? {
@@ -133,26 +133,27 @@ struct PullPlan: Sendable {
         return .keyset(after: cursor.updatedAt, id: cursor.id, kind: idKind)
     }
 
-    /// Takes a page in; gives the elements that count: none where the page has to come again.
+    /// Takes a page.
+    /// - Returns: the rows to apply; none if the page has to be requested again.
     ///
-    /// 1. A page by `$skip` that does not begin with a row that came is not taken.
-    /// 2. The end is an empty page. A short page is none, since servers cut pages as they like, and a
-    ///    count proves nothing: it may be that of the page, and rows may come twice.
-    /// 3. The same page once more: the backend does not page as it was asked.
-    /// 4. Rows without a readable `updatedAt` cannot be paged by it: the whole pull becomes one by `$skip`.
-    /// 5. A keyset page without a row unseen at the cursor's instant makes no progress: from here on
-    ///    the table is paged by `$skip` inside ties.
+    /// 1. A page by `$skip` that does not begin with a known row is not used.
+    /// 2. An empty page is the end. A short page is not, because servers cut pages. A count proves nothing:
+    ///    it may count the page only, and rows may come twice.
+    /// 3. If the same page comes again, the backend ignores the paging.
+    /// 4. If rows have no readable `updatedAt`, the pull starts again with `$skip` alone.
+    /// 5. If a keyset page has no new row at the cursor's time, there is no progress: from here on the
+    ///    table is paged by `$skip` among rows of the same time.
     ///
-    /// Elements that cannot be taken count as rows: the cursor moves past them.
+    /// An element that cannot be applied counts as a row: the cursor moves past it.
     @discardableResult
     mutating func take(_ page: RemotePage) -> ArraySlice<ListElement> {
-        let places = places(page)
-        guard follows(page, places) else {
+        let keys = rowKeys(page)
+        guard continuesLastPage(page, keys) else {
             if paging == .full { position.stepBack() } else { position.restart() }
             lastPage = []
             return []
         }
-        isSizeInQuestion = false
+        isSmallerSizeUntested = false
         let rows = page.elements.dropFirst(overlap)
         noteCut(page, rows.isEmpty)
         isAtEnd = page.elements.isEmpty
@@ -160,11 +161,11 @@ struct PullPlan: Sendable {
             position.advance(by: 0, isNew: false)
             return rows
         }
-        if places == lastPage, !isAtEnd { return takeAgain(page, places) }
-        lastPage = places
-        if isUntimed(page, places) {
+        if keys == lastPage, !isAtEnd { return handleRepeatedPage(page, keys) }
+        lastPage = keys
+        if isUntimed(page, keys) {
             hasUntimedRows = true
-            // The page comes again, in another order.
+            // The page is requested again, in another order.
             if paging != .full {
                 restart(paging: .full)
                 return []
@@ -174,12 +175,12 @@ struct PullPlan: Sendable {
         if collectsIDs || paging == .full { ids.formUnion(rows.compactMap(\.itemID)) }
         switch paging {
         case .full: position.advance(by: rows.count, isNew: ids.count > known)
-        case .keyset, .skipInTies: move(places.dropFirst(overlap), last)
+        case .keyset, .skipInTies: move(keys.dropFirst(overlap), last)
         }
         return rows
     }
 
-    /// A page of fewer rows than were asked for is a cut one when there are more behind it.
+    /// Records a page with fewer rows than requested, if more rows follow it: the backend cut it.
     private mutating func noteCut(_ page: RemotePage, _ bringsNothing: Bool) {
         if let cut = lastRows, cut < pageRows, !bringsNothing || page.hasNext {
             cutRows = max(cutRows ?? 0, cut)
@@ -188,82 +189,85 @@ struct PullPlan: Sendable {
         largestRows = max(largestRows, page.elements.count)
     }
 
-    /// What is known of the backend's pages after this pull, given what was known before.
+    /// The backend's page size after this pull, given the known one; nil if it is not known.
     func pageRows(after known: Int?) -> Int? {
         if let cutRows { return cutRows }
         return known.flatMap { largestRows > $0 ? nil : $0 }
     }
 
-    /// Asks for smaller pages from here on, after the backend refused larger ones. Says whether that
-    /// changes anything.
-    mutating func askForLess() -> Bool {
-        guard pageRows > SyncLimits.agreedPageRows else { return false }
-        pageRows = SyncLimits.agreedPageRows
+    /// Requests smaller pages from here on, after the backend refused larger ones.
+    /// - Returns: whether the page size changed.
+    mutating func reducePageSize() -> Bool {
+        guard pageRows > SyncLimits.fallbackPageRows else { return false }
+        pageRows = SyncLimits.fallbackPageRows
         cutRows = pageRows
-        isSizeInQuestion = true
+        isSmallerSizeUntested = true
         return true
     }
 
-    /// Whether a row has no time that can be read, or no element of the page has one.
-    private func isUntimed(_ page: RemotePage, _ places: [Seen]) -> Bool {
+    /// Whether a row of the page has no readable time, or no element has one.
+    private func isUntimed(_ page: RemotePage, _ keys: [RowKey]) -> Bool {
         func isTimed(_ text: String?) -> Bool { text.flatMap { InstantLiteral($0) } != nil }
         if page.elements.contains(where: { $0.row != nil && !isTimed($0.updatedAt) }) {
             return true
         }
-        return !isTimed(places.last?.updatedAt)
+        return !isTimed(keys.last?.updatedAt)
     }
 
-    /// Whether no row before the page has gone away since the last one came.
-    private func follows(_ page: RemotePage, _ places: [Seen]) -> Bool {
+    /// Whether the page begins with the last row received: no row before it was removed.
+    private func continuesLastPage(_ page: RemotePage, _ keys: [RowKey]) -> Bool {
         guard overlap > 0 else { return true }
-        guard let first = page.elements.first, let place = places.first else { return false }
-        guard paging == .full else { return seen.contains(place) }
-        return first.itemID.map { ids.contains($0) } ?? lastPage.contains(place)
+        guard let first = page.elements.first, let key = keys.first else { return false }
+        guard paging == .full else { return seen.contains(key) }
+        return first.itemID.map { ids.contains($0) } ?? lastPage.contains(key)
     }
 
-    /// Asks without a filter, unless all rows are of one instant, which a filter may fail to tell
-    /// apart. Without one the page is the whole table, unless it names a next.
-    private mutating func takeAgain(
-        _ page: RemotePage, _ places: [Seen]
+    /// Handles a page that came twice: continues without a filter. If all its rows have the same time,
+    /// `$skip` is tried first, because a filter may not tell them apart. Without a filter, the page is the
+    /// whole table unless it names a next page.
+    private mutating func handleRepeatedPage(
+        _ page: RemotePage, _ keys: [RowKey]
     ) -> ArraySlice<ListElement> {
         switch paging {
-        case .keyset where places.allSatisfy { $0.updatedAt == cursor?.updatedAt }:
-            skipInTies(places[...])
+        case .keyset where keys.allSatisfy { $0.updatedAt == cursor?.updatedAt }:
+            skipInTies(keys[...])
         case .keyset, .skipInTies: restart(paging: .full)
         case .full:
-            isInCircles = page.hasNext
+            isRepeating = page.hasNext
             isUnpaged = !page.hasNext
             isAtEnd = isUnpaged
         }
         return []
     }
 
-    private mutating func skipInTies(_ places: ArraySlice<Seen>) {
+    private mutating func skipInTies(_ keys: ArraySlice<RowKey>) {
         paging = .skipInTies
-        position = SkipPosition(taken: places.count { $0.updatedAt == cursor?.updatedAt })
+        position = SkipPosition(taken: keys.count { $0.updatedAt == cursor?.updatedAt })
         isAtEnd = false
     }
 
-    private mutating func move(_ places: ArraySlice<Seen>, _ last: ListElement) {
-        if paging == .keyset, places.allSatisfy({ seen.contains($0) }) {
-            return skipInTies(places)
+    private mutating func move(_ keys: ArraySlice<RowKey>, _ last: ListElement) {
+        if paging == .keyset, keys.allSatisfy({ seen.contains($0) }) {
+            return skipInTies(keys)
         }
-        let instant = places.last?.updatedAt ?? ""
+        let instant = keys.last?.updatedAt ?? ""
         if instant == cursor?.updatedAt {
-            let isNew = places.contains { !seen.contains($0) }
-            position.advance(by: places.count, isNew: isNew)
+            let isNew = keys.contains { !seen.contains($0) }
+            position.advance(by: keys.count, isNew: isNew)
         } else {
             seen = []
-            position.begin(with: places.count { $0.updatedAt == instant })
+            position.begin(with: keys.count { $0.updatedAt == instant })
         }
-        for place in places where place.updatedAt == instant { seen.insert(place) }
+        for key in keys where key.updatedAt == instant { seen.insert(key) }
         cursor = Cursor(updatedAt: instant, id: last.idText ?? "")
     }
 
-    /// Begins again with another way of paging, after the backend refused the present one.
+    /// Starts again with another paging, after the backend refused the present one.
     mutating func restart(paging: Paging) {
-        // Smaller pages were refused as well: the size was not the reason.
-        if isSizeInQuestion { (pageRows, cutRows, isSizeInQuestion) = (askedRows, nil, false) }
+        // Smaller pages were refused too, so the size was not the reason.
+        if isSmallerSizeUntested {
+            (pageRows, cutRows, isSmallerSizeUntested) = (askedRows, nil, false)
+        }
         self.paging = paging
         if paging == .full { start = nil }
         cursor = nil
@@ -273,10 +277,10 @@ struct PullPlan: Sendable {
         isAtEnd = false
     }
 
-    /// Rows may have been passed over: what did not come may still be there.
+    /// Whether rows may have been missed, so that an unseen item may still exist.
     var isUnsure: Bool { position.isUnsure }
 
-    /// What the operator ought to know of the table; nil when it is paged as it should.
+    /// A warning about the table's paging for the operator; nil if it is normal.
     var warning: String? {
         if hasUntimedRows {
             return "The backend's rows have no updatedAt: every pull takes the whole table."
@@ -291,7 +295,7 @@ struct PullPlan: Sendable {
             : nil
     }
 
-    /// A simpler way of paging than the present one.
+    /// The next simpler paging; nil if there is none.
     var simpler: Paging? {
         switch paging {
         case .keyset: .skipInTies

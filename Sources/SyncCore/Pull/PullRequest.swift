@@ -1,23 +1,23 @@
 import Synchronization
 public import TablesProtocol
 
-/// What a pull is asked for.
+/// The request for a pull of one table.
 struct PullRequest: Sendable, Hashable {
     var table: TableName
-    /// Which rows; the whole table unless narrowed.
+    /// The rows to pull; the whole table by default.
     var query = PullQuery()
-    /// The developer's name for the query. Without one a filtered pull keeps no token.
+    /// The developer's name for the query. A filtered pull without it keeps no token.
     var queryID: String?
-    /// Remove clean local items that the backend no longer has, or that left the query.
+    /// Whether to remove unchanged local items that the backend no longer has, or that left the query.
     var reconcile = false
 
     /// Whether all rows are asked for.
     var isWhole: Bool { query.key.isEmpty }
 
-    /// Whether the pull keeps a token, so that the next of its kind goes on where it ended.
+    /// Whether the pull keeps a token, so that the next one continues where this one ended.
     var keepsToken: Bool { isWhole || queryID != nil }
 
-    /// Names the filter in the token's key, so that another filter begins anew (FNV-1a).
+    /// The hash of the filter (FNV-1a) in the token's key: a changed filter starts from the beginning.
     var filterHash: String {
         guard !isWhole else { return "" }
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -26,13 +26,13 @@ struct PullRequest: Sendable, Hashable {
     }
 }
 
-/// Which rows of a table a pull asks for: all, or those of a developer's query.
+/// The rows that a pull requests: all rows of a table, or those of a developer's query.
 public struct PullQuery: Sendable, Hashable {
     /// The condition; nil for all rows.
     let filter: Expression?
-    /// Pairs of the developer's own, sent on as they came.
+    /// The developer's own query pairs, sent unchanged.
     let parameters: [String]
-    /// Tells queries apart, however they are spelled; empty for the whole table.
+    /// The query in a canonical form, to compare queries; empty for the whole table.
     let key: String
 
     /// All rows.
@@ -44,8 +44,8 @@ public struct PullQuery: Sendable, Hashable {
 
     /// Reads a query string such as `$filter=complete eq false&list=7`, or the condition alone.
     ///
-    /// A pull asks for whole rows, for the deleted ones too, in the order of their changes and page
-    /// by page, so that it may be asked for nothing else: the SDKs refuse the same options.
+    /// A pull needs whole rows, deleted ones included, in the order of their changes and in pages. So other
+    /// options are refused, as the SDKs do.
     ///
     /// - Throws: ``ODataError`` for a filter that cannot be read, and for `$select`, `$orderby`,
     ///   `$top`, `$skip`, `$inlinecount`, `__includeDeleted` and other options of the protocol.
@@ -80,7 +80,7 @@ public struct PullQuery: Sendable, Hashable {
         key = ([text] + parameters).joined(separator: "&")
     }
 
-    /// Whether a text begins with a pair's name rather than with a condition.
+    /// Whether a text is a query string rather than a condition.
     private static func isQueryString(_ text: String) -> Bool {
         guard let equals = text.firstIndex(of: "=") else { return false }
         return text[..<equals].allSatisfy { character in
@@ -89,12 +89,12 @@ public struct PullQuery: Sendable, Hashable {
     }
 }
 
-/// Tables that clients have read and that were never pulled: the next sync pulls them. In memory, so
-/// that reading a name leaves nothing behind.
+/// The tables that clients have read and that were never pulled. The next sync pulls them. Kept in memory,
+/// so that a read leaves nothing in the store.
 final class WantedTables: Sendable {
     private let names = Mutex<[TableName]>([])
 
-    /// Adds a table; beyond the bound the names are taken for noise.
+    /// Adds a table, at most ``SyncLimits/wantedTables``.
     func add(_ table: TableName) {
         names.withLock { names in
             guard !names.contains(table), names.count < SyncLimits.wantedTables else { return }
@@ -102,16 +102,16 @@ final class WantedTables: Sendable {
         }
     }
 
-    /// Lets go of a table of which the backend has said whether it is there.
+    /// Removes a table once the backend has said whether it exists.
     func remove(_ table: TableName) { names.withLock { $0.removeAll { $0 == table } } }
 
     var all: [TableName] { names.withLock { $0 } }
 }
 
 extension Store {
-    /// Notes that a client has read a table that is not here: the next sync asks for it.
+    /// Records that a client has read a table that is not in the store. The next sync pulls it.
     public func want(_ table: TableName) { wanted.add(table) }
 
-    /// The tables that clients have read, and of which the backend has not said yet that they are there.
+    /// The tables that clients have read and that the backend has not confirmed yet.
     public var wantedTables: [TableName] { wanted.all }
 }

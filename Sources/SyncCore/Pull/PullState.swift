@@ -1,56 +1,56 @@
 import TablesProtocol
 
-/// What a pull of one table keeps while it runs.
+/// The state of a pull while it runs.
 struct PullState: Sendable {
     var report: PullReport
     var plan: PullPlan
     var token: PullToken?
-    /// Failures of the page under way.
+    /// The number of refusals of the present page.
     var refusals = 0
     /// When the pass began, on the store's clock.
     var startedAt: Instant
-    /// The count of push outcomes then.
+    /// The count of push outcomes when the pass began.
     var begun: Int64
     var stop: PushStop?
-    /// When clients were last seen to read or write, on the clock that only runs on.
+    /// When clients last used the store, in uptime.
     var lastUse: Duration?
-    /// A token is kept, by which the rows of the query are known.
+    /// Whether a token is kept, with the items that the query returned.
     var keepsToken: Bool
 
-    /// Items that the backend no longer has are removed at the end: which it has is known.
+    /// Whether items that were not received are removed at the end, because the backend does not have them.
     var removesUnseen: Bool {
         !plan.isUnsure && (plan.collectsIDs || plan.paging == .full && keepsToken)
     }
 
-    /// The next page to ask for. The first one asks how many rows there are in all; refused, it is
-    /// asked for without.
+    /// The next page to request. The first request also asks for the total count; if it is refused, the
+    /// retry does not.
     var query: PageQuery {
         var query = plan.next()
         query.query.count = report.requests == 0
         return query
     }
 
-    /// Takes what one transaction did.
+    /// Adds the effect of one transaction.
     mutating func take(_ part: AppliedPart) {
         token = part.token ?? token
         report.add(part.counts)
     }
 }
 
-/// What one transaction took of the rows that waited.
+/// What one transaction applied.
 struct AppliedPart: Sendable {
     var rows = 0
     var counts = AppliedCounts()
     var token: PullToken?
 }
 
-/// What the rows of a page did to the store.
+/// The numbers of rows that changed the store.
 struct AppliedCounts: Sendable {
     var applied = 0
     var deleted = 0
     var skippedDirty = 0
 
-    /// Counts one row.
+    /// Counts the effect of one row.
     mutating func add(_ row: AppliedRow) {
         switch row {
         case .inserted, .updated: applied += 1
@@ -62,7 +62,7 @@ struct AppliedCounts: Sendable {
 }
 
 extension PullReport {
-    /// Adds what a page did.
+    /// Adds the counts of a transaction.
     mutating func add(_ counts: AppliedCounts) {
         applied += counts.applied
         deleted += counts.deleted

@@ -1,24 +1,24 @@
 import Storage
 import TablesProtocol
 
-/// How far the incremental pull of one table, query and filter has come.
+/// The pull token of one table, query id and filter.
 struct PullToken: Sendable, Hashable {
     let rowID: Int64
-    /// The raw updatedAt of the last row seen; nil before the first.
+    /// The backend's own text of the last row's updatedAt; nil before the first row.
     var updatedAt: String?
-    /// The id of the last row seen.
+    /// The id of the last row.
     var lastID: String?
-    /// Whether a pull has come to its end once.
+    /// Whether a pull has reached its end once.
     var isComplete: Bool
     var lastRunAt: Instant?
 }
 
-/// How far pulls have come, and what each query brought: `tokens` and `members`.
+/// The pull tokens, and the items that each query returned: `tokens` and `members`.
 struct PullTokens {
     let transaction: Transaction
 
-    /// The token of a table, query and filter, made when there is none. A new filter under an old
-    /// query id starts from the beginning, since its token is another one.
+    /// The token of a table, query id and filter, made if there is none. A new filter under an existing
+    /// query id has a token of its own, so its pull starts from the beginning.
     func token(
         _ table: TableRecord, queryID: String, filterHash: String
     ) throws -> PullToken {
@@ -41,12 +41,12 @@ struct PullTokens {
         return token
     }
 
-    /// The token of what a pull is asked for.
+    /// The token of a pull request.
     func token(_ table: TableRecord, of request: PullRequest) throws -> PullToken {
         try token(table, queryID: request.queryID ?? "", filterHash: request.filterHash)
     }
 
-    /// Writes how far a pull has come.
+    /// Stores a token.
     func save(_ token: PullToken) throws {
         try transaction.run(
             """
@@ -59,22 +59,22 @@ struct PullTokens {
             ])
     }
 
-    /// Forgets how far pulls of a table have come: of one query id, or of all.
+    /// Removes the tokens of a table: of one query id, or all.
     func remove(of table: TableRecord, queryID: String? = nil) throws {
         try transaction.run(
             "DELETE FROM tokens WHERE table_id = ?1 AND query_id = coalesce(?2, query_id)",
             [table.id, queryID])
     }
 
-    /// Remembers that a query brought an item.
+    /// Records that a query returned an item.
     func addMember(_ id: ItemID, to token: PullToken) throws {
         try transaction.run(
             "INSERT INTO members(token, item_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
             [token.rowID, id.text])
     }
 
-    /// The items that a query has brought and that wait for nothing here, as texts; those pushed
-    /// since a change are not among them.
+    /// The ids of the items that a query returned and that have no open operation, as texts. Items that
+    /// were pushed after the change counter `change` are left out.
     func cleanMembers(
         of token: PullToken, in table: TableRecord, asOf change: Int64
     ) throws -> [String] {
@@ -86,8 +86,8 @@ struct PullTokens {
             """, [table.id, token.rowID, change])
     }
 
-    /// Whether something else than this query vouches for an item: another query that brought it,
-    /// or a pull of the whole table, however far it came.
+    /// Whether an item was also returned by another query, or by a pull of the whole table, even an
+    /// incomplete one.
     func isClaimed(_ id: String, in table: TableRecord, besides token: PullToken) throws -> Bool {
         try transaction.integer(
             """
@@ -97,13 +97,13 @@ struct PullTokens {
             """, [table.id, token.rowID, id]) != nil
     }
 
-    /// Forgets that a query brought an item.
+    /// Removes the record that a query returned an item.
     func removeMember(_ id: String, from token: PullToken) throws {
         try transaction.run(
             "DELETE FROM members WHERE token = ? AND item_id = ?", [token.rowID, id])
     }
 
-    /// Notes which items a query brings now, and which it brings no more.
+    /// Records which rows a query returns now, and which are deleted.
     func note(_ rows: some Sequence<ListElement>, of token: PullToken) throws {
         for row in rows.lazy.compactMap(\.row) {
             if row.isDeleted {
@@ -116,9 +116,10 @@ struct PullTokens {
 }
 
 extension PullToken {
-    /// Moves the token to the latest row, never back: the pages of the overlap come before it.
+    /// Advances the token to the latest row. It never goes back, although the first pages overlap.
     ///
-    /// A row of a time far in the future does not move it: all that changes until then would be missed.
+    /// A row with a time far in the future does not advance it: all changes until that time would be
+    /// missed.
     mutating func advance(to rows: some Sequence<ListElement>, now: Instant) {
         let latest = now.advanced(by: .seconds(SyncLimits.futureSeconds))
         for row in rows {

@@ -1,17 +1,17 @@
 import TablesProtocol
 
-/// What a row of the backend did to the store.
+/// What a row of the backend changed in the store.
 enum AppliedRow: Sendable, Hashable {
     case inserted, updated, deleted
-    /// The store had it so already.
+    /// The store already had the same row.
     case unchanged
-    /// The item has local changes, which stay; the row is kept beside them.
+    /// The item has local changes, which stay. The row is stored beside them.
     case shadowed
-    /// A push outcome was committed after the request began, so the row may be older than ours.
+    /// A push outcome was committed after the page was requested, so the row may be older than the item.
     case skipped
 }
 
-/// Takes the rows that a pull brings.
+/// Applies pulled rows to the store.
 struct PulledRows {
     let transaction: Transaction
     private var events: EventLog { transaction.events }
@@ -20,8 +20,8 @@ struct PulledRows {
     private var setAsideRows: SetAsideRows { transaction.setAsideRows }
     private var tables: TableRecords { transaction.tables }
 
-    /// Takes an element of a page: applies a row, sets aside what is none.
-    /// - Parameter hasSetAside: rows of the table are set aside, this one perhaps among them.
+    /// Takes an element of a page: applies a row, or sets an unusable one aside.
+    /// - Parameter hasSetAside: whether rows of the table are set aside, possibly this one.
     func take(
         _ element: ListElement, to table: TableRecord, asOf change: Int64, hasSetAside: Bool = true
     ) throws -> AppliedRow {
@@ -29,22 +29,22 @@ struct PulledRows {
         case .row(let row):
             if hasSetAside { try setAsideRows.release(row.id.text, of: table) }
             return try apply(row, to: table, asOf: change)
-        case .odd(let odd):
-            try setAsideRows.keep(odd, of: table)
+        case .unusable(let unusable):
+            try setAsideRows.keep(unusable, of: table)
             return .unchanged
         }
     }
 
-    /// Takes one row of a page that was pulled. Emits no event: the caller emits one for each page.
+    /// Applies one pulled row. Emits no event; the caller emits one for each page.
     ///
-    /// 1. A row whose push outcome was committed after the page's request began is left alone: no
-    ///    order is read from versions or clocks.
-    /// 2. Equal version, updatedAt and columns mean that it is here already. The first two are not
-    ///    enough: a backend that is restored from an older backup gives a version a second time.
-    /// 3. Over local changes the row is only kept as the backend's side.
-    /// 4. Otherwise it becomes the item.
+    /// 1. If the row's push outcome was committed after the page was requested, the row is skipped.
+    ///    Versions and clocks give no order.
+    /// 2. If version, updatedAt and columns are equal, nothing changes. Equal versions are not enough: a
+    ///    backend that is restored from an older backup issues a version a second time.
+    /// 3. If the item has local changes, the row is only stored as the server's side.
+    /// 4. Otherwise the row becomes the item.
     ///
-    /// - Parameter change: ``StoreCounters/changeCount()`` as it was before the page was asked for.
+    /// - Parameter change: ``StoreCounters/changeCount()`` before the page was requested.
     func apply(
         _ remote: RemoteRow, to table: TableRecord, asOf change: Int64
     ) throws -> AppliedRow {
@@ -74,7 +74,7 @@ struct PulledRows {
         return row.deleted && !before.deleted ? .deleted : .updated
     }
 
-    /// A conflict whose server's side has changed gets a new revision, so that a decision on the old
+    /// Gives a conflict a new revision if its server's side has changed, so that a decision about the old
     /// one is refused.
     private func renewConflict(of row: ItemRow) throws {
         guard !transaction.has(.staleDecisionIsTaken), let pending = row.pending,

@@ -1,26 +1,26 @@
 import Storage
 public import TablesProtocol
 
-/// A row of the backend that is not here, since it cannot be taken.
+/// A row of the backend that is not in the store, because it cannot be applied.
 public struct SetAsideRow: Sendable, Hashable {
-    /// Its id, where one can be read; it may be one that no item can have.
+    /// The row's id, if one can be read. It may be invalid for an item.
     public var id: String?
-    /// As the backend sent it, at most ``SyncLimits/setAsideBytes`` bytes of it.
+    /// The backend's text, at most ``SyncLimits/setAsideBytes`` bytes of it.
     public var text: String
-    /// Why it cannot be taken: a sentence.
+    /// Why the row cannot be applied: one sentence.
     public var reason: String
-    /// When it first came.
+    /// When it was first received.
     public var since: Instant
-    /// When it last came.
+    /// When it was last received.
     public var seenAt: Instant
 }
 
-/// The rows of the backend that cannot be taken: `set_aside_rows`.
+/// The backend's rows that cannot be applied: `set_aside_rows`.
 struct SetAsideRows {
     let transaction: Transaction
 
-    /// Keeps a row that cannot be taken, or renews what is kept of it.
-    func keep(_ row: OddRow, of table: TableRecord) throws {
+    /// Sets a row aside, or updates the row if it is set aside already.
+    func keep(_ row: UnusableRow, of table: TableRecord) throws {
         let limit = SyncLimits.setAsideTexts
         let kept = try transaction.integer(
             "SELECT count(*) FROM (SELECT 1 FROM set_aside_rows WHERE table_id = ? LIMIT ?)",
@@ -37,28 +37,28 @@ struct SetAsideRows {
             [table.id, Self.name(row), row.id, text, row.reason, transaction.now.milliseconds])
     }
 
-    /// How many rows of a table are set aside.
+    /// The number of rows of a table that are set aside.
     func count(of tableID: Int64) throws -> Int {
         Int(
             try transaction.integer(
                 "SELECT count(*) FROM set_aside_rows WHERE table_id = ?", [tableID]) ?? 0)
     }
 
-    /// Lets go of a row that was set aside: it came well, or the backend no longer has it.
+    /// Removes a row that is no longer set aside: it was applied, or the backend no longer has it.
     func release(_ id: String, of table: TableRecord) throws {
         try transaction.run(
             "DELETE FROM set_aside_rows WHERE table_id = ? AND name = ?", [table.id, "id:\(id)"])
     }
 
-    /// Lets go of what a pull of the whole table, begun then, has not shown.
+    /// Removes the rows that a pull of the whole table, begun at `begun`, has not received.
     func releaseUnseen(since begun: Instant, of table: TableRecord) throws {
         try transaction.run(
             "DELETE FROM set_aside_rows WHERE table_id = ? AND seen_at < ?",
             [table.id, begun.milliseconds])
     }
 
-    /// The ids to ask the backend for once more, of rows that neither came nor were asked for since then:
-    /// those asked longest ago first.
+    /// The ids to request again: rows that were neither received nor requested since `begun`, those
+    /// requested longest ago first.
     func ids(of table: TableRecord, before begun: Instant, limit: Int) throws -> [String] {
         try transaction.column(
             """
@@ -68,14 +68,14 @@ struct SetAsideRows {
             """, [table.id, begun.milliseconds, limit])
     }
 
-    /// Notes that a row was asked for, and nothing could be learned.
+    /// Records that a row was requested again.
     func noteAsked(_ id: String, of table: TableRecord) throws {
         try transaction.run(
             "UPDATE set_aside_rows SET asked_at = ? WHERE table_id = ? AND name = ?",
             [transaction.now.milliseconds, table.id, "id:\(id)"])
     }
 
-    /// A page of the rows that are set aside, in the order of their names.
+    /// A page of the rows that are set aside, ordered by name.
     func page(
         of table: TableRecord, after name: String, limit: Int
     ) throws -> [(name: String, row: SetAsideRow)] {
@@ -94,8 +94,8 @@ struct SetAsideRows {
         }
     }
 
-    /// Tells a row from the others of its table; one without an id by its text (FNV-1a).
-    private static func name(_ row: OddRow) -> String {
+    /// The key of a row in its table: its id, or a hash of its text (FNV-1a) if it has none.
+    private static func name(_ row: UnusableRow) -> String {
         if let id = row.id { return "id:\(id)" }
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in row.text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -1,15 +1,16 @@
 import TablesProtocol
 
-/// Lets go of items that a whole pull has not shown.
+/// Removes items that a complete pull has not received.
 struct UnseenItems {
     let transaction: Transaction
     private var items: ItemTable { transaction.items }
     private var tokens: PullTokens { transaction.tokens }
 
-    /// Lets go of clean items that a query brought once and a whole pull of it has not shown: they
-    /// left the query, or the backend no longer has them. Items that something else brought as well
-    /// stay. Returns how many were removed.
-    func removeLeft(
+    /// Removes unchanged items that a query returned before and that its complete pull has not received:
+    /// they left the query, or the backend no longer has them. Items that another query or a full pull
+    /// returned stay.
+    /// - Returns: how many were removed.
+    func removeFormerMembers(
         _ seen: Set<ItemID>, _ token: PullToken, from table: TableRecord, asOf change: Int64
     ) throws -> Int {
         var removed = 0
@@ -26,8 +27,8 @@ struct UnseenItems {
         table.idKind == .integer ? Int64(text).map { ItemID($0) } : try? ItemID(text)
     }
 
-    /// Removes clean items that a pull of the whole table has not shown, leaving tombstones.
-    /// - Parameter only: those that may be removed; nil for all.
+    /// Removes unchanged items that a pull of the whole table has not received, and leaves tombstones.
+    /// - Parameter only: the items that may be removed; nil for all.
     /// - Returns: how many were removed.
     func removeUnseen(
         _ seen: Set<ItemID>, from table: TableRecord, asOf change: Int64, only: Set<ItemID>?
@@ -39,8 +40,8 @@ struct UnseenItems {
         return removed
     }
 
-    /// Clean items that a pull of the whole table has not shown. Those that were pushed since the pull
-    /// began are not among them: they may be too new for it.
+    /// The unchanged items that a pull of the whole table has not received. Items that were pushed after
+    /// the pull began are left out, because they may be newer than its pages.
     func list(
         _ seen: Set<ItemID>, in table: TableRecord, asOf change: Int64
     ) throws -> [ItemID] {

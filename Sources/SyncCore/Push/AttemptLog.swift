@@ -3,11 +3,11 @@ public import TablesProtocol
 
 /// One request made for an operation.
 public struct AttemptRecord: Sendable, Hashable {
-    /// Counts from 1.
+    /// The attempt's number, from 1.
     public var number: Int
-    /// When it began.
+    /// When the request began.
     public var startedAt: Instant
-    /// When its outcome was committed; nil while it is under way or when the process died.
+    /// When the outcome was committed; nil while the request is in flight, or if the process died.
     public var endedAt: Instant?
     /// The request's method.
     public var method: String
@@ -19,11 +19,11 @@ public struct AttemptRecord: Sendable, Hashable {
     public var requestFields: [String]
     /// The status; nil when no answer came.
     public var status: Int?
-    /// The beginning of the answer's body, at most ``StoreLimits/responseExcerptBytes``.
+    /// The beginning of the response body, at most ``StoreLimits/responseExcerptBytes`` bytes.
     public var responseExcerpt: String?
     /// The answer's header fields, `Name: value`, secrets left out.
     public var responseFields: [String]
-    /// The state that the operation got by it.
+    /// The operation's state after the attempt.
     public var outcome: String
     /// What went wrong, in plain words.
     public var error: String?
@@ -45,7 +45,7 @@ struct AttemptEnd: Sendable {
     /// Cut to ``StoreLimits/responseExcerptBytes`` when kept.
     var response: String?
     var error: String?
-    /// How far a request got that had no answer.
+    /// For a request without an answer: how far it got.
     var reach: String?
     /// The answer's header fields, see ``RecordedFields``.
     var fields: [String] = []
@@ -56,8 +56,9 @@ struct AttemptLog {
     let transaction: Transaction
     private var events: EventLog { transaction.events }
 
-    /// Records that a request is about to be made. Commit before sending it.
-    /// - Returns: the operation as it is sent; nil when it changed meanwhile and must be left alone.
+    /// Records that a request is about to be made. Commit before sending the request.
+    /// - Returns: the operation as it is sent; nil if another commit changed it meanwhile, so that it must
+    ///   not be sent.
     func markSending(
         _ operation: TableOperation, _ attempt: AttemptStart
     ) throws -> TableOperation? {
@@ -73,8 +74,8 @@ struct AttemptLog {
         current.lastAttemptAt = transaction.now
         current.nextAttemptAt = nil
         current.revision += 1
-        // Only what changes is written, as when it is done, and only where nothing has changed since it
-        // was read: to read it again would cost more than to write it.
+        // One UPDATE both checks that the operation is unchanged and writes only the columns that change.
+        // Reading the row again first would cost more than this write.
         try transaction.run(
             """
             UPDATE operations SET state = ?, reason = NULL, revision = ?, attempts = ?,
@@ -104,7 +105,7 @@ struct AttemptLog {
         return current
     }
 
-    /// Ends the attempt under way.
+    /// Ends the attempt that is in flight.
     func end(
         _ operation: TableOperation, _ attempt: AttemptEnd, _ state: OperationState
     ) throws {
@@ -125,13 +126,13 @@ struct AttemptLog {
         String(decoding: text.utf8.prefix(StoreLimits.responseExcerptBytes), as: UTF8.self)
     }
 
-    /// Remembers the backend's highest integer id before an insert is first sent.
+    /// Stores the backend's highest integer id before an insert is first sent.
     func setHighestID(_ id: Int64, of seq: Int64) throws {
         try transaction.run("UPDATE operations SET highest_id = ? WHERE seq = ?", [id, seq])
     }
 
-    /// What was on its way has no verdict, and no task waits for one any more, so it is not known whether it
-    /// arrived: after a restart, or when its outcome could not be written.
+    /// Marks every operation that is still `sending` as `unknown`. Its request has no verdict and no task
+    /// waits for one, after a restart or after its outcome could not be written.
     func recover(because cause: String = "The process ended before the answer came") throws {
         try transaction.run(
             """
@@ -147,13 +148,13 @@ struct AttemptLog {
             """, [transaction.now.milliseconds, cause])
     }
 
-    /// Whether anything is on its way, or was when its outcome could not be written.
+    /// Whether any operation is marked as sending.
     func hasSending() throws -> Bool {
         try transaction.integer("SELECT 1 FROM operations WHERE state = 'sending' LIMIT 1") != nil
     }
 
-    /// How many of an operation's attempts failed by its own fault: an answer came, was no verdict,
-    /// and neither the link nor the backend as a whole was to blame.
+    /// Counts an operation's attempts that failed for a reason of its own: an answer came that was not a
+    /// verdict, while the link and the backend as a whole worked.
     func ownFailures(of operation: TableOperation) throws -> Int {
         let count = try transaction.integer(
             """

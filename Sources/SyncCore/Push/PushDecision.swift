@@ -1,40 +1,40 @@
 import TablesProtocol
 
-/// What a verdict needs to know of an operation.
+/// What a verdict needs from an operation and its table's policies.
 struct PushSubject: Sendable, Hashable {
     var kind: OperationKind
     var itemID: ItemID
-    /// The columns that are changed, with their new values: all of an insert.
+    /// The changed columns with their new values; all columns of an insert.
     var sent: Columns
     /// The user's columns of the row that the change started from.
     var base: Columns?
     var baseVersion: String?
-    /// An earlier request may have reached the backend, and no verdict came.
+    /// Whether an earlier request may have reached the backend without a verdict.
     var maybeApplied = false
-    /// So it was once, and such a request may still arrive.
+    /// Whether such a request was made at some time, and may still arrive.
     var mayArriveLate = false
-    /// The id is a UUID that this store made, so that no one else can have used it.
-    var madeID = false
-    /// The client sent If-Match.
+    /// Whether this store generated the id as a UUID, so that no other writer can have used it.
+    var hasGeneratedID = false
+    /// Whether the client sent If-Match.
     var conditional = false
     var conflictPolicy = ConflictPolicy.ask
-    /// `ask` or `client`: who decides conflicts of writes whose client sent no If-Match.
+    /// The policy for conflicts of writes without If-Match: `ask` or `client`.
     var unconditionalPolicy = ConflictPolicy.ask
-    /// The backend has had the table: it was pulled, or an operation on it has arrived.
-    var tableWasThere = false
-    /// The operation was merged and sent again in this pass already: once is enough.
+    /// Whether the table has existed on the backend: it was pulled, or an operation on it was applied.
+    var tableExistedBefore = false
+    /// Whether this pass has already merged and resent the operation. It does so only once.
     var hasMerged = false
-    /// The row is read before anything is sent: what was sent may have taken effect, or the whole row
-    /// would be replaced whatever it is by now.
+    /// Whether the row is read before anything is sent, because an earlier request may have taken effect,
+    /// or because the request would replace the whole row regardless of its present version.
     var isReadFirst = false
-    /// A bug that the simulator has planted, for what is decided without a transaction.
+    /// A planted bug of the simulator, for decisions that are made without a transaction.
     var mergesTwice = false
 
     /// The policy that decides a conflict of this operation.
     ///
-    /// `deleted` is never merged: only a side can win. What may have taken effect is not merged
-    /// either: sent again over a newer value it would take effect twice.
-    /// - Parameter isGone: the backend has no such row, or keeps it as deleted.
+    /// A deleted row is never merged: one side wins. An operation that may have taken effect is not merged
+    /// either, because sending it over a newer value would apply it twice.
+    /// - Parameter isGone: whether the backend has no such row, or keeps it as deleted.
     func policy(isGone: Bool) -> ConflictPolicy {
         if !conditional, unconditionalPolicy == .client { return .client }
         guard conflictPolicy == .merge else { return conflictPolicy }
@@ -42,14 +42,14 @@ struct PushSubject: Sendable, Hashable {
         return isMergeable && (!maybeApplied && !mayArriveLate || mergesTwice) ? .merge : .ask
     }
 
-    /// Whether a row shows all that was sent.
+    /// Whether a row shows everything that was sent.
     func isEqual(to row: RemoteRow) -> Bool { row.columns.holds(sent) }
 
-    /// Whether a row is still the one that the change started from.
+    /// Whether a row is still the row that the change started from.
     ///
-    /// The same version alone does not say so: a backend that is restored from an older backup gives
-    /// a version a second time. No column that was known may show something else; one that is absent
-    /// may be one that the backend never kept.
+    /// Equal versions are not enough: a backend that is restored from an older backup issues a version a
+    /// second time. So no column of the base may have another value. A column that is absent from the row
+    /// is accepted, because the backend may never have stored it.
     func isUnchanged(_ row: RemoteRow) -> Bool {
         if let baseVersion, let version = row.version {
             guard baseVersion.utf8.elementsEqual(version.utf8) else { return false }
@@ -63,74 +63,75 @@ struct PushSubject: Sendable, Hashable {
     }
 }
 
-/// What is to be done about an operation after an answer.
+/// What happens to an operation after an answer.
 enum PushDecision: Sendable, Hashable {
-    /// The backend has it. The row is laid over the local one; none came with an empty success, or
-    /// the row is gone after a delete.
+    /// The backend has applied the operation. The row becomes the item's server row. It is nil after a
+    /// success without a body, or if the row is gone after a delete.
     case applied(RemoteRow?)
-    /// The row must be read back before anything can be said.
+    /// The row must be read back before the outcome is known.
     case readBack
-    /// The read-back shows that it never took effect: send it as it is.
+    /// The read-back shows that the request never took effect: send it again unchanged.
     case sendAgain
-    /// Their changes and mine are disjoint: send what is left of mine over their row, once.
+    /// The two sides changed different columns: send my remaining changes over the server's row, once.
     case merge(Columns, onto: RemoteRow)
-    /// The backend does not have the row that is to be restored: insert it.
+    /// The backend has no row to undelete: insert the item instead.
     case insertAgain
-    /// Both sides changed the row; `row` is theirs, nil when it is gone. A policy may decide at once.
+    /// Both sides changed the row. `row` is the server's, nil if it is gone. The policy may decide at once.
     case conflict(RemoteRow?, reason: String, decidedBy: ConflictPolicy)
-    /// The backend refuses it; a person decides.
+    /// The backend refuses the operation; a person decides.
     case quarantine(reason: String)
-    /// No verdict: later again.
-    case later(Later)
-    /// The identity must sign in; nothing of it is sent until then.
-    /// - maybeApplied: the request may have reached the backend: it failed before the proof after it was
-    ///   answered 401.
+    /// There is no verdict: try again later.
+    case postponed(Postponement)
+    /// The identity must sign in. Nothing is sent for it until then.
+    /// - maybeApplied: whether the request may have reached the backend. It may have if it failed, and the
+    ///   proof that followed was answered with 401.
     case signIn(maybeApplied: Bool)
 
     /// Whether the operation itself failed, without a verdict.
     var isOwnFailure: Bool {
-        if case .later(let later) = self { later.cause == .own } else { false }
+        if case .postponed(let later) = self { later.cause == .own } else { false }
     }
 
-    /// Whether the answer ends the push: the next operation would fare no better.
+    /// Whether the answer ends the push because the next operation would get the same answer.
     var endsPush: Bool {
         switch self {
         case .signIn: true
-        case .later(let later): later.cause == .cancelled
+        case .postponed(let later): later.cause == .cancelled
         case .applied, .readBack, .sendAgain, .merge, .insertAgain, .conflict, .quarantine: false
         }
     }
 }
 
-/// Why an operation has to wait.
-struct Later: Sendable, Hashable {
-    /// Whose failure it is.
+/// Why an operation is tried again later.
+struct Postponement: Sendable, Hashable {
+    /// What failed.
     enum Cause: Sendable, Hashable {
-        /// The way to the backend: counts to the circuit.
+        /// The connection to the backend. Counts to the circuit.
         case link
-        /// The backend has no time: counts to the circuit; it may have said how long.
+        /// The backend is overloaded and may have named a wait. Counts to the circuit.
         case busy(retryAfter: Duration?)
-        /// The operation's own, if the backend otherwise answers: a proof tells.
+        /// This operation alone, if a proof shows that the backend otherwise answers.
         case own
-        /// The table wants a sign-in that others do not want, and there is no token to send.
-        case wantsSignIn
-        /// The request was called off.
+        /// The table requires a sign-in that other tables do not require, and there is no token.
+        case requiresSignIn
+        /// The request was cancelled.
         case cancelled
-        /// It was marked in flight, and not sent since another one's request failed or the push ended.
+        /// The operation was marked in flight but not sent, because another request failed first or the
+        /// push ended.
         case held
     }
     var cause: Cause
-    /// The request may have reached the backend.
+    /// Whether the request may have reached the backend.
     var maybeApplied: Bool
-    /// Plain words.
+    /// A sentence for a person.
     var reason: String
 }
 
-/// How a row of the backend came to us, as far as it tells more than its columns.
+/// Where a row of the backend comes from, as far as that says more than its columns.
 struct RowOrigin: Sendable, Hashable {
-    /// It has every column; otherwise absent ones are unchanged.
+    /// Whether the row has every column. If not, absent columns are unchanged.
     var isWhole = true
-    /// It is the answer to our own insert or conditional request, so that no other writer has a part
-    /// in it; a row that was read back may hold other writers' changes.
+    /// Whether the row answers our own insert or conditional request, so that it contains no other writer's
+    /// change. A row that was read back may contain such changes.
     var isOwnAnswer = false
 }

@@ -3,30 +3,31 @@ import HTTPTypes
 import TablesProtocol
 
 extension PushPass {
-    /// What one request, and a look at the row where that is needed, came to.
-    struct Ruling {
+    /// One request, the read-back where one was needed, and the decision that follows from them.
+    struct JudgedRequest {
         var subject: PushSubject
         var decision: PushDecision
         var end: AttemptEnd
-        /// The failure of the link, if it is one.
+        /// Why the link failed; nil if it did not.
         var failure: Prover.Failure?
         var origin: RowOrigin
-        var refusedDialect: Bool
+        var refusedProtocolVersion: Bool
     }
 
-    /// Sends the request in the slot that was entered, and leaves it before anything is committed.
-    func ask(
+    /// Sends the request in a slot that is held, judges the answer, and releases the slot before the
+    /// commit.
+    func sendAndJudge(
         _ request: RemoteRequest, of operation: TableOperation, _ subject: PushSubject,
         _ record: TableRecord
-    ) async throws(StoreError) -> Ruling {
-        defer { slots.leave() }
+    ) async throws(StoreError) -> JudgedRequest {
+        defer { slots.release() }
         let table = operation.table
         let remote = self.remote(for: operation)
         var subject = subject
         let exchange = await send(request, of: operation)
         if exchange.answer.isMissing {
-            subject.tableWasThere =
-                try await store.read { try $0.tables.wasThere(record) }
+            subject.tableExistedBefore =
+                try await store.read { try $0.tables.existedBefore(record) }
                 && !store.has(.missingTableRefuses)
         }
         var decision: PushDecision
@@ -49,31 +50,31 @@ extension PushPass {
             let row = await remote.proof(list, of: operation.itemID, in: table)
             let cause: Verdict.ReadBackCause = exchange.answer.isMissing ? .missing : .conflict
             decision = Verdict.judge(subject, readBack: row, after: cause)
-            // The id is taken, perhaps by this very insert when the network sent it twice: as long
-            // as no one has seen the row, the insert may have been applied.
+            // The id is taken, perhaps by this insert if the network sent it twice. Until the row was read,
+            // the insert may have been applied.
             if operation.kind == .insert, cause == .conflict, !row.isList {
                 subject.maybeApplied = true
             }
         }
-        // Without a token a table may want a sign-in that the others do not want.
+        // Without a token, one table may require a sign-in that the other tables do not require.
         if decision == .signIn(maybeApplied: false), remote.credential == .none {
-            decision = .later(
-                Later(
-                    cause: .wantsSignIn, maybeApplied: false,
+            decision = .postponed(
+                Postponement(
+                    cause: .requiresSignIn, maybeApplied: false,
                     reason: "The backend asks to sign in for table \(table)."))
         }
         let failure = await attributeFailure(&decision, table)
         if failure != nil || decision.endsPush { slots.close() }
         var end = AttemptEnd(exchange)
         end.error = end.error ?? failure?.reason
-        return Ruling(
+        return JudgedRequest(
             subject: subject, decision: decision, end: end, failure: failure,
             origin: origin(operation, request, exchange.answer),
-            refusedDialect: exchange.answer.isOtherVersion)
+            refusedProtocolVersion: exchange.answer.isOtherVersion)
     }
 
-    /// Sends an operation's request; an undeletion that is refused in one form of the third
-    /// generation also in the other. 410 is a verdict: nothing happened, so this is one attempt.
+    /// Sends an operation's request. An undelete that one form of the third generation answers with 410 is
+    /// sent in the other form. 410 means that nothing happened, so both requests are one attempt.
     private func send(_ request: RemoteRequest, of operation: TableOperation) async -> Exchange {
         let remote = self.remote(for: operation)
         let exchange = await remote.send(request, asList: request.method == .get)
@@ -83,14 +84,14 @@ extension PushPass {
         return await remote.send(.patchedUndelete(request), asList: false)
     }
 
-    /// The backend as it is asked for an operation: with the header fields that its client sent.
+    /// The backend connection for an operation, with the header fields that its client sent.
     func remote(for operation: TableOperation) -> Remote {
         var remote = remote
         remote.clientFields = operation.headers
         return remote
     }
 
-    /// The operation's table with its policies, mostly from memory.
+    /// The operation's table with its policies, usually from memory.
     func record(of table: TableName) async throws(StoreError) -> TableRecord? {
         if let known = store.catalog.remembered(table) { return known }
         let store = store
@@ -117,7 +118,7 @@ extension PushPass {
             operation, isUnconditional: isUnconditional, generation: remote.generation)
     }
 
-    /// What is known of an answer's row besides its columns.
+    /// What an answer's row says besides its columns.
     private func origin(
         _ operation: TableOperation, _ request: RemoteRequest, _ answer: RemoteAnswer
     ) -> RowOrigin {
@@ -133,18 +134,19 @@ extension PushPass {
         }
     }
 
-    /// A failure that may be the operation's own is followed by a proof: if that fails too, it is
-    /// the backend's. Returns the failure of the link, if it is one.
+    /// Checks a failure that may be the operation's own with a proof. If the proof fails too, the failure
+    /// is the backend's.
+    /// - Returns: the failure of the link; nil if the link works.
     func attributeFailure(
         _ decision: inout PushDecision, _ table: TableName
     ) async -> Prover.Failure? {
-        guard case .later(var later) = decision else { return nil }
+        guard case .postponed(var later) = decision else { return nil }
         switch later.cause {
         case .cancelled, .held: return nil
         case .link: return Prover.Failure(state: .offline, reason: later.reason)
         case .busy(let wait):
             return Prover.Failure(state: .degraded, reason: later.reason, retryAfter: wait)
-        case .own, .wantsSignIn:
+        case .own, .requiresSignIn:
             guard case .failed(let failure) = await prover.prove(await tables(with: table)) else {
                 return nil
             }
@@ -154,27 +156,27 @@ extension PushPass {
                 return nil
             }
             later.cause = .busy(retryAfter: failure.retryAfter)
-            decision = .later(later)
+            decision = .postponed(later)
             return failure
         }
     }
 }
 
 extension PushSubject {
-    /// What the verdict needs of an operation and its table's policies.
+    /// Takes what the verdict needs from an operation and its table's policies.
     init(_ operation: TableOperation, _ table: TableRecord) {
         self.init(
             kind: operation.kind, itemID: operation.itemID, sent: operation.changes,
             base: operation.baseRow, baseVersion: operation.baseVersion,
             maybeApplied: operation.maybeApplied, mayArriveLate: operation.mayArriveLate,
-            madeID: operation.madeID,
+            hasGeneratedID: operation.hasGeneratedID,
             conditional: operation.conditional, conflictPolicy: table.conflictPolicy,
             unconditionalPolicy: table.unconditionalPolicy)
     }
 }
 
 extension AttemptEnd {
-    /// How a request ended.
+    /// Records how a request ended.
     init(_ exchange: Exchange) {
         self.init(
             status: exchange.status, response: exchange.excerpt, error: nil, reach: nil,
@@ -190,11 +192,11 @@ extension RemoteAnswer {
     /// 404 or 410.
     var isMissing: Bool { if case .missing = self { true } else { false } }
 
-    /// The backend does not speak the generation.
+    /// Whether the backend refuses the protocol version of the request.
     var isOtherVersion: Bool {
         if case .unusable(_, .otherVersion) = self { true } else { false }
     }
 
-    /// A list, as a row is read back.
+    /// Whether the answer is a list, which is how a row is read back.
     var isList: Bool { if case .rows = self { true } else { false } }
 }

@@ -7,67 +7,69 @@ enum PushStop: Sendable, Hashable {
     /// The store could not be written.
     case store(String)
 
-    /// One table is not there, or cannot be listed; the others may be.
+    /// Whether only one table is missing or cannot be listed. Other tables may still work.
     var isAboutTable: Bool {
         if case .backend(let failure) = self { return failure.isAboutTable }
         return false
     }
 }
 
-/// Where a push stands. It lives as long as the pass: what must survive is in the store.
+/// The state of a push while the pass runs. Everything that must survive it is in the store.
 struct PushState {
     var report = PushReport()
     var stop: PushStop?
-    /// The backend gave a list, and nothing has failed since.
+    /// Whether the backend gave a list, and nothing has failed since.
     var isProven: Bool
-    /// The backend refused the generation's way of asking for a change.
-    var refusedDialect = false
+    /// Whether the backend refused the protocol version of a change.
+    var refusedProtocolVersion = false
     /// Failures of the link in a row.
     var linkFailures = 0
     /// Operations that were due when the pass began.
     var total = 0
-    /// Tables declare that items need items of others.
-    var hasLinks = false
-    /// Turns that are over.
-    var turns = 0
-    /// Operations that had their turn in this pass.
+    /// Whether any table declares columns that name items of other tables.
+    var hasDependencies = false
+    /// The number of operations that are finished.
+    var finished = 0
+    /// The operations that this pass has tried, by `seq`.
     var tried: Set<Int64> = []
-    /// The seq after which the next operations are looked for.
+    /// The `seq` after which the next operations are read.
     var cursor: Int64 = 0
-    /// Something closed or was held since the cursor last began at the front, so that an operation
-    /// may be due behind it.
-    var looksAgain = false
-    /// The results as they were last handed out, and when that was.
-    var toldResults: [PushReport.Result] = []
-    var toldAt: Duration?
+    /// Whether an operation may be due before the cursor, because one closed or was held since the last
+    /// read from the start.
+    var mustReadFromStart = false
+    /// The results as last reported, and when.
+    var reportedResults: [PushReport.Result] = []
+    var reportedAt: Duration?
 
-    /// How far the pass is; what becomes due on the way is counted when its turn comes.
+    /// How far the pass is. Operations that become due during the pass count when they are tried.
     var progress: Run.Progress {
-        Run.Progress(phase: .push, done: turns, total: max(total, tried.count))
+        Run.Progress(phase: .push, done: finished, total: max(total, tried.count))
     }
 
-    /// The report as it stands. Its results are as of some moments ago: to hand them out after each
-    /// turn is to copy them all after each turn.
+    /// The report at `now`. Its results may be ``SyncLimits/resultsMilliseconds`` old: copying them after
+    /// every operation would be slow.
     mutating func report(at now: Duration) -> PushReport {
         let gap = Duration.milliseconds(SyncLimits.resultsMilliseconds)
-        if toldAt.map({ now - $0 >= gap }) ?? true { (toldAt, toldResults) = (now, report.results) }
+        if reportedAt.map({ now - $0 >= gap }) ?? true {
+            (reportedAt, reportedResults) = (now, report.results)
+        }
         var report = report
-        report.results = toldResults
+        report.results = reportedResults
         return report
     }
 
-    /// Counts what became of an operation.
-    mutating func note(_ turn: PushTurn) {
-        report.sent += turn.requests
-        guard !turn.isHeld else {
-            tried.remove(turn.seq)
-            looksAgain = true
+    /// Adds the result of one operation.
+    mutating func record(_ pushed: PushedOperation) {
+        report.sent += pushed.requests
+        guard !pushed.isHeld else {
+            tried.remove(pushed.seq)
+            mustReadFromStart = true
             return
         }
-        turns += 1
-        if let state = turn.state {
-            report.results.append(.init(id: turn.id, state: state))
-            // Many at once: dropping the first of an array moves all others.
+        finished += 1
+        if let state = pushed.state {
+            report.results.append(.init(id: pushed.id, state: state))
+            // Removes many at once, because removing the first of an array moves all others.
             if report.results.count >= 2 * StoreLimits.runResults {
                 report.results.removeFirst(StoreLimits.runResults)
             }
@@ -77,12 +79,12 @@ struct PushState {
             case .quarantined: report.quarantined += 1
             case .queued, .sending, .waiting, .unknown, .discarded, .collapsed: break
             }
-            looksAgain = looksAgain || !state.isOpen
+            mustReadFromStart = mustReadFromStart || !state.isOpen
         }
-        stop = stop ?? turn.stop
-        refusedDialect = refusedDialect || turn.refusedDialect
-        guard let failure = turn.linkFailure else {
-            if turn.requests > 0 { linkFailures = 0 }
+        stop = stop ?? pushed.stop
+        refusedProtocolVersion = refusedProtocolVersion || pushed.refusedProtocolVersion
+        guard let failure = pushed.linkFailure else {
+            if pushed.requests > 0 { linkFailures = 0 }
             return
         }
         isProven = false
@@ -91,19 +93,19 @@ struct PushState {
     }
 }
 
-/// What one operation's turn in a push came to.
-struct PushTurn: Sendable {
+/// The result of pushing one operation.
+struct PushedOperation: Sendable {
     var id: OperationID
     var seq: Int64
-    /// Nothing was sent, since the push had to prove the backend first or ends.
+    /// Whether nothing was sent, because the push ended or had to prove the backend first.
     var isHeld = false
-    /// Requests made that carried it.
+    /// The number of requests that carried the operation.
     var requests = 0
-    /// The state that was committed; nil when the operation was left alone.
+    /// The state that was committed; nil if the operation was not changed.
     var state: OperationState?
-    /// The backend refused the generation's way of asking for it.
-    var refusedDialect = false
-    /// The link or the backend failed, rather than the operation.
+    /// Whether the backend refused the protocol version of the request.
+    var refusedProtocolVersion = false
+    /// Why the link or the backend failed; nil if the failure was the operation's own or there was none.
     var linkFailure: Prover.Failure?
     var stop: PushStop?
 }

@@ -1,29 +1,29 @@
 import Synchronization
 
-/// The places of a push's requests on the wire: so many at once, first come first served, and none
-/// while closed.
+/// Limits how many requests of a push are in flight. Slots are given first come, first served; none are
+/// given while closed.
 ///
-/// More turns are under way than requests, so that the next operations are marked in flight while the backend
-/// still answers the ones before. A turn that is refused has sent nothing.
+/// More operations are pushed at once than there are slots, so that the next ones are already marked in
+/// flight when a request ends. An operation that gets no slot has sent nothing.
 final class RequestSlots: Sendable {
     private struct State {
         var free: Int
         var isOpen = true
-        /// A slot was left for which no turn waited.
+        /// Whether a slot was released while no operation waited for it.
         var wasIdle = false
-        /// In order of arrival; never more than there are turns.
+        /// In order of arrival; at most one for each operation in flight.
         var waiting: [CheckedContinuation<Bool, Never>] = []
     }
     private let state: Mutex<State>
 
     init(count: Int) { state = Mutex(State(free: max(1, count))) }
 
-    /// Whether requests are let out.
+    /// Whether slots are given.
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Waits for a slot. True when there is one, which ``leave()`` gives back; false when the slots
-    /// are closed.
-    func enter() async -> Bool {
+    /// Waits for a slot.
+    /// - Returns: true with a slot, which ``release()`` gives back; false while closed.
+    func acquire() async -> Bool {
         await withCheckedContinuation { continuation in
             let answer: Bool? = state.withLock { state in
                 guard state.isOpen else { return false }
@@ -38,8 +38,8 @@ final class RequestSlots: Sendable {
         }
     }
 
-    /// Gives a slot to the turn that waits longest.
-    func leave() {
+    /// Gives a slot back, to the operation that has waited longest.
+    func release() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
             state.free += 1
@@ -49,15 +49,15 @@ final class RequestSlots: Sendable {
         next?.resume(returning: true)
     }
 
-    /// Whether a slot was left, since this was asked last, for which no turn waited.
-    func takeIdle() -> Bool {
+    /// Whether a slot was released while no operation waited, since the last call.
+    func takeIdleFlag() -> Bool {
         state.withLock { state in
             defer { state.wasIdle = false }
             return state.wasIdle
         }
     }
 
-    /// Refuses all that wait and all that come, until ``open()``.
+    /// Refuses every waiting and every new operation until ``open()``.
     func close() {
         let refused = state.withLock { state in
             defer { state.waiting = [] }
@@ -67,15 +67,15 @@ final class RequestSlots: Sendable {
         for continuation in refused { continuation.resume(returning: false) }
     }
 
-    /// Lets requests out again.
+    /// Gives slots again.
     func open() { state.withLock { $0.isOpen = true } }
 }
 
-/// Asks a pass to end after the request in flight; its answer is still booked.
+/// Asks a pass to end after the request in flight. The answer to that request is still committed.
 final class CancelFlag: Sendable {
     private let flag = Mutex(false)
 
-    /// Whether the pass shall end.
+    /// Whether the pass has to end.
     var isSet: Bool { flag.withLock { $0 } }
 
     /// Ends the pass at its next step.

@@ -1,9 +1,10 @@
 import TablesProtocol
 
-/// Turns a decision into what is committed: states, times and policies. Pure but for the jitter.
+/// Turns a decision into the outcome to commit: state, times and policy. Pure, except for the random
+/// jitter.
 struct Settlement {
     var subject: PushSubject
-    /// Attempts that failed by the operation's own fault, this one not counted.
+    /// The number of earlier attempts that failed for the operation's own reason.
     var failures: Int
     var attempts: Int
     var maxAttempts: Int
@@ -11,7 +12,7 @@ struct Settlement {
     var origin = RowOrigin()
     var random: any RandomSource
 
-    /// What is committed for a decision.
+    /// The outcome to commit for a decision.
     func outcome(_ decision: PushDecision) -> SettledOutcome {
         switch decision {
         case .applied(let row):
@@ -32,7 +33,7 @@ struct Settlement {
             return .quarantined(reason: reason, maybeApplied: subject.maybeApplied)
         case .signIn(let maybeApplied):
             return wait("Waits for a sign-in.", until: now, maybeApplied: maybeApplied)
-        case .later(let later): return self.later(later)
+        case .postponed(let later): return postponed(later)
         }
     }
 
@@ -44,7 +45,7 @@ struct Settlement {
         case .server:
             return .discarded(server: row, reason: "The table's policy takes the backend's row.")
         case .client, .merge:
-            // Once in a turn; a row that keeps moving waits.
+            // Resent only once in a pass. A row that keeps changing waits.
             guard !subject.hasMerged else {
                 return wait(reason, until: backoff(attempts), maybeApplied: false)
             }
@@ -52,16 +53,17 @@ struct Settlement {
         }
     }
 
-    private func later(_ later: Later) -> SettledOutcome {
+    private func postponed(_ later: Postponement) -> SettledOutcome {
         switch later.cause {
         case .cancelled, .held:
             return wait(later.reason, until: now, maybeApplied: later.maybeApplied)
-        case .link, .wantsSignIn:
+        case .link, .requiresSignIn:
             return wait(later.reason, until: backoff(attempts), maybeApplied: later.maybeApplied)
         case .busy(let wait):
             let until = wait.map { now.advanced(by: $0) } ?? backoff(attempts)
             return self.wait(
-                later.reason, until: until, maybeApplied: later.maybeApplied, isAsked: wait != nil)
+                later.reason, until: until, maybeApplied: later.maybeApplied,
+                isRetryAfter: wait != nil)
         case .own:
             guard failures + 1 < maxAttempts else {
                 return .quarantined(
@@ -74,11 +76,12 @@ struct Settlement {
     }
 
     private func wait(
-        _ reason: String, until: Instant, maybeApplied: Bool, isAsked: Bool = false
+        _ reason: String, until: Instant, maybeApplied: Bool, isRetryAfter: Bool = false
     ) -> SettledOutcome {
         maybeApplied || subject.maybeApplied
-            ? .unknown(reason: reason, until: until, isAsked: isAsked)
-            : .waiting(reason: reason, until: until, maybeApplied: false, isAsked: isAsked)
+            ? .unknown(reason: reason, until: until, isRetryAfter: isRetryAfter)
+            : .waiting(
+                reason: reason, until: until, maybeApplied: false, isRetryAfter: isRetryAfter)
     }
 
     private func backoff(_ failures: Int) -> Instant {
@@ -87,7 +90,7 @@ struct Settlement {
 }
 
 extension Instant {
-    /// The instant so much later, to the millisecond.
+    /// The instant `duration` later, in whole milliseconds.
     func advanced(by duration: Duration) -> Instant {
         let (seconds, attoseconds) = duration.components
         return Instant(

@@ -1,26 +1,27 @@
 import TablesProtocol
 
-/// What the engine decided on an operation, to be committed in one transaction.
+/// What the engine decided about an operation, to be committed in one transaction.
 enum SettledOutcome: Sendable {
-    /// The backend has it. `row` is its answer, nil when it sent none (a delete, or the row is gone).
+    /// The backend has applied it. `row` is its answer; nil if it sent none (a delete, or the row is gone).
     case applied(row: RemoteRow?, RowOrigin)
-    /// Not now; the backend cannot have acted unless `maybeApplied`.
-    /// `isAsked`: the backend named the time.
-    case waiting(reason: String, until: Instant?, maybeApplied: Bool, isAsked: Bool = false)
+    /// Try again later. The backend cannot have acted unless `maybeApplied`. `isRetryAfter`: the backend
+    /// named the time.
+    case waiting(reason: String, until: Instant?, maybeApplied: Bool, isRetryAfter: Bool = false)
     /// A request may have reached the backend and no verdict came.
-    case unknown(reason: String, until: Instant?, isAsked: Bool = false)
-    /// Start again from the backend's present row: a merge of disjoint columns, or mine by policy.
-    /// Due at once. The row nil: the backend has none, so the operation becomes an insert.
+    case unknown(reason: String, until: Instant?, isRetryAfter: Bool = false)
+    /// Rewrite the operation to start from the backend's present row; due at once. Used for a merge of
+    /// different columns, and where a policy keeps the local change. If the row is nil, the operation
+    /// becomes an insert.
     case rebased(onto: RemoteRow?, reason: String)
-    /// A person decides. The row nil or deleted: the backend has none.
+    /// A person decides. A nil or deleted row means that the backend has none.
     case conflict(server: RemoteRow?, reason: String)
-    /// The backend refuses it.
+    /// The backend refuses the operation.
     case quarantined(reason: String, maybeApplied: Bool)
-    /// A policy takes the backend's row and gives mine up.
+    /// A policy takes the backend's row and discards the local change.
     case discarded(server: RemoteRow?, reason: String)
 }
 
-/// Commits what the engine decided on an operation.
+/// Commits what the engine decided about an operation.
 struct Settling {
     let transaction: Transaction
     private var attempts: AttemptLog { transaction.attempts }
@@ -37,15 +38,15 @@ struct Settling {
     private var idKinds: IDKinds { IDKinds(transaction: transaction) }
     private var rebase: Rebase { Rebase(transaction: transaction) }
 
-    /// Commits what became of an operation: operation, attempt, row, base, successors and history
-    /// together.
+    /// Commits an outcome: operation, attempt, row, base, successors and history together.
     ///
-    /// 1. The attempt ends with what the backend said.
-    /// 2. An insert's id becomes the one that the backend assigned, if that is another one.
-    /// 3. The operation and its item take the outcome; what was written meanwhile starts from it.
-    /// 4. An answer with a number as the id shows what the table's ids are.
+    /// 1. The attempt ends with what the backend answered.
+    /// 2. An insert takes the id that the backend assigned, if it is another one.
+    /// 3. The operation and its item take the outcome. Operations that were written meanwhile start from
+    ///    it.
+    /// 4. An answer whose id is a number shows that the table has integer ids.
     ///
-    /// - Returns: the state that the operation got; its present one when it was closed already.
+    /// - Returns: the operation's new state; its present state if it was closed already.
     @discardableResult
     func settle(
         _ seq: Int64, _ outcome: SettledOutcome, attempt: AttemptEnd?
@@ -71,10 +72,10 @@ struct Settling {
         var row =
             try items.row(table, exactly: operation.itemID)
             ?? ItemRow(new: operation.itemID, tableID: table.id)
-        let state = try take(outcome, &operation, &row, table)
+        let state = try apply(outcome, &operation, &row, table)
         if let attempt { try attempts.end(operation, attempt, state) }
         if state.isOpen {
-            try dependencies.tellWaiting(for: operation)
+            try dependencies.updateReasons(ofWaitingFor: operation)
             events.emit(state == .conflict ? .conflict : .operation, operation)
         }
         events.emit(.item, operation)
@@ -84,20 +85,20 @@ struct Settling {
         return state
     }
 
-    private func take(
+    private func apply(
         _ outcome: SettledOutcome, _ operation: inout TableOperation, _ row: inout ItemRow,
         _ table: TableRecord
     ) throws -> OperationState {
         switch outcome {
         case .applied(let remote, let origin):
             try applied(&operation, &row, remote, origin, table)
-        case .waiting(let reason, let until, let maybeApplied, let isAsked):
+        case .waiting(let reason, let until, let maybeApplied, let isRetryAfter):
             try wait(&operation, .waiting, reason, until, maybeApplied: maybeApplied)
-            if isAsked { try keepUntil(operation) }
+            if isRetryAfter { try forbidEarlierAttempt(operation) }
             try folding.fold(&operation, &row)
-        case .unknown(let reason, let until, let isAsked):
+        case .unknown(let reason, let until, let isRetryAfter):
             try wait(&operation, .unknown, reason, until, maybeApplied: true)
-            if isAsked { try keepUntil(operation) }
+            if isRetryAfter { try forbidEarlierAttempt(operation) }
         case .rebased(let remote, let reason):
             try rebased(&operation, &row, remote, reason, table)
         case .conflict(let remote, let reason):
@@ -120,38 +121,40 @@ struct Settling {
     ) throws {
         let expected =
             operation.kind == .delete
-            ? nil : Rebase.wanted(operation, over: ServerSide(columns: operation.baseRow))
-        let server = try settled(operation, row, remote, isWhole: origin.isWhole, table)
+            ? nil : Rebase.desiredColumns(operation, over: ServerSide(columns: operation.baseRow))
+        let server = try serverSide(
+            after: operation, row, remote, isWhole: origin.isWhole, table)
         let before = row.visible
         let successors = try queue.successors(of: operation.seq)
         try queue.close(&operation, .done)
         row.settledAt = try counters.nextChange()
-        // What is deleted for good was the backend's row, and comes back as that.
+        // A backend that deletes hard has lost the row. Undoing the delete inserts the backend's columns
+        // again.
         if operation.kind == .delete, successors.isEmpty {
             row.columns = row.shadow ?? row.columns
         }
         try rebase.move(
             &row, successors, onto: server,
-            after: ChainSides.Predecessor(
+            after: ChainJudge.Predecessor(
                 kind: operation.kind, expected: expected, isOwnAnswer: origin.isOwnAnswer))
         try history.record(
             .sent, actor: .engine, operation, before: before,
             after: server.isLive ? server.columns : nil, summary: "The backend has it.")
     }
 
-    /// What the backend has after it took the operation: its answer laid over what was sent.
-    private func settled(
-        _ operation: TableOperation, _ row: ItemRow, _ remote: RemoteRow?, isWhole: Bool,
+    /// The backend's row after it applied the operation: its answer laid over what was sent.
+    private func serverSide(
+        after operation: TableOperation, _ row: ItemRow, _ remote: RemoteRow?, isWhole: Bool,
         _ table: TableRecord
     ) throws -> ServerSide {
         if operation.kind == .delete {
-            // A server that deletes for good may answer with the row as it was.
+            // A server that deletes hard may answer with the row as it was.
             guard let remote, remote.isDeleted else { return .none }
             var server = try tables.side(remote, in: table)
             if server.columns?.isEmpty ?? true { server.columns = operation.baseRow }
             return server
         }
-        var sent = Rebase.wanted(operation, over: ServerSide(shadowOf: row))
+        var sent = Rebase.desiredColumns(operation, over: ServerSide(shadowOf: row))
         guard let remote else { return ServerSide(columns: sent) }
         var server = try tables.side(remote, in: table)
         if !isWhole, let answer = server.columns {
@@ -173,8 +176,8 @@ struct Settling {
         try queue.save(&operation)
     }
 
-    /// Notes that the backend named the time of the next attempt: no one may try it sooner.
-    private func keepUntil(_ operation: TableOperation) throws {
+    /// Stores the time that the backend named. No attempt is made before it.
+    private func forbidEarlierAttempt(_ operation: TableOperation) throws {
         try transaction.run(
             "UPDATE operations SET not_before = next_attempt_at WHERE seq = ?", [operation.seq])
     }

@@ -3,7 +3,7 @@ import TablesProtocol
 extension Verdict {
     /// Why a row was read back.
     enum ReadBackCause: Hashable {
-        /// An earlier request had no verdict, or its version has to be known before it is sent.
+        /// An earlier request had no verdict, or the row's version is needed before the request is sent.
         case unknown
         /// 409 or 412.
         case conflict
@@ -11,7 +11,7 @@ extension Verdict {
         case missing
     }
 
-    /// Judges the row as it was read back: a list with the row, deleted ones included, or none.
+    /// Judges a row that was read back: a list with the row, deleted or not, or an empty list.
     static func judge(
         _ subject: PushSubject, readBack answer: RemoteAnswer, after cause: ReadBackCause
     ) -> PushDecision {
@@ -33,8 +33,10 @@ extension Verdict {
     }
 
     private static func foundInsert(_ subject: PushSubject, _ row: RemoteRow) -> PushDecision {
-        // An id that only this store can have made: the row's existence proves success.
-        if subject.maybeApplied || subject.mayArriveLate, subject.madeID { return .applied(row) }
+        // This store generated the id, so the row proves that the insert succeeded.
+        if subject.maybeApplied || subject.mayArriveLate, subject.hasGeneratedID {
+            return .applied(row)
+        }
         if !row.isDeleted, subject.isEqual(to: row) { return .applied(row) }
         return conflict(subject, row)
     }
@@ -43,17 +45,17 @@ extension Verdict {
         _ subject: PushSubject, _ row: RemoteRow, after cause: ReadBackCause
     ) -> PushDecision {
         if row.isDeleted { return conflict(subject, row) }
-        if cause == .missing { return unsteady }
+        if cause == .missing { return rowKeepsChanging }
         if subject.maybeApplied {
             if subject.isEqual(to: row) { return .applied(row) }
-            // With another writer's change in between it cannot be told whether mine came first.
+            // If another writer changed the row, it is unknown whether my change was applied before.
             return subject.isUnchanged(row) ? .sendAgain : conflict(subject, row)
         }
         let merge = ThreeWayMerge(
             base: subject.base, changes: subject.sent, theirs: row.columns)
         if !merge.overlaps.isEmpty { return conflict(subject, row) }
         if merge.rest.isEmpty { return .applied(row) }
-        return subject.hasMerged ? unsteady : .merge(merge.rest, onto: row)
+        return subject.hasMerged ? rowKeepsChanging : .merge(merge.rest, onto: row)
     }
 
     private static func foundDelete(
@@ -61,7 +63,7 @@ extension Verdict {
     ) -> PushDecision {
         if row.isDeleted { return .applied(row) }
         switch cause {
-        case .missing: return unsteady
+        case .missing: return rowKeepsChanging
         case .conflict where !subject.maybeApplied: return conflict(subject, row)
         case .conflict, .unknown:
             let isFree = subject.baseVersion == nil && subject.base == nil
@@ -89,7 +91,7 @@ extension Verdict {
         switch subject.kind {
         case .delete: return .applied(nil)
         case .update, .replace: return conflict(subject, nil)
-        // A backend that deletes for good has nothing to restore, and nothing to overwrite.
+        // A backend that deletes hard has nothing to undelete and nothing to overwrite.
         case .undelete: return .insertAgain
         case .insert:
             return cause == .unknown
@@ -99,23 +101,24 @@ extension Verdict {
         }
     }
 
-    /// The row moves faster than it can be written, or is there and is not: its own backoff.
-    private static var unsteady: PushDecision {
-        .later(
-            Later(
+    /// The row changes faster than it can be written, or two answers contradict each other: retried with
+    /// the operation's own backoff.
+    private static var rowKeepsChanging: PushDecision {
+        .postponed(
+            Postponement(
                 cause: .own, maybeApplied: false,
                 reason: "The backend's row keeps changing while it is written."))
     }
 }
 
-/// An insert into a table whose integer ids the backend assigns. Nothing in the row says whose it
-/// is, so a lost answer is recognised by what is new and equal.
+/// An insert into a table whose integer ids the backend assigns. No id connects the row with the insert, so
+/// a lost answer is recognised by a new row with equal columns.
 enum IntegerInsert {
-    /// Asks for the highest id there is: what an insert makes is above it.
+    /// Asks for the highest id. The insert's id will be above it.
     static let highest = PageQuery(
         TableQuery(orderBy: [Ordering(.column(.id), descending: true)], top: 1))
 
-    /// Asks for what was inserted since.
+    /// Asks for the rows that were inserted since.
     static func since(_ highest: Int64) -> PageQuery {
         let filter = Expression.binary(
             .greaterThan, .column(.id), .literal(.number(NumberLiteral(highest))))
@@ -124,18 +127,18 @@ enum IntegerInsert {
                 filter: filter, orderBy: [Ordering(.column(.id))], top: SyncLimits.pullPageRows))
     }
 
-    /// Judges what is new at the backend after an insert of unknown fate.
+    /// Judges the backend's new rows after an insert whose outcome is unknown.
     ///
-    /// One equal row that no other operation claimed is ours; none means that it never arrived;
-    /// between several only a person can tell. A list that shows older rows ignored its filter, and may
-    /// leave out what is new: it proves nothing.
+    /// One equal row that no other operation has claimed is the inserted row. No such row means that the
+    /// insert never arrived. Between several, a person decides. A list with older rows ignored its filter
+    /// and may lack new rows, so it proves nothing.
     static func judge(
         _ subject: PushSubject, _ answer: RemoteAnswer, after highest: Int64, claimed: Set<String>
     ) -> PushDecision {
         if case .missing(let status) = answer { return Verdict.noTable(subject, status) }
         guard case .rows(let page) = answer else { return Verdict.noVerdict(answer) }
         if page.elements.contains(where: { ($0.itemID?.number ?? 0) <= highest }) {
-            return Verdict.unclear(
+            return Verdict.inconclusive(
                 "The backend's list does not keep to its filter, so whether the item arrived cannot be "
                     + "told.")
         }

@@ -1,11 +1,11 @@
 import HTTPMessage
 import TablesProtocol
 
-/// What the backend's answer to an operation means. Pure: the whole table of rulings, no waiting.
+/// What the backend's answer to an operation means. Pure.
 ///
-/// Three rules stand above the rest. A missing or unreadable body is never success, except for a
-/// delete. What may have been applied is never sent again before the row was read back. A row that
-/// is gone is not believed on the word of a 404 alone.
+/// Three rules hold for every case. A missing or unreadable body is a success only for a delete. An
+/// operation that may have been applied is read back before it is sent again. A 404 alone does not prove
+/// that a row is gone: the row is read back.
 enum Verdict {
     /// Judges the answer to the operation's own request.
     static func judge(_ subject: PushSubject, _ answer: RemoteAnswer) -> PushDecision {
@@ -14,59 +14,60 @@ enum Verdict {
         case .empty:
             return subject.kind == .delete
                 ? .applied(nil)
-                : unclear("The backend answered with success but without the row.")
-        case .rows: return unclear("The backend answered with a list instead of one row.")
+                : inconclusive("The backend answered with success but without the row.")
+        case .rows: return inconclusive("The backend answered with a list instead of one row.")
         case .conflict(_, let row): return collision(subject, row)
         case .missing(let status):
             return subject.kind == .insert ? noTable(subject, status) : .readBack
         case .unauthorized: return .signIn(maybeApplied: false)
         case .rejected(let status, let text):
-            return .quarantine(reason: "The backend refused it with \(status)\(said(text))")
+            return .quarantine(reason: "The backend refused it with \(status)\(detail(text))")
         case .failed, .unavailable, .unusable, .unreachable: return noVerdict(answer)
         }
     }
 
-    /// Why no verdict came, for answers that are none whatever was asked: of a list, or of a request.
+    /// The decision for an answer that is no verdict, to any kind of request.
     static func noVerdict(_ answer: RemoteAnswer) -> PushDecision {
         switch answer {
         case .failed(let status, let text):
-            return unclear("The backend failed with \(status)\(said(text))")
+            return inconclusive("The backend failed with \(status)\(detail(text))")
         case .unavailable(let status, let wait):
             let reason =
                 status == 429
                 ? "The backend asks for fewer requests."
                 : "The backend is not available (\(status))."
-            let later = Later(
+            let later = Postponement(
                 cause: .busy(retryAfter: wait), maybeApplied: status != 429, reason: reason)
-            return .later(later)
+            return .postponed(later)
         case .unusable(let status, let why):
-            // A request in a dialect that the backend does not speak was not carried out.
-            return .later(
-                Later(
+            // A request in a protocol version that the backend refuses was not carried out.
+            return .postponed(
+                Postponement(
                     cause: .own, maybeApplied: why != .otherVersion,
                     reason: "The answer (\(status)) is \(why.words)."))
         case .unreachable(let error):
-            let cause: Later.Cause = error.cause == .cancelled ? .cancelled : .link
-            return .later(
-                Later(
+            let cause: Postponement.Cause = error.cause == .cancelled ? .cancelled : .link
+            return .postponed(
+                Postponement(
                     cause: cause, maybeApplied: error.reach == .maybeSent, reason: error.message))
         case .unauthorized: return .signIn(maybeApplied: false)
         case .missing(let status), .conflict(let status, _):
             return .quarantine(reason: "The backend answered \(status) to a list.")
         case .rejected(let status, let text):
             return .quarantine(
-                reason: "The row cannot be read back: \(status)\(said(text))")
-        case .row, .rows, .empty: return unclear("The answer is not the one that was asked for.")
+                reason: "The row cannot be read back: \(status)\(detail(text))")
+        case .row, .rows, .empty:
+            return inconclusive("The answer is not the one that was asked for.")
         }
     }
 
-    /// A table that is not there: one that was there before may come back.
+    /// The decision for a missing table. A table that existed before may come back.
     static func noTable(_ subject: PushSubject, _ status: Int) -> PushDecision {
-        guard subject.tableWasThere else {
+        guard subject.tableExistedBefore else {
             return .quarantine(reason: "The backend has no such table (\(status)).")
         }
         let reason = "The backend has no such table now (\(status)), though it had it before."
-        return .later(Later(cause: .own, maybeApplied: false, reason: reason))
+        return .postponed(Postponement(cause: .own, maybeApplied: false, reason: reason))
     }
 
     private static func success(_ subject: PushSubject, _ row: RemoteRow) -> PushDecision {
@@ -75,13 +76,13 @@ enum Verdict {
         case .delete: return .applied(row.id == subject.itemID ? row : nil)
         case .update, .replace:
             guard row.id == subject.itemID else {
-                return unclear("The backend answered with another row.")
+                return inconclusive("The backend answered with another row.")
             }
-            // Some servers let a deleted row be updated and leave it deleted.
+            // Some servers update a deleted row and leave it deleted.
             return row.isDeleted ? conflict(subject, row) : .applied(row)
         case .undelete:
             guard row.id == subject.itemID else {
-                return unclear("The backend answered with another row.")
+                return inconclusive("The backend answered with another row.")
             }
             return row.isDeleted
                 ? .quarantine(reason: "The backend left the row deleted.") : .applied(row)
@@ -92,15 +93,15 @@ enum Verdict {
         if subject.kind == .insert, subject.itemID.kind == .integer {
             return .quarantine(reason: "The backend says that such an item exists.")
         }
-        // A row without a version may be the echo of what was sent.
+        // A row without a version may be an echo of the request's own body.
         guard subject.kind != .insert, let row, row.version != nil, row.id == subject.itemID else {
             return .readBack
         }
         return found(subject, row, after: .conflict)
     }
 
-    static func unclear(_ reason: String) -> PushDecision {
-        .later(Later(cause: .own, maybeApplied: true, reason: reason))
+    static func inconclusive(_ reason: String) -> PushDecision {
+        .postponed(Postponement(cause: .own, maybeApplied: true, reason: reason))
     }
 
     static func conflict(_ subject: PushSubject, _ row: RemoteRow?) -> PushDecision {
@@ -110,11 +111,11 @@ enum Verdict {
             decidedBy: subject.policy(isGone: isGone))
     }
 
-    private static func said(_ text: String) -> String { text.isEmpty ? "." : ": \(text)" }
+    private static func detail(_ text: String) -> String { text.isEmpty ? "." : ": \(text)" }
 }
 
 extension Unusable {
-    /// What came instead of an answer, in plain words.
+    /// What came instead of an answer: the end of the sentence "The answer (500) is …".
     var words: String {
         switch self {
         case .html: "a page for people, not an answer of /tables"

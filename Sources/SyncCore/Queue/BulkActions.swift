@@ -1,35 +1,35 @@
 import Storage
 import TablesProtocol
 
-/// What is done to all operations that match a filter.
+/// What a bulk action does to each operation that matches a filter.
 public enum BulkAction: String, Sendable, Hashable { case retry, discard }
 
-/// What a bulk action did, or would do.
+/// The counts of a bulk action, or of its dry run.
 public struct BulkOutcome: Sendable, Hashable {
-    /// Operations that match.
+    /// The number of operations that match.
     public var matched: Int
-    /// Operations it was done to; 0 in a dry run.
+    /// The number of operations that were changed; 0 in a dry run.
     public var done: Int
-    /// Operations it cannot be done to.
+    /// The number of operations that could not be changed.
     public var refused: Int
 }
 
-/// What a bulk action did to one part of the operations that match.
+/// What a bulk action did to one part of the matching operations.
 public struct BulkPart: Sendable, Hashable {
-    /// The operations that it was done to.
+    /// The operations that were changed.
     public var done: [OperationID]
-    /// How many it could not be done to.
+    /// The number of operations that could not be changed.
     public var refused: Int
-    /// What to pass as `after` for the next part; nil at the end. Opaque.
+    /// The value of `after` for the next part; nil after the last part. Opaque.
     public var next: String?
 }
 
-// Bulk actions a part at a time, for a person who watches, may stop, and may take it back.
+// Bulk actions in parts, so that a person can watch the progress, stop, and undo.
 extension Store {
-    /// Does the same to the next operations that match, latest first, in one transaction.
+    /// Applies the action to the next matching operations, latest first, in one transaction.
     /// - Parameters:
-    ///   - after: the `next` of the part before; nil for the first.
-    ///   - limit: operations in the part; at most ``StoreLimits/groupWrites``.
+    /// - after: `next` of the previous part; nil for the first part.
+    /// - limit: the most operations in the part, 1 to ``StoreLimits/groupWrites``.
     public func bulkPart(
         _ action: BulkAction, _ filter: OperationFilter, after: String?, limit: Int
     ) async throws(StoreError) -> BulkPart {
@@ -56,9 +56,9 @@ extension Store {
             next: found.count > limit ? part.last.map { Cursor.text($0.seq) } : nil)
     }
 
-    /// Undoes the latest decision about each of these operations that can be undone: a conflict
-    /// that was settled, or an operation that was discarded. It goes in the order given, which begins
-    /// with what was decided last.
+    /// Undoes the latest decision about each of these operations, where it can be undone: a settled
+    /// conflict or a discarded operation.
+    /// - Parameter operations: in the order of the undo, the one that was decided last first.
     public func undoDecisions(
         _ operations: [OperationID]
     ) async throws(StoreError) -> BulkOutcome {
@@ -80,6 +80,6 @@ extension Store {
 }
 
 extension ActionOutcome {
-    /// Whether it was done.
+    /// Whether the action was done.
     fileprivate var isDone: Bool { if case .done = self { true } else { false } }
 }

@@ -1,14 +1,13 @@
 import TablesProtocol
 
-/// What an operation of some kind sends, given the item's columns and what they started from.
+/// The columns that an operation sends.
 struct Change: Sendable, Hashable {
-    /// The user's columns that differ.
+    /// The names of the user's columns that differ from the base.
     var changedColumns: [String]
     /// All columns for insert and replace, the changed ones for update, nil otherwise.
     var payload: Columns?
 
-    /// Compares by JSON value; an absent column and null are the same, so a column that was taken
-    /// away is sent as null.
+    /// Compares by JSON value. An absent column equals null, so a column that was removed is sent as null.
     init(_ kind: OperationKind, columns: Columns, base: Columns?) {
         switch kind {
         case .insert:
@@ -27,17 +26,17 @@ struct Change: Sendable, Hashable {
 }
 
 extension TableOperation {
-    /// Takes what is to be sent from the item's columns.
-    mutating func take(_ columns: Columns) {
+    /// Sets what is sent from the item's new columns.
+    mutating func setChange(to columns: Columns) {
         let change = Change(kind, columns: columns, base: baseRow)
         changedColumns = change.changedColumns
-        // An insert of this id that arrives late would now bring something else.
-        if mayArriveLate, payload?.text != change.payload?.text { madeID = false }
+        // A late arrival of the earlier insert would now bring other columns.
+        if mayArriveLate, payload?.text != change.payload?.text { hasGeneratedID = false }
         payload = change.payload
         title = ItemTitle.of(columns) ?? title
     }
 
-    /// Whether sending it would change nothing.
+    /// Whether sending the operation would change nothing.
     var changesNothing: Bool {
         switch kind {
         case .update, .replace: changedColumns.isEmpty
@@ -46,11 +45,12 @@ extension TableOperation {
     }
 }
 
-/// A short text by which a person recognises an item.
+/// A short text that identifies an item to a person.
 enum ItemTitle {
     private static let preferred = ["text", "title", "name", "subject", "description", "label"]
 
-    /// The text of the column that most likely names the item, cut; nil when none is text.
+    /// The text of the column that most likely names the item, at most ``StoreLimits/titleCharacters``
+    /// characters; nil if no column is text.
     static func of(_ columns: Columns) -> String? {
         let texts = columns.all.compactMap { column in
             column.value.string.map { (column.name.lowercased(), $0) }

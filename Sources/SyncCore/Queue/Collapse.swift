@@ -1,27 +1,27 @@
-/// What becomes of a write to an item that already has an open operation.
+/// Decides what a write does to the open operation of its item.
 ///
-/// 1. An operation that may have reached the backend, or may yet reach it, is never changed: the
-///    write follows it.
-/// 2. Any other is changed in place, or the two cancel each other.
-/// 3. A refused (quarantined) one that is changed is due again; a conflict stays a conflict.
+/// 1. An operation that may have reached the backend, or may still reach it, is never changed. The write
+///    becomes its successor.
+/// 2. Any other operation is changed in place, or it and the write cancel each other.
+/// 3. A refused (quarantined) operation that is changed is due again. A conflict stays a conflict.
 enum Collapse {
-    /// The last operation of an item's chain, as far as the decision needs it.
+    /// The item's last open operation, as far as the decision needs it.
     struct Pending: Sendable, Hashable {
         var kind: OperationKind
         var state: OperationState
-        /// A request for it may have taken effect, or is on its way.
+        /// Whether a request for it may have taken effect or is in flight.
         var mayHaveReached: Bool
-        /// An earlier request for it may still arrive.
+        /// Whether an earlier request for it may still arrive.
         var mayArriveLate = false
-        /// The backend had the item when the operation was made.
+        /// Whether the backend had the item when the operation was made.
         var hasBase = true
     }
 
-    /// Decides without looking at any row; pure.
+    /// Decides without reading any row. Pure.
     /// - Parameters:
-    ///   - pending: the item's last open operation.
-    ///   - new: what is written now.
-    ///   - strictSDK: refuse what the SDKs' queues refuse.
+    /// - new: what the write does.
+    /// - strictSDK: whether to refuse what the SDKs' queues refuse.
+    /// - preservesHistory: whether an update that is due is sent before the delete that follows it.
     ///   - preservesHistory: an update that is due is sent before the delete that follows it.
     static func decide(
         pending: Pending?, new: OperationKind, strictSDK: Bool = false,
@@ -34,8 +34,8 @@ enum Collapse {
         if pending.mayHaveReached { return afterSent(pending.kind, new) }
         if preservesHistory, new == .delete, pending.isDue, pending.changes { return .successor }
         let decision = inPlace(pending, new)
-        // The backend has a row of its own there, so deleting mine is one more side of the conflict;
-        // or it may get one, which the delete then meets.
+        // In a conflict, the backend has a row of its own, so the delete becomes my side of the conflict.
+        // After a late arrival it may get one, which the delete then removes.
         return (pending.state == .conflict || pending.mayArriveLate) && decision == .cancel
             ? .change(to: .delete) : decision
     }
@@ -72,20 +72,20 @@ enum Collapse {
         case (.update, .replace), (.replace, .update), (.replace, .replace):
             .change(to: .replace)
         case (.update, .delete), (.replace, .delete): .change(to: .delete)
-        // The deletion of an insert that may yet arrive: without it the item is still to be inserted.
+        // The deleted insert may still arrive. Until then the item has to be inserted.
         case (.delete, .insert) where !pending.hasBase, (.delete, .update) where !pending.hasBase,
             (.delete, .undelete) where !pending.hasBase, (.delete, .replace) where !pending.hasBase:
             .change(to: .insert)
         case (.delete, .insert), (.delete, .update), (.delete, .undelete): .change(to: .update)
         case (.delete, .replace): .change(to: .replace)
-        // Undeleting and changing are two requests.
+        // Undelete and change are two requests.
         case (.undelete, .update), (.undelete, .replace): .successor
         }
     }
 }
 
 extension Collapse.Pending {
-    /// It will be sent without a person's decision.
+    /// Whether the operation will be sent without a person's decision.
     fileprivate var isDue: Bool {
         switch state {
         case .queued, .waiting, .unknown, .sending: true
@@ -93,7 +93,7 @@ extension Collapse.Pending {
         }
     }
 
-    /// It changes an item that the backend has.
+    /// Whether the operation changes an item that the backend has.
     fileprivate var changes: Bool {
         switch kind {
         case .update, .replace: true
@@ -101,7 +101,7 @@ extension Collapse.Pending {
         }
     }
 
-    /// What the decision needs of an operation.
+    /// Takes what the decision needs from an operation.
     init(_ operation: TableOperation) {
         self.init(
             kind: operation.kind, state: operation.state,
@@ -110,23 +110,23 @@ extension Collapse.Pending {
     }
 }
 
-/// What ``Collapse`` decides.
+/// The decision of ``Collapse``.
 enum CollapseDecision: Sendable, Hashable {
-    /// A first operation of its own.
+    /// The item's first open operation.
     case append
-    /// An operation of its own that is sent after the pending one.
+    /// A new operation that is sent after the pending one.
     case successor
-    /// The pending operation is changed in place, to this kind.
+    /// Change the pending operation in place, to this kind.
     case change(to: OperationKind)
-    /// The pending operation and the write undo each other.
+    /// Close the pending operation: the write undoes it.
     case cancel
-    /// The item is already as the write wants it.
+    /// The item is already as the write wants it: no operation is needed.
     case nothing
-    /// The write is not accepted.
+    /// Refuse the write.
     case refuse(CollapseRefusal)
 }
 
-/// Why a write to an item with an open operation is not accepted.
+/// Why a write to an item with an open operation is refused.
 enum CollapseRefusal: Sendable, Hashable {
     case alreadyExists
     case gone

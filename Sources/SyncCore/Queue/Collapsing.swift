@@ -1,28 +1,28 @@
 import TablesProtocol
 
-/// One write on its way into the store: the row and the operations that it meets.
+/// One write with the row and the open operations of its item.
 struct ItemEdit {
     let table: TableRecord
     var row: ItemRow
-    /// The item's open operations, first to last.
+    /// The item's open operations in order.
     let chain: [TableOperation]
     let kind: OperationKind
-    /// The columns that the write brings, in the table's spelling.
+    /// The columns of the write, in the table's spelling.
     var columns: Columns
     let write: LocalWrite
-    /// The id was made by this store.
-    var madeID = false
+    /// Whether this store generated the id.
+    var hasGeneratedID = false
 
-    /// The write brings back an item that was deleted before the backend ever had it so: to undelete
-    /// it there would bring back another row, or none.
-    var isOfNewItem: Bool {
+    /// Whether an undelete has to be sent as an insert. The backend never had the row as it was when it was
+    /// deleted, so undeleting there would restore another row or none.
+    var mustInsertToUndelete: Bool {
         guard kind == .undelete else { return false }
         guard let last = chain.last else { return !row.isOnBackend }
         return last.kind == .delete
             && last.baseRow.map { !row.columns.changedNames(from: $0).isEmpty } ?? false
     }
 
-    /// The row with the write laid over it; its stamp and version are still the old ones.
+    /// The row with the write applied; its stamp and version are still the old ones.
     var edited: ItemRow {
         var row = row
         switch kind {
@@ -34,7 +34,7 @@ struct ItemEdit {
         return row
     }
 
-    /// What a client is told about the item.
+    /// The outcome that the client gets.
     func outcome(_ row: ItemRow) -> WriteOutcome {
         switch kind {
         case .insert: .inserted(row.item)
@@ -44,7 +44,7 @@ struct ItemEdit {
         }
     }
 
-    /// One sentence for the history.
+    /// The sentence for history.
     func summary(after: ItemRow) -> String {
         switch kind {
         case .insert: return "Inserted."
@@ -58,7 +58,7 @@ struct ItemEdit {
     }
 }
 
-/// Makes an edit one operation with those that its item has, as ``Collapse`` decides.
+/// Applies an edit to the item's row and operations, as ``Collapse`` decides.
 struct Collapsing {
     let transaction: Transaction
     private var counters: StoreCounters { transaction.counters }
@@ -68,8 +68,8 @@ struct Collapsing {
     private var ledger: LedgerTable { transaction.ledger }
     private var queue: OperationQueue { transaction.queue }
 
-    /// Decides what becomes of an edit beside the item's open operations, and does it.
-    func make(_ edit: ItemEdit, _ rules: WriteRules) throws -> WriteOutcome {
+    /// Decides what the edit does to the item's open operations, and does it.
+    func apply(_ edit: ItemEdit, _ rules: WriteRules) throws -> WriteOutcome {
         let decision = Collapse.decide(
             pending: edit.chain.last.map { Collapse.Pending($0) }, new: edit.kind,
             strictSDK: rules.strictSDK,
@@ -95,11 +95,11 @@ struct Collapsing {
         }
     }
 
-    /// A new operation, first or last of the item's chain.
+    /// Adds an operation: the item's first, or the last of its chain.
     private func add(_ edit: ItemEdit) throws -> WriteOutcome {
         var row = edit.edited
         var operation = newOperation(edit)
-        operation.take(row.columns)
+        operation.setChange(to: row.columns)
         if operation.changesNothing {
             try ledger.countCollapsedWrite()
             return edit.outcome(edit.row)
@@ -117,14 +117,15 @@ struct Collapsing {
             id: transaction.ids.operationID(at: transaction.now), tableID: edit.table.id,
             table: edit.table.name,
             itemID: edit.row.id,
-            kind: edit.isOfNewItem && !transaction.has(.deleteForgetsInsert) ? .insert : edit.kind,
+            kind: edit.mustInsertToUndelete && !transaction.has(.deleteForgetsInsert)
+                ? .insert : edit.kind,
             generation: edit.write.generation,
             actor: edit.write.actor, createdAt: transaction.now)
         operation.parameters = edit.write.parameters
         operation.headers = edit.write.headers
         operation.conditional = edit.write.isConditional
         operation.traceparent = edit.write.traceparent
-        operation.madeID = edit.madeID
+        operation.hasGeneratedID = edit.hasGeneratedID
         operation.title = ItemTitle.of(edit.row.columns)
         operation.successorOf = edit.chain.last?.seq
         if operation.kind != .insert {
@@ -134,15 +135,15 @@ struct Collapsing {
         return operation
     }
 
-    /// The last operation is changed in place; one that no longer changes anything is closed.
+    /// Changes the item's last operation in place. Closes it if nothing is left to change.
     private func change(_ edit: ItemEdit, to kind: OperationKind) throws -> WriteOutcome {
         guard var last = edit.chain.last else { return try add(edit) }
         var row = edit.edited
         try ledger.countCollapsedWrite()
         last.kind = kind
-        last.take(row.columns)
+        last.setChange(to: row.columns)
         if !edit.write.parameters.isEmpty { last.parameters = edit.write.parameters }
-        last.headers.take(edit.write.headers)
+        last.headers.override(with: edit.write.headers)
         last.generation = edit.write.generation
         last.conditional = last.conditional || edit.write.isConditional
         if last.changesNothing {
@@ -160,12 +161,12 @@ struct Collapsing {
         return try finish(edit, &row, last)
     }
 
-    /// The last operation and the delete undo each other.
+    /// Closes the item's last operation, which the delete undoes.
     ///
-    /// 1. After an undelete the item is the backend's again.
+    /// 1. After an undelete the item is the backend's row again.
     /// 2. After an insert it is the row that the backend has there by now, if any.
-    /// 3. Otherwise it stays as it was inserted, deleted and new: to bring it back inserts it again,
-    ///    also where the backend has an older tombstone with its id.
+    /// 3. Otherwise the item stays as it was inserted, but deleted, and is new to the backend. Undeleting
+    ///    it inserts it again, even if the backend has an older tombstone with its id.
     private func cancel(_ edit: ItemEdit) throws -> WriteOutcome {
         guard var last = edit.chain.last else { return try add(edit) }
         var row = edit.edited
@@ -181,7 +182,7 @@ struct Collapsing {
         return try finish(edit, &row, last)
     }
 
-    /// Gives the row its stamp and version, and tells history and dashboard.
+    /// Gives the row its stamp and version, and records the write in history and events.
     private func finish(
         _ edit: ItemEdit, _ row: inout ItemRow, _ operation: TableOperation
     ) throws -> WriteOutcome {

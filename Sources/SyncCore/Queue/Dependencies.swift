@@ -1,10 +1,10 @@
 import TablesProtocol
 
-/// What goes before what between items, as the tables declare it:
+/// The order between operations on different items, as the tables declare it:
 ///
-/// 1. An item is inserted (or brought back) after those that its declared columns name.
-/// 2. It is deleted before them; a change that makes it name another goes before their deletion too.
-/// 3. Two that wait for each other, also around corners, go in the order in which they were made.
+/// 1. An item is inserted (or undeleted) after the items that its declared columns refer to.
+/// 2. It is deleted before them. A change that removes its reference also goes before their deletion.
+/// 3. In a cycle of dependencies, operations go in the order in which they were made.
 struct Dependencies {
     let transaction: Transaction
     private var events: EventLog { transaction.events }
@@ -12,10 +12,11 @@ struct Dependencies {
     private var queue: OperationQueue { transaction.queue }
     private var tables: TableRecords { transaction.tables }
 
-    /// Makes an operation wait when another one has to close first; true when it waits.
+    /// Makes an operation wait if another operation has to close first.
+    /// - Returns: whether it waits.
     func holdBack(_ seq: Int64) throws -> Bool {
         guard var operation = try queue.operation(seq: seq), operation.state.isOpen,
-            let first = try needed(by: operation).first(where: { candidate in
+            let first = try prerequisites(of: operation).first(where: { candidate in
                 try !waits(candidate, for: operation)
             })
         else { return false }
@@ -28,8 +29,8 @@ struct Dependencies {
         return true
     }
 
-    /// Gives what waits for an operation the reason as it is now.
-    func tellWaiting(for operation: TableOperation) throws {
+    /// Updates the reason of every operation that waits for this one.
+    func updateReasons(ofWaitingFor operation: TableOperation) throws {
         let waiting = try transaction.all(
             TableOperation.byWaitsFor, [operation.seq], TableOperation.init)
         for var held in waiting {
@@ -53,16 +54,16 @@ struct Dependencies {
         return "Waits for the \(what) of \(name)\(rest)"
     }
 
-    /// The open operations of other items that go before this one.
-    private func needed(by operation: TableOperation) throws -> [TableOperation] {
+    /// The open operations on other items that have to close before this one is sent.
+    private func prerequisites(of operation: TableOperation) throws -> [TableOperation] {
         let found =
             operation.kind == .delete
-            ? try departures(from: operation) : try arrivals(for: operation)
+            ? try referenceRemovals(before: operation) : try referencedInserts(of: operation)
         return found.filter { $0.tableID != operation.tableID || $0.itemID != operation.itemID }
     }
 
-    /// The open inserts of items that an operation names.
-    private func arrivals(for operation: TableOperation) throws -> [TableOperation] {
+    /// The open inserts and undeletes of items that an operation refers to.
+    private func referencedInserts(of operation: TableOperation) throws -> [TableOperation] {
         guard let table = try tables.table(id: operation.tableID) else { return [] }
         var found: [TableOperation] = []
         for link in table.parents {
@@ -89,17 +90,17 @@ struct Dependencies {
         }
     }
 
-    /// The open operations by which items stop naming one that is deleted.
-    private func departures(from operation: TableOperation) throws -> [TableOperation] {
+    /// The open operations that remove references to the item of a delete.
+    private func referenceRemovals(before operation: TableOperation) throws -> [TableOperation] {
         var found: [TableOperation] = []
         for child in try tables.all() {
             for link in child.parents where link.table == operation.table {
-                let naming = try transaction.all(
+                let referring = try transaction.all(
                     """
                     \(TableOperation.select) WHERE table_id = ? AND closed_at IS NULL
                       AND kind IN ('delete', 'update', 'replace') AND instr(base_row, ?) > 0
                     """, [child.id, operation.itemID.text], TableOperation.init)
-                found += naming.filter { other in
+                found += referring.filter { other in
                     let isLeft = other.baseRow?.names(operation.itemID, in: link.column) ?? false
                     let stays =
                         other.kind != .delete
@@ -113,13 +114,13 @@ struct Dependencies {
         return found
     }
 
-    /// Whether an operation waits, directly or around corners, for another one. Looks at no more than
+    /// Whether an operation waits for another one, directly or through further operations. Reads at most
     /// ``SyncLimits/dependencySteps`` operations.
     private func waits(_ operation: TableOperation, for other: TableOperation) throws -> Bool {
         var seen: Set<Int64> = [operation.seq]
         var open = [operation]
         while let next = open.popLast(), seen.count <= SyncLimits.dependencySteps {
-            for needed in try needed(by: next) where seen.insert(needed.seq).inserted {
+            for needed in try prerequisites(of: next) where seen.insert(needed.seq).inserted {
                 if needed.seq == other.seq { return true }
                 open.append(needed)
             }

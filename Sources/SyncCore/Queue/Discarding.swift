@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// Gives operations up.
+/// Discards operations.
 struct Discarding {
     let transaction: Transaction
     private var counters: StoreCounters { transaction.counters }
@@ -11,7 +11,8 @@ struct Discarding {
     private var actions: OperationActions { OperationActions(transaction: transaction) }
     private var rebase: Rebase { Rebase(transaction: transaction) }
 
-    /// Ends an operation without effect; its item becomes the backend's, with what follows on top.
+    /// Closes an operation without effect. The item becomes the backend's row, with its later operations
+    /// applied.
     func giveUp(
         _ operation: inout TableOperation, _ row: inout ItemRow, for server: ServerSide,
         by actor: Actor, reason: String, kind: HistoryEntry.Kind = .discarded,
@@ -22,9 +23,9 @@ struct Discarding {
         point.copy = copy
         let successors = try queue.successors(of: operation.seq)
         try queue.close(&operation, .discarded, reason: reason)
-        // A row that was never sent stays one: to write it again is an insert.
+        // A row that was never sent stays new: the next write inserts it.
         if row.isOnBackend || operation.maybeApplied || server.columns != nil {
-            // A person has learned nothing newer of the backend: a page under way still counts.
+            // A person's decision brings no newer row of the backend, so a page in flight still applies.
             let isOfBackend = try actor == .engine || counters.changeCount() == 0
             row.settledAt = isOfBackend ? try counters.nextChange() : max(row.settledAt, 1)
         }
@@ -38,7 +39,7 @@ struct Discarding {
             point: point)
     }
 
-    /// Gives an operation up; its item becomes what was last known of the backend.
+    /// Discards an operation. The item becomes the last known row of the backend.
     func discard(_ id: OperationID, revision: Int?) throws -> ActionOutcome {
         let found = try actions.find(id, revision: revision)
         guard case .operation(var operation, _, var row) = found else { return found.refusal }
@@ -54,10 +55,10 @@ struct Discarding {
         } else {
             try discardSuccessor(&operation, &row)
         }
-        return try actions.told(operation)
+        return try actions.emitDone(operation)
     }
 
-    /// The item goes back to what the operation before leaves behind.
+    /// Discards an operation that follows another one. The item becomes what the one before it leaves.
     private func discardSuccessor(
         _ operation: inout TableOperation, _ row: inout ItemRow
     ) throws {
@@ -72,14 +73,14 @@ struct Discarding {
             summary: "Discarded.", point: point)
     }
 
-    /// Gives up an operation that the backend refuses while its client still waits for the answer:
-    /// that client was not told of a success.
+    /// Discards an operation that the backend refused while its client still waits for the answer. That
+    /// client was never told that the write succeeded.
     ///
-    /// 1. What may have taken effect stays, and what another change follows.
-    /// 2. So does an operation in which another write of the item is: its client was told that it is kept.
-    /// 3. The item becomes the backend's again.
+    /// 1. An operation that may have taken effect stays, and so does one that another operation follows.
+    /// 2. An operation that contains another write of the item stays: that write was acknowledged.
+    /// 3. Otherwise the item becomes the backend's row.
     ///
-    /// - Returns: whether it was given up; otherwise a person decides.
+    /// - Returns: whether the operation was discarded; otherwise a person decides.
     func withdraw(_ id: OperationID) throws -> Bool {
         guard case .operation(var operation, _, var row) = try actions.find(id, revision: nil),
             operation.state == .quarantined || operation.state == .conflict,
@@ -94,7 +95,7 @@ struct Discarding {
         return true
     }
 
-    /// How often the operation's item was written since the operation began.
+    /// The number of writes to the operation's item since the operation was made.
     private func writesSince(_ operation: TableOperation) throws -> Int {
         let count = try transaction.integer(
             """

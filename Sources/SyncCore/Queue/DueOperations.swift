@@ -1,17 +1,18 @@
 import Storage
 import TablesProtocol
 
-/// Which operations may be sent, and when: `operations` by the time of the next attempt.
+/// The operations that may be sent, and when: `operations`, ordered by the next attempt.
 struct DueOperations {
     let transaction: Transaction
 
-    /// The highest place in the order given so far: where a push that starts now ends.
+    /// The highest `seq` given so far. A push that starts now ends there.
     func bookend() throws -> Int64 {
         try transaction.integer("SELECT seq FROM sqlite_sequence WHERE name = 'operations'") ?? 0
     }
 
-    /// Operations that may be sent now, in order, after one place and up to the bookend. Waiting and
-    /// unknown ones are among them when their time has come; of one item only the first.
+    /// The operations that may be sent now, in order, after `seq` and up to the bookend. A waiting or
+    /// unknown operation is included once its time has come. Of each item only the first operation is
+    /// included.
     func next(
         after seq: Int64 = 0, upTo bookend: Int64, tables: Set<Int64>? = nil, limit: Int
     ) throws -> [TableOperation] {
@@ -28,13 +29,13 @@ struct DueOperations {
             TableOperation.init)
     }
 
-    /// The condition of the index `operations_due`, in its words: by others SQLite would not know it.
+    /// The condition of the index `operations_due`. SQLite uses the index only for this exact text.
     private static let mayBeSent = """
         (state = 'queued' OR state = 'waiting' OR state = 'unknown') AND successor_of IS NULL
           AND waits_for IS NULL
         """
 
-    /// How many operations may be sent now.
+    /// The number of operations that may be sent now.
     func count(upTo bookend: Int64) throws -> Int {
         let count = try transaction.integer(
             """
@@ -44,8 +45,7 @@ struct DueOperations {
         return Int(count ?? 0)
     }
 
-    /// Whether anything is due without waiting for a time. What follows an operation that waits or
-    /// is stuck is not.
+    /// Whether an operation is queued and due. A successor of an operation that waits or is stuck is not.
     func hasQueued() throws -> Bool {
         try transaction.integer(
             """
@@ -54,7 +54,7 @@ struct DueOperations {
             """) != nil
     }
 
-    /// When the next waiting or unknown operation is due; nil when none waits for a time.
+    /// When the next waiting or unknown operation is due; nil if none waits for a time.
     func earliestAttempt() throws -> Instant? {
         try transaction.integer(
             """
@@ -65,8 +65,8 @@ struct DueOperations {
         ).map { Instant(milliseconds: $0) }
     }
 
-    /// Makes every operation due that waits for time alone, but for the time that the backend has asked
-    /// to be left alone.
+    /// Makes every operation due that waits only for a time, but not before the time that the backend named
+    /// in `Retry-After`.
     func makeAllDue() throws {
         try transaction.run(
             """
@@ -77,13 +77,13 @@ struct DueOperations {
         transaction.effects.madeWork = true
     }
 
-    /// Makes every waiting and unknown operation due: the clock by which they waited was wrong.
+    /// Makes every waiting and unknown operation due, because the clock that set their times was wrong.
     func forgetTimes() throws {
         try transaction.run("UPDATE operations SET not_before = NULL WHERE not_before IS NOT NULL")
         try makeAllDue()
     }
 
-    /// How many operations wait to be tried again, and why the first does.
+    /// The number of operations that wait to be retried, and the reason of the first.
     func waiting() throws -> (count: Int, reason: String?) {
         let condition =
             "state IN ('waiting', 'unknown') AND successor_of IS NULL AND waits_for IS NULL"
@@ -99,7 +99,7 @@ struct DueOperations {
         return (Int(count), reason ?? nil)
     }
 
-    /// Whether a waiting operation was last tried at a time that is still to come.
+    /// Whether a waiting operation's last attempt is later than `now`.
     func hasAttempts(after now: Instant) throws -> Bool {
         try transaction.integer(
             """

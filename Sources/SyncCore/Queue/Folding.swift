@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// Merges what follows an operation into it.
+/// Merges successors into the operation before them.
 struct Folding {
     let transaction: Transaction
     private var items: ItemTable { transaction.items }
@@ -8,20 +8,20 @@ struct Folding {
     private var tables: TableRecords { transaction.tables }
     private var rebase: Rebase { Rebase(transaction: transaction) }
 
-    /// Merges what was written while an operation was being sent into it, now that the backend is
-    /// known not to have acted on it.
+    /// Merges an operation's successors into it, once the backend is known not to have applied it.
     ///
-    /// 1. What follows is merged in, one after the other, as ``Collapse`` says for a write that comes
-    ///    now; what follows the merged one follows the operation.
-    /// 2. Two that undo each other both close, if nothing else follows.
-    /// 3. One that another writer's change stands against is left to be judged when its turn comes: in one
-    ///    with the operation, which starts from that change already, it would go unseen.
-    /// 4. An operation that no longer changes anything closes, and what follows it is sent instead.
+    /// 1. The successors are merged one after the other, as ``Collapse`` decides for a new write. The
+    ///    successors of a merged operation become those of the operation.
+    /// 2. Two operations that undo each other both close, if nothing else follows.
+    /// 3. A successor that overlaps with another writer's change is not merged. The operation already
+    ///    starts from that change, so a merge would hide the overlap. The successor is judged when it is
+    ///    sent.
+    /// 4. An operation that no longer changes anything closes, and its successors are sent instead.
     func fold(_ operation: inout TableOperation, _ row: inout ItemRow) throws {
         guard !operation.mayHaveReached else { return }
         let preservesHistory = try tables.table(id: operation.tableID)?.preservesHistory ?? false
         folding: while var next = try queue.successor(of: operation.seq) {
-            if next.isContested(after: operation) { break }
+            if next.overlapsChange(before: operation) { break }
             let decision = Collapse.decide(
                 pending: Collapse.Pending(operation), new: next.kind,
                 preservesHistory: preservesHistory)
@@ -42,9 +42,9 @@ struct Folding {
                 let left = try columns(after: next, row)
                 try merge(&next, into: operation, reason: "Merged into the one before.")
                 operation.kind = kind
-                operation.take(left)
+                operation.setChange(to: left)
                 operation.conditional = operation.conditional || next.conditional
-                operation.headers.take(next.headers)
+                operation.headers.override(with: next.headers)
                 if operation.state == .quarantined { try queue.requeue(&operation, nil) }
                 try queue.save(&operation)
             }
@@ -55,7 +55,7 @@ struct Folding {
         try rebase.move(&row, rest, onto: ServerSide(shadowOf: row))
     }
 
-    /// Closes an operation that is merged into the one before it; what followed it follows that one.
+    /// Closes an operation that was merged into the one before it, and attaches its successor to that one.
     private func merge(
         _ next: inout TableOperation, into operation: TableOperation, reason: String
     ) throws {
@@ -66,18 +66,18 @@ struct Folding {
         try queue.save(&following)
     }
 
-    /// The item's columns as an operation leaves them: the base of what follows it, else the row's.
+    /// The item's columns after an operation: the base of its successor, else the row's.
     private func columns(after operation: TableOperation, _ row: ItemRow) throws -> Columns {
         try queue.successor(of: operation.seq)?.baseRow ?? row.columns
     }
 }
 
 extension TableOperation {
-    /// Whether the client that made it saw another row than the one that the operation before it leaves:
-    /// in a column that it changes, or, for a deletion, in any.
-    fileprivate func isContested(after operation: TableOperation) -> Bool {
+    /// Whether the client saw a row that differs from what the operation before leaves. Only columns that
+    /// this operation changes count; for a delete, all columns.
+    fileprivate func overlapsChange(before operation: TableOperation) -> Bool {
         guard let baseRow else { return false }
-        let left = Rebase.wanted(operation, over: ServerSide(columns: operation.baseRow))
+        let left = Rebase.desiredColumns(operation, over: ServerSide(columns: operation.baseRow))
         let names = baseRow.changedNames(from: left)
         return kind == .delete ? !names.isEmpty : names.contains { changedColumns.contains($0) }
     }

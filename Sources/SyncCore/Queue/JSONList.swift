@@ -1,7 +1,7 @@
 import HTTPTypes
 import TablesProtocol
 
-/// Lists as the operations table keeps them: JSON arrays of strings and of query pairs.
+/// The lists in the operations table as JSON arrays.
 enum JSONList {
     static func text(_ names: [String]) -> String {
         if names.isEmpty { return "[]" }
@@ -18,7 +18,7 @@ enum JSONList {
         elements(text).compactMap(\.string)
     }
 
-    /// Lists of texts in a list.
+    /// An array of arrays of strings.
     static func lists(_ text: String) -> [[String]] {
         elements(text).map { ($0.array ?? []).compactMap(\.string) }
     }
@@ -42,13 +42,13 @@ enum JSONList {
     }
 
     private static func elements(_ text: String) -> [JSONValue] {
-        // Written by this type; were the store damaged, the list reads as empty.
+        // The text was written by this type. If the store is damaged, the list is empty.
         text == "[]" ? [] : (try? JSONValue(parsing: text))?.array ?? []
     }
 }
 
 extension HTTPFields {
-    /// Reads what ``stored`` gave. Were the store damaged, there are no fields.
+    /// Reads the text of ``stored``. If the store is damaged, there are no fields.
     init(stored text: String) {
         self.init()
         for pair in JSONList.lists(text) where pair.count == 2 {
@@ -57,14 +57,14 @@ extension HTTPFields {
         }
     }
 
-    /// The fields as an operation keeps them: a JSON list of lists of name and value.
+    /// The fields as stored with an operation: a JSON array of [name, value] arrays.
     var stored: String {
         isEmpty ? "[]" : JSONList.text(map { [$0.name.rawName, $0.value] })
     }
 
-    /// Takes the fields of a later write that becomes part of the same operation: its values replace
-    /// those of the same names, and the others stay.
-    mutating func take(_ later: HTTPFields) {
+    /// Takes the fields of a later write to the same operation. Fields of the same names are replaced, the
+    /// others stay.
+    mutating func override(with later: HTTPFields) {
         for name in Set(later.map(\.name)) { self[fields: name] = later[fields: name] }
     }
 }

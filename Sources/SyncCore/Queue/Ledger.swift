@@ -1,17 +1,17 @@
 import Storage
 import TablesProtocol
 
-/// The account of every accepted write. The first four only grow.
+/// The counts of every accepted write. The first four only grow.
 public struct Ledger: Sendable, Hashable {
     /// Writes that were answered with success, and operations that resolutions made.
     public var accepted: Int64
-    /// Operations that the backend has.
+    /// Operations that the backend has applied.
     public var applied: Int64
     /// Writes merged into others or without effect.
     public var collapsed: Int64
-    /// Operations given up by a person or policy.
+    /// Operations that a person or a policy discarded.
     public var discarded: Int64
-    /// What is still open.
+    /// The open operations.
     public var queue: QueueCounts
 
     /// Whether every accepted write is accounted for.
@@ -20,13 +20,13 @@ public struct Ledger: Sendable, Hashable {
     }
 }
 
-/// How many operations are in each open state.
+/// The number of operations in each open state.
 public struct QueueCounts: Sendable, Hashable {
-    /// Due.
+    /// Due now.
     public var queued = 0
     /// Will be tried again.
     public var waiting = 0
-    /// On their way.
+    /// In flight.
     public var sending = 0
     /// Sent without a verdict.
     public var unknown = 0
@@ -35,18 +35,18 @@ public struct QueueCounts: Sendable, Hashable {
     /// Refused by the backend.
     public var quarantined = 0
 
-    /// All of them.
+    /// The number of all open operations.
     public var open: Int { queued + waiting + sending + unknown + conflict + quarantined }
 
     /// No operations.
     public init() {}
 }
 
-/// The counts of writes and operations: `ledger` and `state_counts`.
+/// The counters of writes and operations: `ledger` and `state_counts`.
 struct LedgerTable {
     let transaction: Transaction
 
-    /// The account of every accepted write.
+    /// The counts of every accepted write.
     func read() throws -> Ledger {
         let found = try transaction.all("SELECT name, value FROM ledger") { row in
             (row[0] as String, row[1] as Int64)
@@ -58,17 +58,17 @@ struct LedgerTable {
             queue: try queueCounts())
     }
 
-    /// Counts a write that took effect without an operation of its own.
+    /// Counts a write that needed no operation of its own.
     func countCollapsedWrite() throws { try count(["accepted", "collapsed"]) }
 
-    /// Adds one to each of these counters of the ledger.
+    /// Adds one to each of these counters.
     func count(_ names: [String]) throws {
         for name in names {
             try transaction.run("UPDATE ledger SET value = value + 1 WHERE name = ?", [name])
         }
     }
 
-    /// How many operations are in each open state.
+    /// The number of operations in each open state.
     func queueCounts() throws -> QueueCounts {
         var counts = QueueCounts()
         let found = try transaction.all("SELECT state, sum(count) FROM state_counts GROUP BY state")

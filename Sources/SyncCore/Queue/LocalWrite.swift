@@ -1,41 +1,40 @@
 public import HTTPTypes
 public import TablesProtocol
 
-/// One write of a client or a person.
+/// One write by a client or a person.
 public struct LocalWrite: Sendable {
-    /// What is done.
+    /// What the write does.
     public enum Action: Sendable {
         case insert(ItemBody)
         /// Sets these columns and keeps the others.
         case update(ItemID, Columns)
-        /// Makes these the columns.
+        /// Replaces all columns.
         case replace(ItemID, Columns)
-        /// The same, and brings a deleted item back: how the Community Toolkit undeletes.
+        /// Replaces all columns and undeletes the item: the undelete of the Community Toolkit.
         case restore(ItemID, Columns)
-        /// Sets these columns, and deletes the item or brings it back: PATCH of Datasync with the mark
-        /// `deleted`.
+        /// Sets these columns, and deletes or undeletes the item: a Datasync PATCH that contains `deleted`.
         case patch(ItemID, Columns, deleted: Bool)
         case delete(ItemID)
         case undelete(ItemID)
     }
 
-    /// The table.
+    /// The table of the item.
     public var table: TableName
-    /// What is done.
+    /// What the write does.
     public var action: Action
-    /// What the state of the item is a condition of.
+    /// The conditions on the item's present state, such as If-Match.
     public var conditions: Conditions
-    /// What the client says that the item is; it must be so.
+    /// System properties in the client's body, which must equal the item's.
     public var stated: ItemBody.Stated
     /// The client's generation.
     public var generation: Generation
-    /// The client's custom query pairs, sent on as they came.
+    /// The client's custom query pairs, sent to the backend unchanged.
     public var parameters: [QueryParameter]
-    /// Header fields of the client that are sent on.
+    /// The client's header fields that are sent to the backend.
     public var headers: HTTPFields
-    /// The client's trace, sent on.
+    /// The client's `traceparent`, sent to the backend.
     public var traceparent: String?
-    /// The writer.
+    /// The actor that writes.
     public var actor: Actor
 
     /// Makes a write from its parts.
@@ -56,10 +55,10 @@ public struct LocalWrite: Sendable {
         self.actor = actor
     }
 
-    /// Whether the client made it depend on the item's state.
+    /// Whether the client sent a condition.
     var isConditional: Bool { !conditions.isEmpty }
 
-    /// What is left to do of a write whose conditions were judged with its first part.
+    /// The second part of a write whose conditions were checked with the first part.
     var judged: LocalWrite {
         var rest = self
         rest.conditions = Conditions()
@@ -68,7 +67,7 @@ public struct LocalWrite: Sendable {
     }
 }
 
-/// How a local write ended. The first four are durable when they are told.
+/// The outcome of a local write. The first four are on disk when they are returned.
 public enum WriteOutcome: Sendable, Hashable {
     case inserted(Item)
     case updated(Item)
@@ -76,23 +75,23 @@ public enum WriteOutcome: Sendable, Hashable {
     case undeleted(Item)
     /// There is no such item.
     case missing
-    /// Only the tombstone is left.
+    /// The item is deleted; its tombstone is left.
     case gone(Item)
-    /// The item is not as the write's conditions want it.
+    /// A condition of the write does not hold for the item.
     case preconditionFailed(Item)
-    /// An insert of an id that is taken.
+    /// The id of the insert is taken.
     case alreadyExists(Item)
-    /// The item is not here, and until the first pull it is not known whether it exists.
+    /// The item is not in the store, and before the first pull it is unknown whether it exists.
     case unknownWhilePartial
-    /// Tables are restricted and this is none of them.
+    /// The operator restricts the tables, and this table is not allowed.
     case tableNotAllowed
-    /// The write makes no sense, for this reason.
+    /// The write is invalid, for this reason.
     case invalid(String)
     /// The disk is full; nothing was written.
     case storageFull
-    /// The store cannot be written; nothing was.
+    /// The store cannot be written; nothing was written.
     case readOnly
-    /// Too many writes wait already; nothing was written.
+    /// Too many writes are waiting; nothing was written.
     case busy
     /// The store failed, for this reason; nothing was written.
     case failed(String)
@@ -102,7 +101,7 @@ public enum WriteOutcome: Sendable, Hashable {
 struct WriteRules: Sendable {
     /// The only tables that may be written; nil for any.
     var tables: Set<TableName>?
-    /// Refuse what the SDKs' queues refuse.
+    /// Whether to refuse what the SDKs' queues refuse.
     var strictSDK = false
 
     func allows(_ table: TableName) -> Bool {
@@ -118,8 +117,8 @@ extension LocalWrite {
             && conditions.tests.allSatisfy { holds($0, for: row, in: table) }
     }
 
-    /// Whether a member of the item has the value that a JSON Patch tests it for; a column that the
-    /// item does not have is null.
+    /// Whether a member of the item has the value of a JSON Patch test. A column that the item does not
+    /// have is null.
     private func holds(
         _ test: Columns.Column, for row: ItemRow, in table: TableRecord
     ) -> Bool {
@@ -144,7 +143,7 @@ extension LocalWrite {
 }
 
 extension ItemBody.Stated {
-    /// One sentence about what the row is not as stated; nil when it is.
+    /// A sentence about the first stated property that differs from the row; nil if none differs.
     func contradiction(to row: ItemRow) -> String? {
         if let version, !row.knownVersions.contains(where: IfMatch.versions([version]).accepts) {
             return "The version cannot be changed."

@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// Makes local writes.
+/// Performs local writes.
 struct LocalWriting {
     let transaction: Transaction
     private var counters: StoreCounters { transaction.counters }
@@ -10,8 +10,8 @@ struct LocalWriting {
     private var tables: TableRecords { transaction.tables }
     private var collapsing: Collapsing { Collapsing(transaction: transaction) }
 
-    /// Makes one local write: row, operation, base and history together. Nothing is changed unless
-    /// the outcome is one of the first four.
+    /// Performs one local write: row, operation, base and history together. Nothing changes unless the
+    /// outcome is one of the first four.
     func perform(_ write: LocalWrite, _ rules: WriteRules) throws -> WriteOutcome {
         guard rules.allows(write.table) else { return .tableNotAllowed }
         switch write.action {
@@ -22,7 +22,7 @@ struct LocalWriting {
         case .patch(let id, let columns, deleted: true):
             return try changeAndDelete(id, columns, write, rules)
         case .patch(let id, let columns, deleted: false):
-            return try bringBack(id, columns, write, rules)
+            return try undelete(id, columns, write, rules)
         case .delete(let id): return try change(id, .delete, Columns(), write, rules)
         case .undelete(let id): return try change(id, .undelete, Columns(), write, rules)
         }
@@ -35,7 +35,7 @@ struct LocalWriting {
         if body.id != nil, table.idKind == .integer {
             return .invalid("A value cannot be specified for property 'id'.")
         }
-        // A number is a string's text there, as databases of the real servers have it.
+        // A number in the body is taken as a string's text, as the real servers' databases do.
         let given = body.id.map { ItemID(stored: $0.text, kind: table.idKind) }
         let id = try given ?? newID(in: table, write.generation)
         let found = try items.row(table, exactly: id)
@@ -47,12 +47,12 @@ struct LocalWriting {
         let edit = ItemEdit(
             table: table, row: found ?? ItemRow(new: id, tableID: table.id), chain: chain,
             kind: .insert, columns: try tables.respell(body.columns, in: table), write: write,
-            madeID: body.id == nil)
-        return try collapsing.make(edit, rules)
+            hasGeneratedID: body.id == nil)
+        return try collapsing.apply(edit, rules)
     }
 
-    /// Whether an id whose deletion waits to be sent is taken for a client, as the real servers say it
-    /// is once they have deleted softly. Where that is not known, the insert brings the item back.
+    /// Whether a client may not insert an id whose delete waits to be sent. The real servers refuse such an
+    /// insert if the table deletes softly. If that is not known, the insert restores the item.
     private func isTaken(
         by chain: [TableOperation], _ write: LocalWrite, _ table: TableRecord
     ) throws -> Bool {
@@ -67,8 +67,8 @@ struct LocalWriting {
         }
     }
 
-    /// Undeletes what the backend holds as deleted, then changes it: backends take these as two
-    /// requests. Where nothing is deleted, or only here and not yet there, it is a change.
+    /// Undeletes an item that is deleted on the backend, then changes it: for the backend these are two
+    /// requests. An item that is not deleted, or whose delete was not sent yet, is only changed.
     private func restore(
         _ id: ItemID, _ kind: OperationKind, _ columns: Columns, _ write: LocalWrite,
         _ rules: WriteRules
@@ -82,8 +82,8 @@ struct LocalWriting {
         return try change(id, kind, columns, write.judged, rules)
     }
 
-    /// Brings an item back, and changes it where there are columns.
-    private func bringBack(
+    /// Undeletes an item, and changes it if there are columns.
+    private func undelete(
         _ id: ItemID, _ columns: Columns, _ write: LocalWrite, _ rules: WriteRules
     ) throws -> WriteOutcome {
         guard columns.isEmpty else { return try restore(id, .update, columns, write, rules) }
@@ -92,7 +92,7 @@ struct LocalWriting {
         return .updated(item)
     }
 
-    /// Changes an item and deletes it; what is deleted already is gone.
+    /// Changes an item and deletes it. An item that is already deleted is gone.
     private func changeAndDelete(
         _ id: ItemID, _ columns: Columns, _ write: LocalWrite, _ rules: WriteRules
     ) throws -> WriteOutcome {
@@ -121,7 +121,7 @@ struct LocalWriting {
         let chain = try queue.chain(of: row)
         if let sentence = write.stated.contradiction(to: row) { return .invalid(sentence) }
         if row.deleted, kind != .undelete, chain.last?.kind != .delete { return .gone(row.item) }
-        // A repeated delete is answered as the first one was, whatever version it names.
+        // A repeated delete gets the answer of the first one, whatever version it names.
         if !(row.deleted && kind == .delete), !write.holds(for: row, in: table) {
             return .preconditionFailed(row.item)
         }
@@ -129,7 +129,7 @@ struct LocalWriting {
             try ledger.countCollapsedWrite()
             return .undeleted(row.item)
         }
-        return try collapsing.make(
+        return try collapsing.apply(
             ItemEdit(
                 table: table, row: row, chain: chain, kind: kind,
                 columns: try tables.respell(columns, in: table), write: write), rules)

@@ -1,18 +1,18 @@
 import TablesProtocol
 
-/// What became of an operator's action.
+/// The outcome of an operator's action.
 public enum ActionOutcome: Sendable, Hashable {
-    /// Done; the operation as it is now, where there is one.
+    /// Done, with the operation as it is now; nil if there is none.
     case done(OperationSummary?)
-    /// The operation is not what the action was decided on: decide again.
+    /// The operation has changed since the operator saw it: decide again.
     case changed(current: OperationSummary)
     /// There is no such operation or entry.
     case notFound
-    /// It cannot be done in this state, for this reason.
+    /// The action is not possible in the operation's state, for this reason.
     case refused(reason: String)
 }
 
-/// What a person does with one operation.
+/// A person's actions on one operation.
 struct OperationActions {
     let transaction: Transaction
     private var events: EventLog { transaction.events }
@@ -22,7 +22,7 @@ struct OperationActions {
     private var tables: TableRecords { transaction.tables }
     private var collapsing: Collapsing { Collapsing(transaction: transaction) }
 
-    /// The operation that an action means, or why the action cannot be done.
+    /// The operation of an action, or why the action cannot be done.
     enum Found {
         case operation(TableOperation, TableRecord, ItemRow)
         case outcome(ActionOutcome)
@@ -36,7 +36,7 @@ struct OperationActions {
         }
     }
 
-    /// Finds an open operation and checks that it is what the action was decided on.
+    /// Finds an open operation and checks that it has the revision that the person saw.
     func find(_ id: OperationID, revision: Int?) throws -> Found {
         guard let operation = try queue.operation(id: id) else { return .outcome(.notFound) }
         guard let table = try tables.table(id: operation.tableID),
@@ -49,7 +49,7 @@ struct OperationActions {
         return .operation(operation, table, row)
     }
 
-    /// Makes an operation due now. One that may have taken effect is read back first, as always.
+    /// Makes an operation due now. One that may have taken effect is still read back first.
     func retry(_ id: OperationID, revision: Int?) throws -> ActionOutcome {
         let found = try find(id, revision: revision)
         guard case .operation(var operation, _, _) = found else { return found.refusal }
@@ -61,15 +61,15 @@ struct OperationActions {
         }
         operation.state = operation.maybeApplied ? .unknown : .queued
         operation.reason = "Tried again by a person."
-        // What it waits for is looked at anew before it is sent.
+        // Its dependencies are checked again before it is sent.
         operation.waitsFor = nil
         operation.nextAttemptAt = operation.maybeApplied ? transaction.now : nil
         try queue.save(&operation)
         try history.record(.retried, actor: .person, operation, summary: "Tried again.")
-        return try told(operation)
+        return try emitDone(operation)
     }
 
-    /// Lays columns over the item and makes them what is sent; a refused operation is due again.
+    /// Sets columns of the item and sends them with the operation. A refused operation is due again.
     func edit(_ id: OperationID, revision: Int, _ columns: Columns) throws -> ActionOutcome {
         let found = try find(id, revision: revision)
         guard case .operation(let operation, let table, let row) = found else {
@@ -91,12 +91,13 @@ struct OperationActions {
         let edit = ItemEdit(
             table: table, row: row, chain: chain, kind: .update,
             columns: try tables.respell(columns, in: table), write: write)
-        _ = try collapsing.make(edit, WriteRules())
-        return try told(operation)
+        _ = try collapsing.apply(edit, WriteRules())
+        return try emitDone(operation)
     }
 
-    /// Tells the dashboard and gives the operation as it is now.
-    func told(_ operation: TableOperation) throws -> ActionOutcome {
+    /// Emits the events of a changed operation.
+    /// - Returns: `done` with the operation as it is now.
+    func emitDone(_ operation: TableOperation) throws -> ActionOutcome {
         events.emit(.operation, operation)
         events.emit(.item, operation)
         return .done(

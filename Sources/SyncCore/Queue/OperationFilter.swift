@@ -1,20 +1,20 @@
 import Storage
 import TablesProtocol
 
-/// Which operations are meant.
+/// Selects operations.
 public struct OperationFilter: Sendable, Hashable {
-    /// The states; nil for all that are open.
+    /// The states; nil for every open state.
     public var states: Set<OperationState>?
-    /// The table, whatever its case.
+    /// The table's name, in any case.
     public var table: String?
-    /// Part of the item's id, title, payload or reason.
+    /// A part of the item's id, title, payload or reason.
     public var text: String?
-    /// The reason, whole.
+    /// The whole reason.
     public var reason: String?
-    /// The ids of items of the table, whose open operations are meant; nil for all.
+    /// The ids of items of the table; nil for every item. Selects their open operations.
     public var items: [String]?
 
-    /// All open operations, unless narrowed.
+    /// Selects every open operation, unless narrowed.
     public init(
         states: Set<OperationState>? = nil, table: String? = nil, text: String? = nil,
         reason: String? = nil, items: [String]? = nil
@@ -28,18 +28,18 @@ public struct OperationFilter: Sendable, Hashable {
 }
 
 extension OperationFilter {
-    /// Whether the counters for each table and state tell how many match.
+    /// Whether the counters for each table and state give the number of matches.
     var isCounted: Bool { !isSearch && reason == nil && items == nil }
 
-    /// Whether every operation in these states is looked through for a text.
+    /// Whether a text is searched for in every operation of these states.
     var isSearch: Bool { text?.isEmpty == false }
 
-    /// The table to read from. Several states at once are read in the table's own order; by the
-    /// index a long queue would be fetched row by row and sorted.
+    /// What to read from. Several states are read in the order of the table: with the index, a long queue
+    /// would be fetched row by row and sorted.
     var source: String { states?.count == 1 ? "operations" : "operations NOT INDEXED" }
 
-    /// The text as LIKE takes it, which looks through a payload four times as fast as
-    /// `instr(lower(…))`; what a person types is no pattern.
+    /// The text as a LIKE pattern with its wildcards escaped. LIKE searches a payload four times as fast as
+    /// `instr(lower(…))`.
     private var pattern: String {
         var pattern = "%"
         for character in (text ?? "").prefix(StoreLimits.searchCharacters) {
@@ -49,7 +49,7 @@ extension OperationFilter {
         return pattern + "%"
     }
 
-    /// The condition on `operations`, with its values.
+    /// The condition on `operations`, and its values.
     var condition: (sql: String, values: StatementValues) {
         let states = (states ?? OperationState.open).map(\.rawValue).sorted()
         var sql = "state IN (\(states.map { "'\($0)'" }.joined(separator: ",")))"
@@ -70,7 +70,7 @@ extension OperationFilter {
             values.append(reason)
         }
         if let items {
-            // An item leads to its first open operation, and each to the one that follows it.
+            // An item refers to its first open operation, and each operation to its successor.
             sql += """
                  AND seq IN (
                   WITH RECURSIVE chain(seq) AS (

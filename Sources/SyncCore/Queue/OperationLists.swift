@@ -8,14 +8,13 @@ struct OperationLists {
     private var items: ItemTable { transaction.items }
     private var tables: TableRecords { transaction.tables }
 
-    /// A page of operations in the order in which they are sent, after a place in the order and
-    /// after the first `skip` from there.
+    /// A page of operations in the order of the queue: after the `seq` `after`, without the first `skip`.
     func page(
         _ filter: OperationFilter, after: Int64, skip: Int = 0, limit: Int
     ) throws -> Page<TableOperation> {
         if filter.isSearch { return try search(filter, after: after, skip: skip, limit: limit) }
         let (sql, values) = filter.condition
-        // The rows are found first and fetched afterwards: those that are skipped stay unread.
+        // Finds the rows first and fetches only those of the page; skipped rows are not fetched.
         let found: [Int64] = try transaction.column(
             """
             SELECT seq FROM \(filter.source) WHERE seq > ? AND \(sql)
@@ -24,7 +23,7 @@ struct OperationLists {
         return try page(found, limit: limit, total: try count(filter))
     }
 
-    /// The same for a text: everything is looked through once, for the page and for the count.
+    /// The same for a text search: one scan gives both the page and the count.
     private func search(
         _ filter: OperationFilter, after: Int64, skip: Int, limit: Int
     ) throws -> Page<TableOperation> {
@@ -35,7 +34,7 @@ struct OperationLists {
         return try page(Array(rest.prefix(limit + 1)), limit: limit, total: all.count)
     }
 
-    /// The operations at these places in the order; one more than `limit` says that more follow.
+    /// The operations with these `seq` values. One more than `limit` means that there is a next page.
     private func page(
         _ found: [Int64], limit: Int, total: Int
     ) throws -> Page<TableOperation> {
@@ -49,7 +48,7 @@ struct OperationLists {
             total: total)
     }
 
-    /// How many operations match; from the counters where the filter allows it.
+    /// The number of operations that match, from the counters if the filter allows it.
     private func count(_ filter: OperationFilter) throws -> Int {
         let (sql, values) = filter.condition
         let counting =
@@ -60,7 +59,7 @@ struct OperationLists {
         return counts.first ?? 0
     }
 
-    /// The operations that match and have a reason, counted by state and reason, the most first.
+    /// The matching operations that have a reason, counted by state and reason, the largest count first.
     func groups(_ filter: OperationFilter, limit: Int) throws -> [OperationGroup] {
         let (sql, values) = filter.condition
         return try transaction.all(
@@ -81,7 +80,7 @@ struct OperationLists {
         }
     }
 
-    /// One operation with everything known of it.
+    /// One operation with its rows and attempts.
     func detail(_ operation: TableOperation) throws -> OperationDetail {
         let row = try row(of: operation)
         let server = operation.state.isOpen ? row?.shadow : row?.visible
@@ -93,13 +92,13 @@ struct OperationLists {
             attemptLog: try attempts.list(of: operation.seq))
     }
 
-    /// The row that an operation is about.
+    /// The row of an operation's item.
     func row(of operation: TableOperation) throws -> ItemRow? {
         guard let table = try tables.table(id: operation.tableID) else { return nil }
         return try items.row(table, exactly: operation.itemID)
     }
 
-    /// The ids and places of the operations that match before a place in the order, latest first.
+    /// The ids and `seq` values of the matching operations before a `seq`, latest first.
     func latest(
         _ filter: OperationFilter, before seq: Int64, limit: Int
     ) throws -> [(id: OperationID, seq: Int64)] {
@@ -112,7 +111,7 @@ struct OperationLists {
         ) { ($0[0] as OperationID, $0[1] as Int64) }
     }
 
-    /// The ids of all operations that match, latest first.
+    /// The ids of all matching operations, latest first.
     func ids(_ filter: OperationFilter) throws -> [OperationID] {
         let (sql, values) = filter.condition
         return try transaction.column(

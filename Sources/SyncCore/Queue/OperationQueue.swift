@@ -1,22 +1,22 @@
 import Storage
 import TablesProtocol
 
-/// The operations and their order: `operations`.
+/// The queue: `operations` in their order.
 struct OperationQueue {
     let transaction: Transaction
     private var events: EventLog { transaction.events }
 
-    /// One operation by its place in the order.
+    /// An operation by its place in the queue.
     func operation(seq: Int64) throws -> TableOperation? {
         try transaction.first(TableOperation.bySeq, [seq], TableOperation.init)
     }
 
-    /// One operation by its id.
+    /// An operation by its id.
     func operation(id: OperationID) throws -> TableOperation? {
         try transaction.first(TableOperation.byID, [id], TableOperation.init)
     }
 
-    /// The operation that waits for this one to close.
+    /// The operation that is sent after this one has closed.
     func successor(of seq: Int64) throws -> TableOperation? {
         try transaction.first(TableOperation.bySuccessorOf, [seq], TableOperation.init)
     }
@@ -27,14 +27,14 @@ struct OperationQueue {
         return try [head] + successors(of: head.seq)
     }
 
-    /// What waits for an operation to close, in order.
+    /// The operations that follow this one on its item, in order.
     func successors(of seq: Int64) throws -> [TableOperation] {
         var chain: [TableOperation] = []
         while let next = try successor(of: chain.last?.seq ?? seq) { chain.append(next) }
         return chain
     }
 
-    /// Puts a new operation at the end of the queue; `seq` is set.
+    /// Adds a new operation at the end of the queue and sets its `seq`.
     func insert(_ operation: inout TableOperation) throws {
         try transaction.run(
             """
@@ -48,7 +48,7 @@ struct OperationQueue {
                 operation.state.rawValue, operation.baseVersion, operation.baseRow?.text,
                 JSONList.text(operation.changedColumns), operation.payload?.text,
                 JSONList.text(operation.parameters), operation.generation.rawValue,
-                operation.conditional, operation.madeID, operation.traceparent,
+                operation.conditional, operation.hasGeneratedID, operation.traceparent,
                 operation.actor.rawValue, operation.title, operation.createdAt.milliseconds,
                 operation.successorOf, operation.headers.stored,
             ])
@@ -56,7 +56,7 @@ struct OperationQueue {
         transaction.effects.madeWork = true
     }
 
-    /// Writes what may change of an operation. Every change is a new revision.
+    /// Saves every column that may change. Each save is a new revision.
     func save(_ operation: inout TableOperation) throws {
         operation.revision += 1
         try transaction.run(
@@ -77,14 +77,15 @@ struct OperationQueue {
                 operation.conditional, operation.highestID, operation.title, operation.attempts,
                 operation.firstAttemptAt?.milliseconds, operation.lastAttemptAt?.milliseconds,
                 operation.nextAttemptAt?.milliseconds, operation.closedAt?.milliseconds,
-                operation.lastStatus, operation.lastError, operation.successorOf, operation.madeID,
+                operation.lastStatus, operation.lastError, operation.successorOf,
+                operation.hasGeneratedID,
                 operation.mayArriveLate, operation.waitsFor, operation.headers.stored,
                 operation.seq,
             ])
         transaction.effects.madeWork = true
     }
 
-    /// Ends an operation. What waited for it is the caller's to promote.
+    /// Closes an operation. The caller handles its successors.
     func close(
         _ operation: inout TableOperation, _ state: OperationState, reason: String? = nil
     ) throws {
@@ -99,8 +100,8 @@ struct OperationQueue {
         events.emit(.operation, operation)
     }
 
-    /// Writes that the backend has an operation. What was sent has not changed since, and what was sent
-    /// waited for nothing: no other column has to be made text again, as ``save(_:)`` does.
+    /// Saves that the backend has applied an operation. Only these columns can have changed since it was
+    /// sent, so the others are not written again, as ``save(_:)`` would.
     private func saveDone(_ operation: inout TableOperation) throws {
         operation.revision += 1
         try transaction.run(

@@ -5,28 +5,28 @@ public enum OperationKind: String, Sendable, Hashable, CaseIterable {
     case insert, update, replace, delete, undelete
 }
 
-/// Where an operation stands. Each state says what may have happened upstream.
+/// The state of an operation. Each state says what may have happened on the backend.
 public enum OperationState: String, Sendable, Hashable, CaseIterable {
-    /// Due, and nothing of it is on its way.
+    /// Due, and no request for it is in flight.
     case queued
-    /// Being sent, or sent and not yet answered.
+    /// Its request is in flight, or is about to be sent.
     case sending
-    /// Will be tried again at its next attempt.
+    /// Tried again at its next attempt.
     case waiting
-    /// Sent without a verdict; the row is read back before anything else happens.
+    /// A request for it has no verdict. The row is read back before anything else happens.
     case unknown
-    /// The backend's row and mine differ; a person or a policy decides.
+    /// The backend's row and mine overlap; a person or a policy decides.
     case conflict
     /// The backend refused it; a person decides.
     case quarantined
-    /// The backend has it.
+    /// The backend has applied it.
     case done
-    /// A person or a policy gave it up.
+    /// A person or a policy discarded it.
     case discarded
-    /// Merged into another operation, or without an effect that would have to be sent.
+    /// Merged into another operation, or it had no effect to send.
     case collapsed
 
-    /// Whether it still waits for the backend or a person.
+    /// Whether the operation still waits for the backend or a person.
     public var isOpen: Bool {
         switch self {
         case .queued, .sending, .waiting, .unknown, .conflict, .quarantined: true
@@ -34,20 +34,20 @@ public enum OperationState: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The states that still wait for the backend or a person.
+    /// The states of open operations.
     public static let open = Set(allCases.filter(\.isOpen))
 }
 
-/// The identity of an operation: a UUID as text, also sent as `Idempotency-Key`.
+/// An operation's id: a UUID as text, also sent as `Idempotency-Key`.
 public typealias OperationID = String
 
-/// One operation as a list shows it.
+/// One operation as lists show it.
 public struct OperationSummary: Sendable, Hashable {
-    /// Its identity.
+    /// Its id.
     public var id: OperationID
-    /// Whose credential it is sent with.
+    /// The identity whose credential the operation is sent with.
     public var identity: String
-    /// Its place in the order; never used twice.
+    /// Its place in the queue; never used twice.
     public var seq: Int64
     /// The table as first spelled.
     public var table: String
@@ -57,60 +57,59 @@ public struct OperationSummary: Sendable, Hashable {
     public var kind: OperationKind
     /// Where it stands.
     public var state: OperationState
-    /// Why it stands there, in plain words.
+    /// Why it is in this state, in plain words.
     public var reason: String?
-    /// Grows with every change of the operation; actions name it.
+    /// Grows with every change of the operation. Actions name the revision that they decide on.
     public var revision: Int
-    /// How many requests were made for it.
+    /// The number of requests made for it.
     public var attempts: Int
     /// Whether a request without a verdict may have taken effect.
     public var maybeApplied: Bool
     /// When the write was accepted.
     public var createdAt: Instant
-    /// When its first request began; nil before.
+    /// When its first request began; nil before the first.
     public var firstAttemptAt: Instant?
     /// When its latest request began; nil before the first.
     public var lastAttemptAt: Instant?
-    /// When it is due again; nil when it is due now or waits for something else than time.
+    /// When it is next tried; nil if it is due now or waits for something other than a time.
     public var nextAttemptAt: Instant?
     /// When it was closed; nil while it is open.
     public var closedAt: Instant?
-    /// The status of the last attempt; nil when no answer came.
+    /// The status of the last attempt; nil if no answer came.
     public var lastStatus: Int?
-    /// What went wrong in the last attempt, in plain words.
+    /// Why the last attempt failed, in plain words.
     public var lastError: String?
-    /// The user's columns that it changes.
+    /// The names of the user's columns that it changes.
     public var changedColumns: [String]
     /// A short text of the item for a person.
     public var title: String?
 }
 
-/// One operation with everything known of it.
+/// One operation with its rows and attempts.
 public struct OperationDetail: Sendable, Hashable {
-    /// What the list shows.
+    /// The operation as lists show it.
     public var summary: OperationSummary
-    /// What is or will be sent.
+    /// The body that is or will be sent.
     public var payload: JSONText?
     /// The row that the change started from.
     public var base: JSONText?
-    /// The local row; nil when it is deleted here.
+    /// The local row; nil if it is deleted locally.
     public var mine: JSONText?
-    /// The backend's last known row; nil when it has none or that is not known.
+    /// The backend's last known row; nil if it has none or none is known.
     public var server: JSONText?
-    /// The header fields of its client that are sent with it, `Name: value`; of one that may sign in the
-    /// name alone.
+    /// The client's header fields that are sent with it, as `Name: value`. A secret value is left out.
     public var headers: [String]
     /// Every request made for it, oldest first.
     public var attemptLog: [AttemptRecord]
 }
 
-/// Operations that are in one state for one reason.
+/// Operations with the same state and reason.
 public struct OperationGroup: Sendable, Hashable {
-    /// Where they are.
+    /// Their state.
     public var state: OperationState
-    /// Why, in plain words.
+    /// Their reason, in plain words.
     public var reason: String
-    /// How many.
+    /// How many there are.
     public var count: Int
     /// When the oldest was accepted.
     public var since: Instant

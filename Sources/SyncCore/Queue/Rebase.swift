@@ -1,6 +1,6 @@
 import TablesProtocol
 
-/// Makes operations start from a newer row of the backend.
+/// Rebases operations: makes them start from a newer row of the backend.
 struct Rebase {
     let transaction: Transaction
     private var events: EventLog { transaction.events }
@@ -10,31 +10,31 @@ struct Rebase {
     private var tables: TableRecords { transaction.tables }
     private var folding: Folding { Folding(transaction: transaction) }
 
-    /// Makes the backend's side what the item's open operations start from, and the row what they
-    /// leave of it.
+    /// Rebases the item's open operations onto the backend's row, and sets the row to what they result in.
     ///
-    /// 1. Each operation in order is judged against the row that it meets (``ChainSides``). One that
-    ///    is free becomes what reaches its goal from there, or closes when nothing is left to do.
-    /// 2. The first of the item that meets another writer's change is a conflict, unless the table's
-    ///    policy decides; what follows it stays as it is.
-    /// 3. One that meets such a change behind another operation keeps its base in the columns in
-    ///    question, and is judged again when that one has settled.
-    /// 4. When none is left, the row is the backend's. A row that is to be deleted, once that has been
-    ///    judged, stays as it was when it was deleted: so it comes back if it is not.
+    /// 1. Each operation in order is judged against the backend's row as the operations before it leave it
+    ///    (``ChainJudge``). Without an overlap it is rewritten for that row, or closed if nothing is left
+    ///    to do.
+    /// 2. If the item's first operation overlaps, it becomes a conflict unless the table's policy decides.
+    ///    Its successors stay as they are.
+    /// 3. If a later operation overlaps, it keeps its base in the overlapping columns, and is judged again
+    ///    when the operations before it have settled.
+    /// 4. If no operation is left, the row becomes the backend's. If the last overlap was a delete, the row
+    ///    keeps its columns, so that it can be restored if the delete is not sent.
     ///
     /// - Parameters:
-    ///   - predecessor: the operation that the backend has just taken, where that is why.
-    ///   - isDecided: the first operation was judged already, by a person, a policy or the push.
+    /// - predecessor: the operation that the backend has just applied, if that is why the row is newer.
+    /// - isDecided: whether a person, a policy or the push has already judged the first operation.
     func move(
         _ row: inout ItemRow, _ chain: [TableOperation], onto server: ServerSide,
-        after predecessor: ChainSides.Predecessor? = nil, isDecided: Bool = false
+        after predecessor: ChainJudge.Predecessor? = nil, isDecided: Bool = false
     ) throws {
         let before = row
-        var sides = ChainSides(server, after: predecessor)
+        var judge = ChainJudge(server, after: predecessor)
         var kept: [TableOperation] = []
         var conflict: TableOperation?
-        var isAsDeleted = false
-        // Each gets its place below: an operation that becomes two must not find it taken.
+        var keepsDeletedColumns = false
+        // Links are set again below. A rewritten operation may become two, and `successor_of` is unique.
         for operation in chain.dropFirst() {
             try transaction.run(
                 "UPDATE operations SET successor_of = NULL WHERE seq = ?", [operation.seq])
@@ -48,30 +48,31 @@ struct Rebase {
                 continue
             }
             let isFree = index == 0 && isDecided || transaction.has(.successorOverwrites)
-            let judgement = isFree ? .free : sides.judge(operation)
-            isAsDeleted = judgement != .free && operation.kind == .delete && !kept.isEmpty
+            let judgement = isFree ? .noOverlap : judge.judge(operation)
+            keepsDeletedColumns =
+                judgement != .noOverlap && operation.kind == .delete && !kept.isEmpty
             switch (judgement, kept.isEmpty) {
-            case (.free, _):
-                kept += try become(operation, over: sides.server, after: kept.last?.seq)
+            case (.noOverlap, _):
+                kept += try rewrite(operation, over: judge.server, after: kept.last?.seq)
             case (.overlap(let names), false):
-                operation.baseRow = sides.base(of: operation, without: names)
+                operation.baseRow = judge.base(of: operation, without: names)
                 operation.successorOf = kept.last?.seq
-                operation.take(Rebase.wanted(operation, over: sides.server))
+                operation.setChange(to: Rebase.desiredColumns(operation, over: judge.server))
                 try queue.save(&operation)
                 kept.append(operation)
             case (.overlap, true):
-                switch try policy(for: operation, meeting: sides.server) {
+                switch try policy(for: operation, meeting: judge.server) {
                 case .ask:
-                    try open(&operation, meeting: sides.server)
+                    try openConflict(&operation, meeting: judge.server)
                     conflict = operation
                     kept.append(operation)
-                case .client, .merge: kept += try become(operation, over: sides.server, after: nil)
+                case .client, .merge: kept += try rewrite(operation, over: judge.server, after: nil)
                 case .server:
-                    try giveUpSuccessor(&operation, before, for: sides.server)
+                    try giveUpSuccessor(&operation, before, for: judge.server)
                     continue
                 }
             }
-            sides.pass(operation)
+            judge.advance(past: operation)
         }
         row.serverVersion = server.version
         row.serverUpdatedAt = server.updatedAt
@@ -79,10 +80,10 @@ struct Rebase {
         row.createdAt = row.createdAt ?? server.createdAt?.milliseconds
         row.pending = kept.first?.seq
         row.shadow = kept.isEmpty ? nil : server.columns
-        // Beside a conflict the row stays what the client made of it.
+        // In a conflict the local row stays as the client changed it.
         if conflict == nil {
-            if !isAsDeleted { row.columns = sides.server.columns ?? row.columns }
-            row.deleted = !sides.server.isLive
+            if !keepsDeletedColumns { row.columns = judge.server.columns ?? row.columns }
+            row.deleted = !judge.server.isLive
         }
         try items.restamp(&row, from: before)
         if var conflict {
@@ -94,18 +95,19 @@ struct Rebase {
         }
     }
 
-    /// Makes an operation what reaches its goal from there: itself the first request, a new operation
-    /// the second where it takes two. Gives what is left to send.
-    private func become(
+    /// Rewrites an operation as the requests that bring the backend's row to its goal. It becomes the first
+    /// request; a second request is a new operation.
+    /// - Returns: the operations that are left to send.
+    private func rewrite(
         _ operation: TableOperation, over server: ServerSide, after predecessor: Int64?
     ) throws -> [TableOperation] {
-        var columns = Rebase.wanted(operation, over: server)
+        var columns = Rebase.desiredColumns(operation, over: server)
         if transaction.has(.replaceErases), operation.kind == .replace {
             for name in columns.all.map(\.name) where operation.payload?[name] == nil {
                 columns[name] = .null
             }
         }
-        let kinds = Rebase.kinds(operation, wanting: columns, over: server)
+        let kinds = Rebase.requestKinds(operation, wanting: columns, over: server)
         var first = operation
         guard let kind = kinds.first else {
             try queue.close(&first, .collapsed, reason: "The backend has it so already.")
@@ -115,7 +117,7 @@ struct Rebase {
         first.baseRow = kind == .insert ? nil : server.columns
         first.baseVersion = predecessor == nil && kind != .insert ? server.version : nil
         first.successorOf = predecessor
-        first.take(columns)
+        first.setChange(to: columns)
         try queue.save(&first)
         guard kinds.count == 2 else { return [first] }
         var second = TableOperation(
@@ -129,12 +131,12 @@ struct Rebase {
         second.parameters = first.parameters
         second.headers = first.headers
         second.successorOf = first.seq
-        second.take(columns)
+        second.setChange(to: columns)
         try queue.insert(&second)
         return [first, second]
     }
 
-    /// Which policy decides what an operation is to do about another writer's change.
+    /// The policy for an operation that overlaps with another writer's change.
     private func policy(
         for operation: TableOperation, meeting server: ServerSide
     ) throws -> ConflictPolicy {
@@ -142,8 +144,10 @@ struct Rebase {
         return PushSubject(operation, table).policy(isGone: !server.isLive)
     }
 
-    /// Makes an operation a conflict that waits for a person.
-    private func open(_ operation: inout TableOperation, meeting server: ServerSide) throws {
+    /// Makes an operation a conflict that a person has to decide.
+    private func openConflict(
+        _ operation: inout TableOperation, meeting server: ServerSide
+    ) throws {
         operation.state = .conflict
         operation.reason = ConflictReason.sentence(operation.kind, isGone: !server.isLive)
         operation.baseVersion = nil
@@ -153,7 +157,7 @@ struct Rebase {
         try queue.save(&operation)
     }
 
-    /// Gives up an operation that has not been sent: the table's policy takes the backend's row.
+    /// Discards an operation that was not sent, because the table's policy takes the backend's row.
     private func giveUpSuccessor(
         _ operation: inout TableOperation, _ row: ItemRow, for server: ServerSide
     ) throws {
@@ -165,9 +169,8 @@ struct Rebase {
             after: server.isLive ? server.columns : nil, summary: reason, point: point)
     }
 
-    /// The columns that an operation wants the item to have once it starts from `server`: its own
-    /// changes, and everything else as it is there.
-    static func wanted(_ operation: TableOperation, over server: ServerSide) -> Columns {
+    /// The columns that the item should have: the operation's own changes over `server`.
+    static func desiredColumns(_ operation: TableOperation, over server: ServerSide) -> Columns {
         var columns = server.columns ?? operation.baseRow ?? Columns()
         switch operation.kind {
         case .insert, .replace, .update: columns.merge(operation.changes)
@@ -176,9 +179,9 @@ struct Rebase {
         return columns
     }
 
-    /// The requests, in order, that make the backend's side as the operation wants it; none when it
-    /// is so already.
-    static func kinds(
+    /// The requests, in order, that bring the backend's row to the desired columns; empty if it has them
+    /// already.
+    static func requestKinds(
         _ operation: TableOperation, wanting columns: Columns, over server: ServerSide
     ) -> [OperationKind] {
         if operation.kind == .delete { return server.isLive ? [.delete] : [] }

@@ -1,7 +1,7 @@
 public import TablesProtocol
 
-// What a person does: one transaction each. An action names the revision that it was decided on and
-// is answered `changed` when the operation is another one by now.
+// A person's actions, each in one transaction. An action names the revision that the person saw. If the
+// operation has another revision by now, the outcome is `changed`.
 extension Store {
     /// Makes an operation due now.
     public func retry(
@@ -10,14 +10,14 @@ extension Store {
         try await write { try OperationActions(transaction: $0).retry(id, revision: revision) }
     }
 
-    /// Gives an operation up; its item becomes what was last known of the backend.
+    /// Discards an operation. The item becomes the last known row of the backend.
     public func discard(
         _ id: OperationID, revision: Int? = nil
     ) async throws(StoreError) -> ActionOutcome {
         try await write { try Discarding(transaction: $0).discard(id, revision: revision) }
     }
 
-    /// Lays columns over the operation's item and makes them what is sent.
+    /// Sets columns of the operation's item and sends them with the operation.
     public func edit(
         _ id: OperationID, revision: Int, columns: Columns
     ) async throws(StoreError) -> ActionOutcome {
@@ -26,7 +26,7 @@ extension Store {
         }
     }
 
-    /// Settles a conflict.
+    /// Applies a person's decision about a conflict.
     public func resolve(
         _ id: OperationID, revision: Int, _ resolution: Resolution
     ) async throws(StoreError) -> ActionOutcome {
@@ -35,9 +35,10 @@ extension Store {
         }
     }
 
-    /// Settles all conflicts that match in the same way, in transactions of bounded size. Those to
-    /// which the choice does not apply, a merge of a deletion for example, are left and counted.
-    /// - Parameter filter: its states are not looked at.
+    /// Applies one decision to every matching conflict, in transactions of at most
+    /// ``StoreLimits/groupWrites`` operations. Conflicts for which the decision is impossible, such as the
+    /// merge of a delete, stay and are counted.
+    /// - Parameter filter: its states are ignored.
     public func resolveAll(
         _ filter: OperationFilter, _ resolution: Resolution, dryRun: Bool
     ) async throws(StoreError) -> BulkOutcome {
@@ -57,8 +58,9 @@ extension Store {
         try await write { try EntryUndo(transaction: $0).undo(entry) }
     }
 
-    /// Does the same to all operations that match, in transactions of bounded size; discards the
-    /// latest first, so that what builds on a change goes before it.
+    /// Applies an action to every matching operation, in transactions of at most
+    /// ``StoreLimits/groupWrites`` operations. The latest go first, so that a successor is discarded before
+    /// its predecessor.
     public func bulk(
         _ action: BulkAction, _ filter: OperationFilter, dryRun: Bool
     ) async throws(StoreError) -> BulkOutcome {

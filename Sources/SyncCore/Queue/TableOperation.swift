@@ -2,7 +2,7 @@ import HTTPTypes
 import Storage
 import TablesProtocol
 
-/// One operation as the engine works with it.
+/// One operation with all its columns.
 struct TableOperation: Sendable, Hashable {
     var seq: Int64 = 0
     /// Sent as `Idempotency-Key`.
@@ -23,16 +23,16 @@ struct TableOperation: Sendable, Hashable {
     /// All columns for insert and replace, the changed ones for update, nil otherwise.
     var payload: Columns?
     var maybeApplied = false
-    /// A request of it once got no verdict and may still arrive, however long after.
+    /// Whether some request for it had no verdict and may still arrive, at any later time.
     var mayArriveLate = false
     var parameters: [QueryParameter] = []
-    /// Header fields of the client that are sent with it, on every attempt.
+    /// The client's header fields that are sent with every attempt.
     var headers: HTTPFields = [:]
     var generation: Generation
-    /// The client sent If-Match.
+    /// Whether the client sent If-Match.
     var conditional = false
-    /// The item's id was made by this store, so that no other writer can have used it.
-    var madeID = false
+    /// Whether this store generated the item's id, so that no other writer can have used it.
+    var hasGeneratedID = false
     /// The backend's highest integer id before the first attempt of an insert.
     var highestID: Int64?
     var traceparent: String?
@@ -46,22 +46,21 @@ struct TableOperation: Sendable, Hashable {
     var lastStatus: Int?
     var lastError: String?
     var title: String?
-    /// The operation that must close first.
+    /// The operation of the same item that must close first.
     var successorOf: Int64?
-    /// The operation of another item that must close first, as the tables declare.
+    /// The operation of another item that must close first (see ``Dependencies``).
     var waitsFor: Int64?
 
-    /// Whether it is an insert whose id the backend gives.
+    /// Whether it is an insert whose id the backend assigns.
     var isAssigned: Bool { kind == .insert && itemID.kind == .integer }
 
-    /// The columns that it changes, with the values that it gives them: null for those that a
-    /// replacement leaves out.
+    /// The columns that it changes, with their new values: null for those that a replacement leaves out.
     var changes: Columns {
         guard let payload else { return Columns() }
         return Columns(changedColumns.map { Columns.Column($0, payload[$0] ?? .null) })
     }
 
-    /// It changes a row of which no version is known, as after a deletion that was answered without it.
+    /// Whether it changes a row whose version is unknown, such as after a delete whose answer had no body.
     var lacksVersion: Bool {
         switch kind {
         case .update, .replace, .undelete: baseVersion == nil
@@ -69,8 +68,9 @@ struct TableOperation: Sendable, Hashable {
         }
     }
 
-    /// Whether a request may have taken effect or may yet do so: nothing may be cancelled or merged
-    /// in place. What a person has to look at anyway is changed in place all the same.
+    /// Whether a request may have taken effect or may still do so. If so, the operation must not be
+    /// cancelled or merged in place. A conflict or a refused operation may be changed in place even if it
+    /// may arrive late, because a person looks at it first.
     var mayHaveReached: Bool {
         switch state {
         case .sending: true
@@ -82,7 +82,7 @@ struct TableOperation: Sendable, Hashable {
 }
 
 extension TableOperation {
-    /// A new operation, queued; its place in the order comes when it is inserted.
+    /// Makes a queued operation. Its `seq` is set when it is inserted.
     init(
         id: OperationID, tableID: Int64, table: TableName, itemID: ItemID, kind: OperationKind,
         generation: Generation, actor: Actor, createdAt: Instant
@@ -107,15 +107,15 @@ extension TableOperation {
         first_attempt_at, last_attempt_at, next_attempt_at, closed_at, last_status, last_error,
         successor_of, may_arrive_late, waits_for, headers
         """
-    /// Where among them the payload is, counted from 0.
+    /// The index of the payload among them, from 0.
     static let payloadColumn = 13
-    /// How many those are.
+    /// The number of these columns.
     static let columnCount = 35
-    /// Operations with their tables.
+    /// Selects operations with their tables.
     static let select = """
         SELECT \(columns) FROM operations JOIN tables ON tables.id = operations.table_id
         """
-    // Made once: they are looked up by their text each time.
+    // Constants, because statements are cached by their text.
     static let bySeq = "\(select) WHERE seq = ?"
     static let byID = "\(select) WHERE op_id = ?"
     static let bySuccessorOf = "\(select) WHERE successor_of = ?"
@@ -143,7 +143,7 @@ extension TableOperation {
         maybeApplied = row[14]
         parameters = JSONList.parameters(row[15])
         conditional = row[17]
-        madeID = row[18]
+        hasGeneratedID = row[18]
         highestID = row[19]
         traceparent = row[20]
         actor = Actor(rawValue: row[21]) ?? .client
@@ -166,7 +166,7 @@ extension TableOperation {
         milliseconds.map { Instant(milliseconds: $0) }
     }
 
-    /// What a list shows.
+    /// The operation as lists show it.
     func summary(identity: String) -> OperationSummary {
         OperationSummary(
             id: id, identity: identity, seq: seq, table: table.text, itemID: itemID.text,

@@ -1,17 +1,17 @@
 public import TablesProtocol
 
-/// How an item stands with the backend, for a client that waits for its verdict.
+/// An item's sync state, for a client that waits for the backend's verdict.
 public struct ItemStanding: Sendable, Hashable {
-    /// The item as it is here.
+    /// The local item.
     public var item: Item
-    /// The first of its operations that is still open; nil when the backend has it as it is here.
+    /// The item's first open operation; nil if the backend has the item as it is here.
     public var operation: OperationSummary?
-    /// The item as the backend last showed it; nil when it has none or that is not known.
+    /// The backend's last known item; nil if it has none or none is known.
     public var server: Item?
 }
 
 extension Store {
-    /// How an item stands with the backend; nil when it is not here.
+    /// An item's sync state; nil if the store has no such item.
     public func standing(
         _ name: TableName, _ id: ItemID
     ) async throws(StoreError) -> ItemStanding? {
@@ -36,13 +36,13 @@ extension Store {
 }
 
 extension Store {
-    /// Gives up an operation that the backend refuses, before the client that waits for its verdict is
-    /// told so. Returns whether it was; false where more than the client's one write is at stake.
+    /// Discards a refused operation before the client that waits for the verdict is told of the refusal.
+    /// - Returns: whether it was discarded; false if the operation contains more than that client's write.
     public func withdraw(_ id: OperationID) async throws(StoreError) -> Bool {
         try await write { try Discarding(transaction: $0).withdraw(id) }
     }
 
-    /// Whether changes of a table wait to be sent: a list that the backend gives lacks them.
+    /// Whether a table has open operations. If so, a list of the backend lacks these changes.
     public func hasOpenChanges(in table: TableName) async throws(StoreError) -> Bool {
         try await read { transaction in
             guard let record = try transaction.tables.table(table) else { return false }
@@ -52,12 +52,12 @@ extension Store {
         }
     }
 
-    /// Counts a write that the backend itself answered, without an operation.
-    public func countSentThrough() async throws(StoreError) {
+    /// Counts a write that the backend answered directly, without an operation.
+    public func countForwardedWrite() async throws(StoreError) {
         try await write { try $0.ledger.count(["accepted", "done"]) }
     }
 
-    /// Makes a table whose ids the backend was seen to assign, before a client writes to it.
+    /// Makes a table, before its first local write, whose ids the backend was seen to assign.
     public func noteIntegerIDs(of table: TableName) async throws(StoreError) {
         try await write { transaction in
             var record = try transaction.tables.make(table, idKind: .integer)

@@ -2,13 +2,13 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-/// Turns a response into an answer. What was asked for decides which 2xx bodies make sense; every
-/// other status means the same for all requests.
+/// Reads a response as an answer. The kind of request decides which 2xx bodies are valid. Every other
+/// status means the same for all requests.
 struct AnswerReader {
     var generation: Generation
     var now: Instant
 
-    /// Reads the answer to a write, whose 2xx body is one row or nothing.
+    /// Reads the answer to a write: its 2xx body is one row or empty.
     func write(_ response: Response) -> RemoteAnswer {
         let status = response.head.status.code
         guard (200..<300).contains(status) else { return refusal(response) }
@@ -31,15 +31,15 @@ struct AnswerReader {
         return .rows(whole)
     }
 
-    /// What a status other than 2xx says.
+    /// Reads a response whose status is not 2xx.
     private func refusal(_ response: Response) -> RemoteAnswer {
         let status = response.head.status.code
-        // 1. What comes from something between us and the backend is no verdict: redirects, and
-        //    pages for people with a status that would otherwise be one.
+        // 1. Redirects and HTML pages may come from something between us and the backend, so they are no
+        //    verdict.
         if (300..<400).contains(status) || status < 200 {
             return .unusable(status: status, .redirect)
         }
-        // 2. "Not now" may come from anything on the way, in any shape.
+        // 2. "Not now" may come from any server on the way, in any form.
         switch status {
         case 429, 502, 503, 504:
             let wait = RetryAfter.parse(response.head.headerFields[.retryAfter], now: now)
@@ -49,11 +49,11 @@ struct AnswerReader {
         default: break
         }
         if looksLikePage(response) { return .unusable(status: status, .html) }
-        // 3. A dialect that the backend does not speak says nothing about what was asked.
+        // 3. A refused protocol version says nothing about the operation.
         if status == 400, text(response).lowercased().contains("zumo-api-version") {
             return .unusable(status: status, .otherVersion)
         }
-        // 4. The rest is the backend's own.
+        // 4. Everything else comes from the backend itself.
         switch status {
         case 404, 410: return .missing(status: status)
         case 409, 412: return .conflict(status: status, row(response))
@@ -74,7 +74,7 @@ struct AnswerReader {
         return RemoteRow(object, generation: generation, etag: etag)
     }
 
-    /// The backend's own words: the `error` or `message` of its object, else the body's beginning.
+    /// The backend's message: the `error` or `message` of its JSON object, else the beginning of the body.
     private func text(_ response: Response) -> String {
         let bytes = response.jsonBytes
         if let object = try? Columns(parsing: bytes) {
@@ -101,15 +101,15 @@ struct AnswerReader {
 }
 
 extension Response {
-    /// The body without the byte order mark that some servers write before JSON; a reader may pass over it
+    /// The body without the byte order mark that some servers write before JSON. A reader may ignore it
     /// (RFC 8259, section 8.1).
     fileprivate var jsonBytes: [UInt8] {
         let bytes = bytes ?? []
         return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
     }
 
-    /// Whether the rows of the server that sent it have all columns of their table: the servers in
-    /// JavaScript, which say so, make a column when a write first names it.
+    /// Whether every row of the server has all columns of its table. This holds for the JavaScript servers,
+    /// which state their version: they add a column to the table when a write first names it.
     fileprivate var sharesColumns: Bool {
         guard let name = HTTPField.Name("x-zumo-server-version") else { return false }
         return head.headerFields[name]?.hasPrefix("node") == true

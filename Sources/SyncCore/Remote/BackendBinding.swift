@@ -1,7 +1,7 @@
 import Storage
 import TablesProtocol
 
-/// The backend whose work the store holds: three values of `meta`.
+/// The backend that the store belongs to: three values of `meta`.
 struct BackendBinding {
     let transaction: Transaction
     private var dueOperations: DueOperations { transaction.dueOperations }
@@ -12,7 +12,7 @@ struct BackendBinding {
     private static let provenKey = "backend.proven"
     private static let generationKey = "backend.generation"
 
-    /// Binds the store to a backend. One that never answered as /tables is simply given up.
+    /// Binds the store to a backend. A bound backend that never answered as /tables is replaced.
     func bind(to address: BackendAddress) throws -> Binding {
         let bound = try text(Self.addressKey)
         if bound == address.description { return .bound }
@@ -22,26 +22,26 @@ struct BackendBinding {
         return .bound
     }
 
-    /// The backend whose work the store holds; nil when none was asked yet.
+    /// The address of the backend that the store belongs to; nil if none was bound yet.
     func boundAddress() throws -> String? { try text(Self.addressKey) }
 
-    /// Notes that the bound backend gave a list, and in which generation's dialect.
+    /// Records that the bound backend gave a list, and its generation.
     func noteProven(_ generation: Generation) throws {
         if try text(Self.provenKey) == nil { try set(Self.provenKey, "1") }
         let number = String(generation.rawValue)
         let known = try text(Self.generationKey)
         guard known != number else { return }
         try set(Self.generationKey, number)
-        // What was pulled in another generation's words is asked for anew.
+        // Another generation has other texts, so every table is pulled again.
         if known != nil { for table in try tables.all() { try tokens.remove(of: table) } }
     }
 
-    /// The generation that the bound backend was last found to be.
+    /// The generation that the bound backend last had.
     func provenGeneration() throws -> Generation? {
         try text(Self.generationKey).flatMap { Int($0) }.flatMap(Generation.init(rawValue:))
     }
 
-    /// Accepts another backend: the queue stays, every table is pulled anew.
+    /// Accepts another backend. The queue stays; every table is pulled again.
     func rebind(to address: BackendAddress) throws {
         try set(Self.addressKey, address.description)
         try remove(Self.provenKey)
@@ -68,10 +68,11 @@ struct BackendBinding {
     }
 }
 
-/// Whose backend's work a store holds.
+/// Whether the store belongs to the configured backend.
 enum Binding: Sendable, Hashable {
-    /// This backend's, or none's yet.
+    /// It belongs to this backend, or to none yet.
     case bound
-    /// Another's, which answered as /tables once: nothing is sent until a person accepts the new one.
+    /// It belongs to another backend, which once answered as /tables. Nothing is sent until a person
+    /// accepts the new one.
     case other(String)
 }

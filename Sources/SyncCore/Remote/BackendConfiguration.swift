@@ -1,6 +1,6 @@
 public import TablesProtocol
 
-/// Where the backend is: scheme, host with port, and the path that comes before `/tables`.
+/// The backend's address: scheme, host with port, and the path before `/tables`.
 public struct BackendAddress: Sendable, Hashable, CustomStringConvertible {
     /// `http` or `https`.
     public let scheme: String
@@ -9,8 +9,8 @@ public struct BackendAddress: Sendable, Hashable, CustomStringConvertible {
     /// The path before `/tables`, without a slash at its end; empty for none.
     public let prefix: String
 
-    /// Takes `http://host[:port][/path]` or the same with `https`; nil for anything else, such as
-    /// an address with credentials, a query or a fragment.
+    /// Reads `http://host[:port][/path]` or the same with `https`; nil for anything else, such as an
+    /// address with credentials, a query or a fragment.
     public init?(_ text: String) {
         let lowered = text.lowercased()
         guard let scheme = ["http", "https"].first(where: { lowered.hasPrefix("\($0)://") })
@@ -28,21 +28,21 @@ public struct BackendAddress: Sendable, Hashable, CustomStringConvertible {
         prefix = String(path)
     }
 
-    /// The address as it is written: `https://example.org/app`.
+    /// The address as text: `https://example.org/app`.
     public var description: String { "\(scheme)://\(authority)\(prefix)" }
 }
 
-/// How the backend is spoken to.
+/// How to reach the backend, and its protocol.
 public struct BackendConfiguration: Sendable, Hashable {
-    /// Which generation of servers the backend is.
+    /// The generation of the backend's servers.
     public enum GenerationChoice: Sendable, Hashable {
-        /// Found out by asking, when the backend is proven.
+        /// Detected by a request when the backend is proven.
         case auto
         /// Set by the operator.
         case fixed(Generation)
 
-        /// The generation that is spoken first. Servers of the third also speak the second, but not
-        /// in full; those of the second refuse the third.
+        /// The generation to try first. Third generation servers also accept the second, but not
+        /// completely; second generation servers refuse the third.
         var first: Generation {
             switch self {
             case .auto: .datasync
@@ -51,14 +51,14 @@ public struct BackendConfiguration: Sendable, Hashable {
         }
     }
 
-    /// Where it is.
+    /// The backend's address.
     public var address: BackendAddress
-    /// Which generation it is.
+    /// The backend's generation.
     public var generation: GenerationChoice
     /// The application key that first generation servers ask for in `X-ZUMO-APPLICATION`.
     public var applicationKey: String?
 
-    /// Describes a backend.
+    /// Makes a configuration from its parts.
     public init(
         address: BackendAddress, generation: GenerationChoice = .auto,
         applicationKey: String? = nil

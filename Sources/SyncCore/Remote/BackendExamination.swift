@@ -3,38 +3,37 @@ import HTTPTypes
 import Synchronization
 public import TablesProtocol
 
-/// One look at a backend from outside, for a person who wants to know what is there. Nothing is
-/// written, here or there.
+/// Examines a backend for a person who sets it up. Nothing is written, neither in the store nor on the
+/// backend.
 public struct BackendExamination: Sendable {
     private let transport: any HTTPTransport
     private let backend: BackendConfiguration
     private let clock: any EngineClock
 
-    /// What a look showed.
+    /// The result of an examination.
     public struct Findings: Sendable, Hashable {
-        /// The generation that it answers like; nil when no table gave a list.
+        /// The backend's generation; nil if no table gave a list.
         public var generation: Generation?
-        /// How it stands.
+        /// The backend's state.
         public var state: BackendStatus.State
-        /// Why, in plain words.
+        /// Why it has this state, in plain words.
         public var reason: String
-        /// The tables that gave a list, in the order in which they were asked.
+        /// The tables that gave a list, in the order of the requests.
         public var tables: [TableName] = []
-        /// The tables that are not there. Each says nothing about another one.
+        /// The tables that do not exist. Each says nothing about the others.
         public var missing: [TableName] = []
-        /// A sentence for each table that is there, or may be, and is not listed for this caller.
+        /// A sentence for each table that may exist but is not listed for this caller.
         public var refusals: [String] = []
-        /// The system properties that the first row of the first table with rows has; nil without
-        /// a row to look at.
+        /// The system properties of the first row that was found; nil if no table has rows.
         public var properties: Set<SystemProperty>?
-        /// Whether no connection came about because its other end could not be trusted.
+        /// Whether a connection failed because the server's certificate could not be verified.
         public var isTLSFailure = false
-        /// Whole seconds that this machine's clock is ahead of the backend's; nil when the backend
-        /// did not tell the time.
+        /// By how many whole seconds this machine's clock is ahead of the backend's; nil if the backend
+        /// sent no `Date`.
         public var clockAheadSeconds: Int64?
     }
 
-    /// Prepares a look.
+    /// Makes an examination of a backend.
     public init(
         _ backend: BackendConfiguration, transport: any HTTPTransport, clock: any EngineClock
     ) {
@@ -43,19 +42,19 @@ public struct BackendExamination: Sendable {
         self.clock = clock
     }
 
-    /// Asks tables for a list, each by itself; at most ``SyncLimits/examinedTables``. One that gives a
-    /// list proves the backend, whatever the others answer.
+    /// Lists each table, at most ``SyncLimits/examinedTables``. One list proves the backend, whatever the
+    /// other tables answer.
     public func findings(_ tables: [TableName]) async -> Findings {
-        let witness = Witness(transport, clock)
-        var findings = await findings(tables, through: witness)
-        let seen = witness.seen.withLock { $0 }
+        let recorder = ResponseRecorder(transport, clock)
+        var findings = await findings(tables, through: recorder)
+        let seen = recorder.seen.withLock { $0 }
         findings.isTLSFailure = seen.isTLSFailure
         findings.clockAheadSeconds = seen.clockAheadSeconds
         return findings
     }
 
-    /// Notes what answers say besides their contents.
-    private final class Witness: HTTPTransport {
+    /// A transport that also records TLS failures and the server's time.
+    private final class ResponseRecorder: HTTPTransport {
         struct Seen {
             var isTLSFailure = false
             var clockAheadSeconds: Int64?
@@ -109,14 +108,14 @@ public struct BackendExamination: Sendable {
             case .row, .empty, .unauthorized, .failed, .unavailable, .unusable, .unreachable:
                 failures.append(Prover.failure(answer, table))
             }
-            // Without an answer every table would fare alike.
+            // Without any answer, every table would fail in the same way.
             if let last = failures.last, last.state == .offline || last.state == .portal { break }
         }
         if let first = found.tables.first {
             (found.state, found.reason) = (.online, "Table \(first) gives a list.")
             found.properties = await properties(found.tables, prover.remote)
         } else if let failure = failures.first {
-            // More than a single table has to do with it.
+            // The failure is not about one table only.
             (found.state, found.reason) = (failure.state, failure.reason)
         } else if let missing = found.missing.first {
             found.reason = "There is no table \(missing)."

@@ -2,28 +2,27 @@ public import HTTPMessage
 public import HTTPTypes
 public import TablesProtocol
 
-/// A client's read that the backend itself is asked: its table is not copied yet, or the client sends
-/// pairs of its own, which only the backend understands.
+/// A client's read that is sent to the backend: its table was not pulled yet, or the client sends custom
+/// query pairs, which only the backend understands.
 public struct ForwardedRead: Sendable {
-    /// What is asked for.
+    /// What is read.
     public enum Target: Sendable, Hashable {
-        /// A list of at most so many rows; nil for as many as the backend gives to a client that names no
-        /// number.
+        /// A list of at most `rows` rows; nil for the backend's default page size.
         case list(TableQuery, rows: Int?)
         case item(ItemID, includeDeleted: Bool)
     }
     /// The table.
     public var table: TableName
-    /// What is asked for.
+    /// What is read.
     public var target: Target
-    /// The client's own query pairs, still encoded, sent as they came.
+    /// The client's custom query pairs, still encoded, sent unchanged.
     public var parameters: [String]
-    /// Header fields of the client's own, sent as they came.
+    /// The client's header fields that are sent unchanged.
     public var headers: HTTPFields
-    /// Whose client asks: a backend of which nothing is known yet is asked in its words.
+    /// The client's generation. It is tried first if the backend's is not known.
     public var generation: Generation
 
-    /// Makes a read.
+    /// Makes a read from its parts.
     public init(
         table: TableName, target: Target, parameters: [String] = [], headers: HTTPFields = [:],
         generation: Generation
@@ -36,28 +35,28 @@ public struct ForwardedRead: Sendable {
     }
 }
 
-/// What came of a forwarded read.
+/// The outcome of a forwarded read.
 public enum ForwardedAnswer: Sendable {
-    /// Rows, with the backend's own versions.
+    /// A page of items, with the backend's versions.
     case page(ItemPage)
     case item(Item)
-    /// The backend answered something else, which is the answer to the client: it refuses, the table or
-    /// the item is not there, or it wants a sign-in.
-    /// - spoken: the generation in whose words the backend was asked.
+    /// Any other answer of the backend, which becomes the client's answer: a refusal, a missing table or
+    /// item, or a request to sign in.
+    /// - spoken: the generation in which the backend was asked.
     case refused(Response, reason: String, spoken: Generation)
-    /// Nothing came that is an answer of /tables.
+    /// No answer of a /tables server came.
     case unreachable(reason: String, retryAfter: Duration?)
-    /// The backend's generation has no words for the query.
+    /// The backend's generation cannot express the query.
     case untranslatable
 }
 
 extension ForwardedRead {
-    /// The request to a backend of a generation; nil for what the generation cannot be asked, and for what
-    /// its rule for null would give other rows for.
+    /// The request to a backend of a generation; nil if the generation cannot express the read, or if its
+    /// rule for null would give other rows.
     ///
-    /// `$select` is left out: the answer is rendered from whole items. An order ends with the id, as the
-    /// store's does: the next page may be the store's. First generation backends show system properties
-    /// only where they are asked for.
+    /// `$select` is left out, because the answer is rendered from whole items. An order ends with the id,
+    /// as in the store, because the next page may come from the store. First generation backends send
+    /// system properties only on request.
     func request(for spoken: Generation) -> RemoteRequest? {
         var path = "/tables/\(table)"
         var pairs: [String] = []
@@ -84,11 +83,11 @@ extension ForwardedRead {
         return RemoteRequest(method: .get, target: target, fields: headers)
     }
 
-    /// What the backend's answer to the request means for the client; nil where it is no answer of
-    /// /tables but the network's, or "not now".
+    /// The client's answer for the backend's; nil if the answer is not from a /tables server or means "not
+    /// now".
     ///
-    /// - Parameter now: when the read was sent; shown times are never later. A client that syncs goes on from the last time that
-    ///   it saw, and the rows that it then gets from the store have later ones.
+    /// - Parameter now: when the read was sent. No shown time is later: a client that syncs continues from
+    ///   the last time that it saw, and rows from the store have later times.
     func answer(_ exchange: Exchange, spoken: Generation, now: Instant) -> ForwardedAnswer? {
         switch (exchange.answer, target) {
         case (.rows(let page), .list(let query, let rows)):
@@ -105,7 +104,7 @@ extension ForwardedRead {
         case (.row, _), (.rows, _), (.empty, _): return nil
         case (.unavailable, _), (.unreachable, _), (.failed(status: 408, _), _): return nil
         case (.unusable(_, .redirect), _): return nil
-        // A success without rows is something else's answer, whatever it is made of.
+        // A success that is not a list or row is not from a /tables server.
         case (.unusable(let status, _), _) where status < 400: return nil
         case (.conflict, _), (.missing, _), (.unauthorized, _), (.rejected, _), (.failed, _),
             (.unusable, _):
@@ -117,14 +116,14 @@ extension ForwardedRead {
 }
 
 extension ItemID {
-    /// Whether a backend that compares ids without case takes two for one.
+    /// Whether two ids are equal for a backend that ignores case.
     func isLike(_ other: ItemID) -> Bool {
         self == other || text.lowercased().utf8.elementsEqual(other.text.lowercased().utf8)
     }
 }
 
 extension RemoteRow {
-    /// The row as an item that is not kept here.
+    /// The row as an item that is not stored.
     fileprivate func item(asOf now: Instant) -> Item {
         Item(
             id: id, columns: columns, createdAt: createdAt.flatMap { Instant(parsing: $0) },

@@ -2,20 +2,20 @@ public import HTTPTypes
 import Storage
 public import TablesProtocol
 
-/// In whose name the engine speaks to the backend.
+/// The credential for requests to the backend.
 public enum Credential: Sendable, Hashable {
-    /// No user's: the anonymous identity sends no token.
+    /// No token: the anonymous identity.
     case none
     /// The header field that carries the identity's token, as its client sent it.
     case token(HTTPField)
-    /// The identity has a name but its token is not here, after a restart for example: nothing is
-    /// sent until its user signs in.
+    /// The identity's token is not known, for example after a restart. Nothing is sent until its user signs
+    /// in.
     case missing
 }
 
 extension HTTPField {
-    /// A client's token in the fields where servers of the generation look for it: `X-ZUMO-AUTH` in
-    /// the first two, `Authorization: Bearer` in the third, whose apps may keep the older one.
+    /// A client's token in the fields that servers of a generation read: `X-ZUMO-AUTH` in the first two,
+    /// `Authorization: Bearer` in the third, whose apps may also read the older field.
     public func token(for generation: Generation) -> [HTTPField] {
         let bearer = "bearer "
         guard let zumo = HTTPField.Name("X-ZUMO-AUTH") else { return [self] }
@@ -33,16 +33,16 @@ extension HTTPField {
     }
 }
 
-/// The name of a header field that clients may have sent on (`--forward-header`).
+/// The name of a client's header field that may be forwarded (`--forward-header`).
 ///
-/// Refused are the fields that belong to one connection or one message, those that sign a client in,
-/// those that say on which condition a request holds, and those that Understudy reads or writes itself:
-/// sent on they would speak for another request than the one that they came with.
+/// Not allowed are fields that belong to one connection or one message, that carry credentials, that state
+/// a condition, or that Understudy itself reads or writes: in another request they would mean something
+/// else.
 public struct ForwardableName: Sendable, Hashable {
     /// The name.
     public let name: HTTPField.Name
 
-    /// Reads a name; nil for one that is no token or must not be sent on.
+    /// Reads a name; nil if it is not a token or may not be forwarded.
     public init?(_ text: String) {
         guard let name = HTTPField.Name(text), !Self.isRefused(name.canonicalName) else {
             return nil
@@ -50,7 +50,7 @@ public struct ForwardableName: Sendable, Hashable {
         self.name = name
     }
 
-    /// What a name may be, for the sentence when it is not.
+    /// The rule for names, for an error message.
     public static let allowed =
         "the name of a header field of the client's own, such as X-Tenant: not one of the connection or "
         + "the message (Host, Content-…, Transfer-Encoding, Connection), not one that signs in "
@@ -62,15 +62,15 @@ public struct ForwardableName: Sendable, Hashable {
     }
 
     private static let refused: Set<String> = [
-        // The connection and the message (RFC 9110, 7.6.1).
+        // Fields of the connection and the message (RFC 9110, 7.6.1).
         "host", "connection", "keep-alive", "proxy-connection", "te", "trailer",
         "transfer-encoding", "upgrade", "expect", "max-forwards", "http2-settings",
-        // What signs in.
+        // Fields that carry credentials.
         "authorization", "proxy-authorization", "proxy-authenticate", "www-authenticate", "cookie",
         "set-cookie", "referer", "x-zumo-auth", "x-zumo-application", "x-zumo-master",
-        // What the answer depends on.
+        // Fields that change the answer.
         "range", "accept", "accept-encoding", "origin", "x-http-method-override",
-        // What Understudy reads or writes itself.
+        // Fields that Understudy itself reads or writes.
         "zumo-api-version", "x-zumo-options", "idempotency-key", "traceparent", "prefer",
     ]
     private static let refusedBeginnings = [
@@ -78,15 +78,14 @@ public struct ForwardableName: Sendable, Hashable {
     ]
 }
 
-/// The header fields of a request or an answer as an attempt records them: one line each, and
-/// nothing in them that could be used to sign in.
+/// The header fields of a request or an answer as an attempt records them: one line each, without secrets.
 enum RecordedFields {
     private static let secret: Set<String> = [
         "authorization", "proxy-authorization", "cookie", "set-cookie", "x-zumo-auth",
         "x-zumo-application", "x-zumo-master", "x-functions-key", "api-key",
     ]
-    /// Parts of a name that say that the value is a secret.
-    private static let telling =
+    /// Parts of a name that mark its value as a secret.
+    private static let secretParts =
         ["token", "secret", "password", "credential"].map { Array($0.utf8) }
 
     /// `Name: value`, cut to ``SyncLimits/recordedFields`` lines; a secret's value is left out.
@@ -100,9 +99,9 @@ enum RecordedFields {
 
     private static func isSecret(_ name: String) -> Bool {
         if secret.contains(name) { return true }
-        // By bytes: searching text by characters took a twentieth of a push.
+        // Compared as bytes: comparing characters took a twentieth of a push.
         let bytes = Array(name.utf8)
-        return telling.contains { part in
+        return secretParts.contains { part in
             bytes.indices.contains { bytes[$0...].starts(with: part) }
         }
     }

@@ -2,9 +2,9 @@ import TablesProtocol
 
 /// The body of a list: an array, `{results, count}` or `{items, count, nextLink}`.
 enum ListBody {
-    /// Cuts the body into its elements; one that is no row is among them (``OddRow``).
+    /// Splits the body into its elements, including unusable ones (``UnusableRow``).
     /// - Parameter sharesColumns: see ``RemoteRow/sharesColumns``.
-    /// - Returns: nil when the body is no list, or nothing in it has an id.
+    /// - Returns: nil if the body is not a list, or if it has elements and none of them has an id.
     static func parse(
         _ bytes: [UInt8], generation: Generation, sharesColumns: Bool = false
     ) -> RemotePage? {
@@ -44,9 +44,9 @@ enum ListBody {
 /// One element of a backend's list.
 enum ListElement: Sendable, Hashable {
     case row(RemoteRow)
-    case odd(OddRow)
+    case unusable(UnusableRow)
 
-    /// Takes the bytes of an element.
+    /// Parses the bytes of an element.
     /// - Parameter sharesColumns: see ``RemoteRow/sharesColumns``.
     init(_ bytes: ArraySlice<UInt8>, generation: Generation, sharesColumns: Bool = false) {
         do throws(JSONError) {
@@ -55,41 +55,42 @@ enum ListElement: Sendable, Hashable {
                 row.sharesColumns = sharesColumns
                 self = .row(row)
             } else {
-                self = .odd(OddRow(bytes, generation, reason: Self.refusal(of: object["id"])))
+                self = .unusable(
+                    UnusableRow(bytes, generation, reason: Self.refusal(of: object["id"])))
             }
         } catch {
-            self = .odd(OddRow(bytes, generation, reason: "It cannot be read. \(error)"))
+            self = .unusable(UnusableRow(bytes, generation, reason: "It cannot be read. \(error)"))
         }
     }
 
-    /// The row, where it is one.
+    /// The row; nil for an unusable element.
     var row: RemoteRow? { if case .row(let row) = self { row } else { nil } }
 
-    /// The id's text, usable or not; nil where none can be read.
+    /// The id's text, even if no item can have it; nil if none can be read.
     var idText: String? {
         switch self {
         case .row(let row): row.id.text
-        case .odd(let odd): odd.id
+        case .unusable(let unusable): unusable.id
         }
     }
 
-    /// The id, where it is one that an item can have.
+    /// The id; nil if no item can have it.
     var itemID: ItemID? {
         switch self {
         case .row(let row): row.id
-        case .odd(let odd): odd.id.flatMap { try? ItemID($0) }
+        case .unusable(let unusable): unusable.id.flatMap { try? ItemID($0) }
         }
     }
 
-    /// The backend's own text of the time of the last change.
+    /// The backend's own text of `updatedAt`.
     var updatedAt: String? {
         switch self {
         case .row(let row): row.updatedAt
-        case .odd(let odd): odd.updatedAt
+        case .unusable(let unusable): unusable.updatedAt
         }
     }
 
-    /// Why an object has no usable id.
+    /// Why an object's id is unusable: one sentence.
     private static func refusal(of id: JSONText?) -> String {
         guard let id, !id.isNull else { return "It has no id." }
         guard let text = id.string else { return "Its id is neither text nor a whole number." }
@@ -102,13 +103,13 @@ enum ListElement: Sendable, Hashable {
     }
 }
 
-/// An element of a backend's list that is no row which can be taken, with what is needed to page past it.
-struct OddRow: Sendable, Hashable {
-    /// As it came; bytes that are no UTF-8 are replaced.
+/// An element of a backend's list that cannot be applied, with what paging needs.
+struct UnusableRow: Sendable, Hashable {
+    /// The element's text; invalid UTF-8 is replaced.
     var text: String
-    /// Why it cannot be taken: one sentence.
+    /// Why it cannot be applied: one sentence.
     var reason: String
-    /// The id's text where one can be read.
+    /// The id's text; nil if none can be read.
     var id: String?
     var updatedAt: String?
 
@@ -127,7 +128,7 @@ struct OddRow: Sendable, Hashable {
 }
 
 extension ItemID.Refusal {
-    /// What is wrong with an id, as it goes on after "Its id".
+    /// What is wrong with an id: the end of a sentence that begins with "Its id".
     fileprivate var words: String {
         switch self {
         case .empty: "is empty"

@@ -1,20 +1,19 @@
 import Synchronization
 
-/// What requests to the backend came to, since it was last asked and since the start: one for all
-/// passes of an engine.
+/// Counts an engine's requests to the backend and their times: in total, and since the last sample.
 final class Meter: Sendable {
-    /// Requests of some time.
+    /// The counts of a period.
     struct Count: Sendable, Hashable {
-        /// Answered with success.
+        /// The number of requests answered with success.
         var succeeded = 0
-        /// Answered otherwise, or not at all.
+        /// The number of all other requests.
         var failed = 0
-        /// How many were answered.
+        /// The number of requests that were answered.
         var answered = 0
-        /// The time that answers took, all together.
+        /// The total time of the answered requests.
         var time = Duration.zero
 
-        /// The mean time of an answer, in milliseconds; nil when there was none.
+        /// The mean time of an answer, in milliseconds; nil if there was none.
         var latencyMilliseconds: Int? {
             guard answered > 0 else { return nil }
             let (seconds, attoseconds) = (time / answered).components
@@ -52,7 +51,7 @@ final class Meter: Sendable {
         }
     }
 
-    /// What was counted, and begins anew.
+    /// The counts since the last call.
     func take() -> Count {
         state.withLock { state in
             defer { state.count = Count() }
@@ -60,35 +59,35 @@ final class Meter: Sendable {
         }
     }
 
-    /// How long all requests since the start took.
+    /// The times of all requests since the start.
     var times: RequestTimes { state.withLock { $0.times } }
 }
 
-/// How long requests to the backend took, as a histogram for each of their outcomes.
+/// The times of requests to the backend: one histogram for each outcome.
 public struct RequestTimes: Sendable, Hashable {
-    /// What a request came to.
+    /// The outcome of a request.
     public enum Outcome: String, Sendable, Hashable, CaseIterable {
-        /// 2xx that could be read.
+        /// A readable answer with status 2xx.
         case succeeded
-        /// A verdict against it: another version, missing, not allowed, not understood.
+        /// A verdict against it: a conflict, missing, not allowed, or invalid.
         case refused
-        /// No verdict: an error of the backend's own, an answer that is none, not now.
+        /// No verdict: a failure of the backend, an unusable answer, or "not now".
         case failed
         /// No complete answer came.
         case unreachable
     }
 
-    /// The requests of one outcome.
+    /// The histogram of one outcome.
     public struct Histogram: Sendable, Hashable {
-        /// How many took no longer than the bound at the same place in
-        /// ``SyncLimits/requestTimeBoundsMilliseconds``, and longer than the one before; the last
-        /// counts those beyond all bounds.
+        /// For each bound in ``SyncLimits/requestTimeBoundsMilliseconds``, the number of requests that took
+        /// at most that long, and longer than the bound before. The last count is for those beyond every
+        /// bound.
         public private(set) var counts = Array(
             repeating: 0, count: SyncLimits.requestTimeBoundsMilliseconds.count + 1)
-        /// Their time, all together.
+        /// The total time.
         public private(set) var sum = Duration.zero
 
-        /// How many there were.
+        /// The number of requests.
         public var count: Int { counts.reduce(0, +) }
 
         mutating func note(_ time: Duration) {
@@ -104,7 +103,7 @@ public struct RequestTimes: Sendable, Hashable {
         }
     }
 
-    /// The histogram of each outcome that there was.
+    /// The histograms of the outcomes that occurred.
     public private(set) var histograms: [Outcome: Histogram] = [:]
 
     /// No requests.

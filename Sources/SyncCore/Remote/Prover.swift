@@ -1,38 +1,38 @@
 import HTTPMessage
 import TablesProtocol
 
-/// Finds out whether there is a /tables backend at the address, before anything is sent to it.
+/// Proves that a /tables backend answers at the address, before anything is sent to it.
 struct Prover: Sendable {
     var remote: Remote
-    /// Whether the generation is to be found out.
+    /// Whether the generation has to be detected.
     var isGenerationOpen: Bool
-    /// The remote's generation was found out before.
+    /// Whether the remote's generation was detected before.
     var isRemembered = false
 
-    /// What a proof showed.
+    /// The outcome of a proof.
     enum Outcome: Sendable, Hashable {
         /// A table gave a list.
         case proven(Generation)
         case failed(Failure)
     }
 
-    /// Why nothing may be sent.
+    /// Why the backend cannot be used.
     struct Failure: Sendable, Hashable {
         var state: BackendStatus.State
         var reason: String
         var retryAfter: Duration?
-        /// It says something about one table, and nothing about the others.
+        /// Whether the failure is about one table only.
         var isAboutTable = false
-        /// It is a fault of the backend's own (500, say), and not "later".
+        /// Whether the backend itself failed, for example with 500, rather than asking for a later request.
         var isFault = false
     }
 
     /// Proves the backend.
     ///
-    /// 1. A few tables are asked for a list, the most wanted first: one that is not there, or may
-    ///    not be read, says nothing about the others.
-    /// 2. The first list proves the backend. An answer that no table can change ends the search.
-    /// 3. Without a list the backend is what the first answer made of it.
+    /// 1. A few tables are listed, the most likely first. A table that is missing or not readable says
+    ///    nothing about the others.
+    /// 2. The first list proves the backend. A failure that is not about one table ends the proof.
+    /// 3. Without a list, the first failure is the outcome.
     func prove(_ tables: [TableName]) async -> Outcome {
         var first: Failure?
         for table in tables.prefix(SyncLimits.proofTables) {
@@ -47,28 +47,29 @@ struct Prover: Sendable {
         return .failed(first ?? Failure(state: .offline, reason: "There is no table to ask for."))
     }
 
-    /// Asks one table; where the generation is open and the backend refuses the dialect, as each
-    /// generation refuses the marker of another, in the other dialects too. The first answer that
-    /// is about the table counts, and rather one that asks to sign in than none.
-    /// - Returns: the answer, and the generation whose dialect it answers.
+    /// Lists one table. If the generation has to be detected and the answer may differ in another
+    /// generation, the others are tried too. The first other answer counts; if there is none, a request to
+    /// sign in is preferred.
+    /// - Returns: the answer, and the generation in which it was given.
     func ask(_ table: TableName) async -> (RemoteAnswer, Generation) {
         let first = await answer(table, in: remote.generation)
-        guard isGenerationOpen, mayBeDialect(first) else { return (first, remote.generation) }
+        guard isGenerationOpen, mayDifferInOtherGeneration(first) else {
+            return (first, remote.generation)
+        }
         var refusals = [first]
         for generation in Generation.allCases.reversed() where generation != remote.generation {
             let other = await answer(table, in: generation)
-            guard mayBeDialect(other) else { return (other, generation) }
+            guard mayDifferInOtherGeneration(other) else { return (other, generation) }
             refusals.append(other)
         }
         let worst = refusals.first { $0 == .unauthorized } ?? first
         return (worst, remote.generation)
     }
 
-    /// Whether the answer may be another one in another dialect: a token is looked for in other
-    /// fields there.
-    private func mayBeDialect(_ answer: RemoteAnswer) -> Bool {
+    /// Whether another generation may get another answer. Its token is in other fields.
+    private func mayDifferInOtherGeneration(_ answer: RemoteAnswer) -> Bool {
         if case .token = remote.credential, answer == .unauthorized { return true }
-        return answer.refusesDialect
+        return answer.mayNeedOtherGeneration
     }
 
     private func answer(_ table: TableName, in generation: Generation) async -> RemoteAnswer {
@@ -77,18 +78,19 @@ struct Prover: Sendable {
         return await asking.list(table, .any)
     }
 
-    /// What an answer shows; rows tell the generation better than the dialect that was taken.
+    /// The outcome of an answer. The rows show the generation better than the accepted protocol version.
     func outcome(
         _ answer: RemoteAnswer, _ table: TableName, in generation: Generation
     ) -> Outcome {
         guard case .rows(let page) = answer else {
             var failure = Self.failure(answer, table)
-            // Without a token, a table that wants a sign-in says nothing about the others.
+            // Without a token, one table may require a sign-in that the others do not require.
             if answer == .unauthorized, remote.credential == .none { failure.isAboutTable = true }
             return .failed(failure)
         }
         guard isGenerationOpen else { return .proven(generation) }
-        // An empty list looks alike in all generations, and may be anything's: what is known stands.
+        // An empty list is the same in all generations, and may come from any server, so the known
+        // generation stays.
         if isRemembered, generation == remote.generation, page.elements.isEmpty {
             return .proven(generation)
         }
@@ -98,7 +100,7 @@ struct Prover: Sendable {
         return .proven(.mobileApps)
     }
 
-    /// What an answer other than a list says about the backend.
+    /// The failure that an answer other than a list shows.
     static func failure(_ answer: RemoteAnswer, _ table: TableName) -> Failure {
         switch answer {
         case .unreachable(let error): return Failure(state: .offline, reason: error.message)
@@ -121,7 +123,7 @@ struct Prover: Sendable {
         case .unusable(_, .redirect):
             return Failure(
                 state: .portal, reason: "The request was sent somewhere else: a sign-in page?")
-        // Some servers say with a page that there is no such table.
+        // Some servers answer 404 with a page if there is no such table.
         case .missing, .unusable(status: 404, .html):
             return Failure(
                 state: .notTables, reason: "There is no table \(table)\(answer.inBrackets).",
@@ -140,14 +142,14 @@ struct Prover: Sendable {
 }
 
 extension RemoteAnswer {
-    /// The status of an answer that there is no such table.
+    /// The status of an answer about a missing table, in brackets.
     fileprivate var inBrackets: String {
         if case .missing(let status) = self { return " (\(status))" }
         return " (404)"
     }
 
-    /// Whether the backend may want to be spoken to in another generation's way.
-    var refusesDialect: Bool {
+    /// Whether the backend may have refused the generation of the request.
+    var mayNeedOtherGeneration: Bool {
         switch self {
         case .rejected(status: 400, _), .unusable(status: 400, _), .unusable(_, .otherVersion): true
         case .row, .rows, .empty, .conflict, .missing, .unauthorized, .rejected, .failed,

@@ -2,7 +2,7 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-/// The backend as the engine sees it: typed requests out, answers as values back.
+/// The connection to the backend: typed requests out, answers as values back.
 struct Remote: Sendable {
     var transport: any HTTPTransport
     var address: BackendAddress
@@ -11,10 +11,11 @@ struct Remote: Sendable {
     var credential: Credential
     var clock: any EngineClock
     var meter = Meter()
-    /// Header fields of the client for whom it is asked. Those of the request itself win.
+    /// The header fields of the client whose operation is sent. Fields of the request itself take
+    /// precedence.
     var clientFields: HTTPFields = [:]
 
-    /// Makes a request and reads its answer. Never throws: no answer is an answer too.
+    /// Sends a request and reads its answer. A missing answer is a value too.
     func send(_ request: RemoteRequest, asList: Bool) async -> Exchange {
         let start = clock.uptime()
         let exchange = await exchange(request, asList: asList)
@@ -36,7 +37,7 @@ struct Remote: Sendable {
         }
     }
 
-    /// Asks for a page of rows. What the generation cannot be asked counts as refused by it.
+    /// Requests a page of rows. A query that the generation cannot express counts as refused.
     func list(_ table: TableName, _ query: PageQuery) async -> RemoteAnswer {
         do throws(ODataError) {
             let request = try RemoteRequest.list(table, query, generation: generation)
@@ -46,14 +47,14 @@ struct Remote: Sendable {
         }
     }
 
-    /// The record of an attempt at a request.
+    /// The record of an attempt that sends a request.
     func attempt(_ request: RemoteRequest) -> AttemptStart {
         AttemptStart(
             method: request.method.rawValue, target: request.target, body: request.body,
             fields: RecordedFields.lines(bound(request).head.headerFields))
     }
 
-    /// The request with everything that does not depend on the operation.
+    /// The request with the address, the credential and the fields of the generation.
     private func bound(_ request: RemoteRequest) -> Request {
         var fields = clientFields
         for field in request.fields { fields[field.name] = field.value }
@@ -83,12 +84,12 @@ struct Remote: Sendable {
 }
 
 extension Remote {
-    /// What the list that was asked for one row proves about it, as a list with the row or an empty one.
+    /// What an answer proves about one row: a list with the row, or an empty list.
     ///
     /// 1. The row itself is proof, and so is an empty list.
-    /// 2. Other rows say that the backend ignored the filter: the row may be on a later page. Then it is
-    ///    asked for by its id, where a 404 or 410 says that it is not there, since its table is.
-    /// 3. Any other answer is no proof, and is given back as it is.
+    /// 2. A list of other rows ignored the filter, so the row may be on a later page. It is then requested
+    ///    by its id. 404 or 410 means that it does not exist, since its table does.
+    /// 3. Any other answer is no proof and is returned unchanged.
     func proof(
         _ answer: RemoteAnswer, of id: ItemID, in table: TableName
     ) async -> RemoteAnswer {
@@ -106,7 +107,7 @@ extension Remote {
         }
     }
 
-    /// One row by its id, deleted or not.
+    /// Requests one row by its id, deleted or not.
     func row(_ id: ItemID, in table: TableName) async -> RemoteAnswer {
         var pairs = ["__includeDeleted=true"]
         if generation == .mobileServices { pairs.append("__systemproperties=*") }
@@ -116,7 +117,7 @@ extension Remote {
         return await send(request, asList: false).answer
     }
 
-    /// The rows above an id: the first page, and those that follow it until one is empty.
+    /// The rows above an id: the first page and all pages after it.
     func rest(
         of answer: RemoteAnswer, of table: TableName, after highest: Int64
     ) async -> RemoteAnswer {

@@ -1,7 +1,7 @@
 import HTTPMessage
 import TablesProtocol
 
-/// What came of one request, with everything that the verdict needs and nothing decided yet.
+/// The answer to one request, before any decision.
 enum RemoteAnswer: Sendable, Hashable {
     /// 2xx with one row.
     case row(RemoteRow)
@@ -9,59 +9,60 @@ enum RemoteAnswer: Sendable, Hashable {
     case rows(RemotePage)
     /// 2xx without a body.
     case empty
-    /// 409 or 412; the row if the body was one. Real servers echo the client's own item on a
-    /// duplicate insert, so for inserts the row proves nothing.
+    /// 409 or 412, with the row if the body was one. Real servers echo the client's own item after a
+    /// duplicate insert, so for an insert the row proves nothing.
     case conflict(status: Int, RemoteRow?)
     /// 404 or 410, in JSON or without a body.
     case missing(status: Int)
     /// 401.
     case unauthorized
-    /// Any other 4xx but 408 and 429: the backend understood and refuses.
+    /// Any other 4xx except 408 and 429: the backend understood the request and refuses it.
     case rejected(status: Int, text: String)
-    /// 408 or a 5xx that is the backend's own: it may have acted.
+    /// 408, or a 5xx of the backend itself: it may have acted.
     case failed(status: Int, text: String)
-    /// 429, 502, 503 or 504: not now, and perhaps when again.
+    /// 429, 502, 503 or 504: not now, with the wait if one was named.
     case unavailable(status: Int, retryAfter: Duration?)
-    /// An answer that is none: HTML, a torn or foreign body, a redirect. Never a verdict.
+    /// An answer that is not from a /tables server: HTML, a torn or foreign body, a redirect. Never a
+    /// verdict.
     case unusable(status: Int, Unusable)
-    /// No complete response came.
+    /// No complete response was received.
     case unreachable(TransportError)
 }
 
-/// Why an answer is no verdict.
+/// Why an answer is unusable.
 enum Unusable: String, Sendable, Hashable {
-    /// A page for people: a captive portal or a server that is not /tables.
+    /// An HTML page: a captive portal, or a server that does not speak /tables.
     case html
-    /// JSON was expected and something else or half of it came.
+    /// The body is not JSON, or it is incomplete.
     case notJSON
-    /// JSON, but no row or list.
+    /// JSON, but neither a row nor a list.
     case unexpectedShape
-    /// The backend refuses the version of the protocol that was spoken.
+    /// The backend refuses the protocol version.
     case otherVersion
     case redirect
 }
 
-/// One answer to a list.
+/// One page of a list.
 struct RemotePage: Sendable, Hashable {
-    /// What came, in its order.
+    /// The elements in the order received.
     var elements: [ListElement]
-    /// The backend says that more follow, by a `Link` header or a next link.
+    /// Whether the backend says that more rows follow, by a `Link` header or a next link.
     var hasNext: Bool
-    /// The rows came in the third generation's envelope.
+    /// Whether the rows came in the third generation's envelope.
     var isDatasync = false
-    /// How many rows the query has in all, when it was asked and the backend says so.
+    /// The total number of rows; nil if it was not requested or not given.
     var total: Int?
 
-    /// The elements that are rows.
+    /// The elements that are usable rows.
     var rows: [RemoteRow] { elements.compactMap(\.row) }
 }
 
-/// One request and what came of it, as the record of an attempt needs it.
+/// One request and its answer, as the record of an attempt needs it.
 struct Exchange: Sendable {
     var answer: RemoteAnswer
-    /// What came, whole; nil when nothing did.
+    /// The whole response; nil if none was received.
     var response: Response?
-    /// The status, when a response came.
+    /// The status; nil if no response was received.
     var status: Int?
     /// The beginning of the response body, at most ``SyncLimits/excerptBytes``.
     var excerpt: String?
@@ -80,10 +81,10 @@ struct Exchange: Sendable {
     }
 }
 
-/// Reads `Retry-After` in both its forms.
+/// Reads `Retry-After` in both of its forms.
 enum RetryAfter {
-    /// How long to wait from `now`: whole seconds, or an HTTP date. Nil when the field is absent or
-    /// unreadable; never negative, at most ``SyncLimits/retryAfterSeconds``.
+    /// How long to wait from `now`, given whole seconds or an HTTP date. Nil if the field is absent or
+    /// unreadable. Never negative; at most ``SyncLimits/retryAfterSeconds``.
     static func parse(_ field: String?, now: Instant) -> Duration? {
         guard let field else { return nil }
         let text = field.filter { $0 != " " }

@@ -2,10 +2,10 @@ import HTTPMessage
 import HTTPTypes
 import TablesProtocol
 
-/// A request to the backend's tables before it is bound to an address: what an attempt records.
+/// A request to the backend's tables without the address: what an attempt records.
 struct RemoteRequest: Sendable, Hashable {
     var method: HTTPRequest.Method
-    /// Path and query after the backend's prefix.
+    /// The path and query after the backend's prefix.
     var target: String
     var body: JSONText?
     /// Header fields of this request alone: If-Match, Idempotency-Key.
@@ -13,8 +13,9 @@ struct RemoteRequest: Sendable, Hashable {
 }
 
 extension RemoteRequest {
-    /// A list, one row by its id among them: a 404 by id would not say whether the table is there.
-    /// - Throws: ``ODataError`` with a sentence for what the generation cannot be asked.
+    /// A list request. A single row is requested as a list too: a 404 for an id would not say whether the
+    /// table exists.
+    /// - Throws: ``ODataError`` if the generation cannot express the query.
     static func list(
         _ table: TableName, _ query: PageQuery, generation: Generation
     ) throws(ODataError) -> RemoteRequest {
@@ -23,7 +24,7 @@ extension RemoteRequest {
         return RemoteRequest(method: .get, target: target)
     }
 
-    /// The request that carries an operation to a backend of a generation.
+    /// The request that sends an operation to a backend of a generation.
     static func operation(
         _ operation: TableOperation, isUnconditional: Bool, generation: Generation
     ) -> RemoteRequest {
@@ -36,8 +37,8 @@ extension RemoteRequest {
         var request = RemoteRequest(method: shape.method, target: target, body: shape.body)
         request.fields.set("Idempotency-Key", operation.id)
         if let trace = operation.traceparent { request.fields.set("traceparent", trace) }
-        // A PUT of the whole row would undo what others changed in columns that it does not change: it
-        // names its version also where the table's policy lets the local change win.
+        // A PUT of the whole row would overwrite other writers' columns, so it has If-Match even if the
+        // table's policy lets the local change win.
         if shape.hasID, !isUnconditional || shape.method == .put,
             let version = operation.baseVersion
         {
@@ -46,8 +47,8 @@ extension RemoteRequest {
         return request
     }
 
-    /// The undeletion as Datasync 5 and 6 take it: their PUT answers 410 for a deleted row. The
-    /// Community Toolkit takes only the PUT.
+    /// The undelete as a PATCH. Datasync 5 and 6 answer 410 to a PUT of a deleted row; the Community
+    /// Toolkit accepts only the PUT.
     static func patchedUndelete(_ request: RemoteRequest) -> RemoteRequest {
         var patch = request
         patch.method = .patch
@@ -74,7 +75,7 @@ extension RemoteRequest {
             return Shape(
                 method: .put, body: whole(operation), pairs: ["__includedeleted=true"])
         case .update, .replace:
-            // The third generation replaces whole rows, the others merge columns.
+            // The third generation replaces whole rows; the others merge columns.
             guard generation == .datasync else {
                 return Shape(
                     method: .patch,
@@ -86,7 +87,7 @@ extension RemoteRequest {
         }
     }
 
-    /// The changed columns alone; for a replace also null for those that it leaves out.
+    /// The changed columns; for a replace also null for the columns that it leaves out.
     private static func changes(_ operation: TableOperation) -> Columns {
         let payload = operation.payload ?? Columns()
         guard operation.kind == .replace, let base = operation.baseRow else { return payload }
@@ -94,8 +95,8 @@ extension RemoteRequest {
         return Columns(names.map { Columns.Column($0, payload[$0] ?? .null) })
     }
 
-    /// The columns without the nulls that the first generation refuses: it cannot tell the type of a
-    /// column that is new to its table. A column that is left out reads as null there.
+    /// The columns without the nulls that the first generation refuses: it cannot determine the type of a
+    /// column that is new to its table. An absent column reads as null there.
     private static func withoutRefusedNulls(
         _ columns: Columns, base: Columns?, _ generation: Generation
     ) -> Columns {
@@ -107,7 +108,7 @@ extension RemoteRequest {
         object(columnsWithID(operation))
     }
 
-    /// The whole row with its id; integer ids are the backend's to give, so an insert has none.
+    /// The whole row with its id. An insert with an integer id has none, because the backend assigns it.
     private static func columnsWithID(_ operation: TableOperation) -> Columns {
         var columns = Columns()
         if !operation.isAssigned { columns["id"] = operation.itemID.json }
@@ -126,7 +127,7 @@ extension RemoteRequest {
 }
 
 extension ItemID {
-    /// The id as it stands in a body.
+    /// The id as JSON.
     var json: JSONText {
         if kind == .integer, let number { return .integer(number) }
         return .string(text)
@@ -141,11 +142,11 @@ extension HTTPFields {
     }
 }
 
-/// A list request to the backend, as far as syncing asks for lists.
+/// A list request of the sync engine to the backend.
 struct PageQuery: Sendable, Hashable {
-    /// What is asked for, in one form for all generations.
+    /// The query, independent of the generation.
     var query: TableQuery
-    /// Pairs of the developer's own, still encoded.
+    /// The developer's own query pairs, still encoded.
     var parameters: [String] = []
 
     init(_ query: TableQuery, parameters: [String] = []) {
@@ -153,7 +154,7 @@ struct PageQuery: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// One row, whichever: whether there is a list at all.
+    /// Any one row, to find out whether there is a list.
     static let any = PageQuery(TableQuery(top: 1))
 
     /// The row with an id, deleted or not.
@@ -162,14 +163,14 @@ struct PageQuery: Sendable, Hashable {
         return PageQuery(TableQuery(filter: filter, includeDeleted: true))
     }
 
-    /// The row with an id that may be none that an item can have, deleted or not.
+    /// The row with an id that may be invalid for an item, deleted or not.
     static func row(named id: String) -> PageQuery {
         let filter = Expression.binary(.equal, .column(.id), .literal(.string(id)))
         return PageQuery(TableQuery(filter: filter, includeDeleted: true))
     }
 
     /// The query string for a generation, without its question mark.
-    /// - Throws: ``ODataError`` with a sentence for what the generation cannot be asked.
+    /// - Throws: ``ODataError`` if the generation cannot express the query.
     func text(for generation: Generation) throws(ODataError) -> String {
         var pairs = [try query.text(for: generation)].filter { !$0.isEmpty }
         if generation == .mobileServices { pairs.append("__systemproperties=*") }

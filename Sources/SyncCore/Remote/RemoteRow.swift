@@ -1,24 +1,24 @@
 import TablesProtocol
 
-/// A row as the backend sent it: the user's columns sliced out of the text, system properties
-/// apart and raw, since `updatedAt` and `version` go back as they came.
+/// A row as the backend sent it. The system properties are separate and keep the backend's text, because
+/// `updatedAt` and `version` are sent back unchanged.
 struct RemoteRow: Sendable, Hashable {
     var id: ItemID
-    /// The user's columns only, in the order they came.
+    /// The user's columns, in the order received.
     var columns: Columns
     var createdAt: String?
     var updatedAt: String?
     var version: String?
-    /// Nil where the backend does not say: the table deletes hard.
+    /// Whether the row is deleted; nil if the backend does not say, because the table deletes hard.
     var deleted: Bool?
-    /// Whether each of its columns is in every row of its table, null where none was written: the server
-    /// keeps the table's rows in an SQL table whose columns come with the writes.
+    /// Whether every row of the table has all its columns, null where none was written. This holds for
+    /// servers that keep the table in SQL and add columns when they are first written.
     var sharesColumns = false
 
     var isDeleted: Bool { deleted == true }
 
-    /// Takes an object of the wire apart; nil when it has no usable id.
-    /// - Parameter etag: the version of the response's `ETag`, which stands in for one in the body.
+    /// Reads a JSON object of the wire; nil if it has no usable id.
+    /// - Parameter etag: the version in the response's `ETag`, used if the body has none.
     init?(_ object: Columns, generation: Generation, etag: String? = nil) {
         var kept: [Columns.Column] = []
         var id: ItemID?

@@ -1,20 +1,20 @@
-/// How long to wait before something is tried again: full jitter, so that many clients that failed
-/// together do not come back together.
+/// Waits before a retry, with full jitter, so that many clients which failed together do not return
+/// together.
 enum Backoff {
-    /// Before the next probe of the backend, after `failures` failed ones.
+    /// The wait before the next probe of the backend, after `failures` failed probes.
     static func probe(failures: Int, random: any RandomSource) -> Duration {
         jitter(
             SyncLimits.probeBaseMilliseconds, SyncLimits.probeCapMilliseconds, failures, random)
     }
 
-    /// Before an operation is tried again, after `failures` attempts without a verdict.
+    /// The wait before the next attempt of an operation, after `failures` attempts without a verdict.
     static func operation(failures: Int, random: any RandomSource) -> Duration {
         jitter(
             SyncLimits.operationBaseMilliseconds, SyncLimits.operationCapMilliseconds, failures,
             random)
     }
 
-    /// A random time up to base × 2^(failures - 1), at most the cap.
+    /// A random wait up to base × 2^(failures - 1), at most the cap.
     private static func jitter(
         _ base: UInt64, _ cap: UInt64, _ failures: Int, _ random: any RandomSource
     ) -> Duration {

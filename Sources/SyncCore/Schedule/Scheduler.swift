@@ -1,59 +1,59 @@
 import TablesProtocol
 
-/// When the engine does what. Pure: events go in with the time, the next step comes out; the engine
-/// only carries it out. All waiting is in uptime, so that a jump of the wall clock moves nothing.
+/// Decides when the engine does what. Pure: events go in with the time, the next step comes out. All waits
+/// are in uptime, so that a jump of the wall clock changes nothing.
 struct Scheduler: Sendable {
-    /// What the engine shall do next.
+    /// The engine's next step.
     enum Step: Sendable, Hashable {
         case run(Wish)
-        /// Ask the backend for a list, nothing else.
+        /// List a table of the backend, and do nothing else.
         case probe
-        /// Wait for an event, or until then.
+        /// Wait for an event, at most until this time.
         case wait(until: Duration?)
     }
 
-    /// A run that is wanted.
+    /// A requested run.
     enum Wish: Sendable, Hashable {
         case push
         case sync
         case pull(PullRequest)
     }
 
-    /// What is known of the way to the backend.
+    /// The state of the connection to the backend.
     enum Link: Sendable, Hashable {
-        /// Nothing was tried since the start, or since a change of address.
+        /// Nothing was tried since the start or since a change of the address.
         case open
         case up
         case down(failures: Int, nextProbe: Duration)
         case signedOut(nextProbe: Duration)
     }
 
-    /// What waits in the store.
+    /// The due work in the store.
     struct Outlook: Sendable, Hashable {
-        /// Operations are due now.
+        /// Whether operations are due now.
         var hasDue = false
-        /// Until the next waiting one is due.
+        /// How long until the next waiting operation is due.
         var untilNext: Duration?
     }
 
     var mode = EngineStatus.Mode.online
-    /// When an offline mode ends, in uptime.
+    /// The uptime at which an offline mode ends.
     var modeEnd: Duration?
     var settings: SyncSettings
     private(set) var link = Link.open
-    /// What is told of the backend.
+    /// The backend's status as shown.
     private(set) var backend: BackendStatus
     var pushAt: Duration?
     private var quietSince: Duration?
     private(set) var syncAt: Duration?
-    /// Something suggests that the backend is out of reach, which a probe tells.
-    var isInDoubt = false
-    /// The backend was out of reach, or a sign-in was waited for: what failed meanwhile is due as soon as
-    /// the backend has given a list.
-    private(set) var isHeldUp = false
+    /// Whether a probe has to find out if the backend is out of reach.
+    var mustProbe = false
+    /// Whether every waiting operation becomes due when the backend next gives a list, because it was out
+    /// of reach or waited for a sign-in.
+    private(set) var retriesAllWhenProven = false
     var wishes: [Wish] = []
     private var lastRead: [TableName: Duration] = [:]
-    /// When the engine last got something done, or had nothing to do.
+    /// When the engine last made progress, or had nothing to do.
     private var lastProgress: Duration
 
     init(settings: SyncSettings, url: String, now: Duration, wall: Instant) {
@@ -64,10 +64,10 @@ struct Scheduler: Sendable {
         if settings.triggers.contains(.interval) { syncAt = now }
     }
 
-    /// Whether anything happens unasked.
+    /// Whether anything happens without an explicit request.
     var isAutomatic: Bool { settings.triggers != [.manual] && !settings.triggers.isEmpty }
 
-    /// The next step. Asks for nothing while a run is under way.
+    /// The next step. Not called while a run is in progress.
     mutating func next(now: Duration, outlook: Outlook) -> Step {
         if case .offline = mode {
             guard let modeEnd, now >= modeEnd else {
@@ -76,8 +76,8 @@ struct Scheduler: Sendable {
             }
             setMode(.online, until: nil, now: now)
         }
-        if isInDoubt {
-            isInDoubt = false
+        if mustProbe {
+            mustProbe = false
             return .probe
         }
         if !wishes.isEmpty { return .run(wishes.removeFirst()) }
@@ -101,15 +101,15 @@ struct Scheduler: Sendable {
     private mutating func pushStep(now: Duration, outlook: Outlook) -> Step {
         let isDue = outlook.hasDue && settings.triggers.contains(.afterWrites)
         if !isDue { lastProgress = now }
-        if takesPush(now: now, outlook: outlook) { return .run(.push) }
+        if startPush(now: now, outlook: outlook) { return .run(.push) }
         if !outlook.hasDue { pushAt = nil }
         let later = settings.triggers.contains(.afterWrites) ? outlook.untilNext : nil
         let times = [isDue ? pushAt : nil, syncAt, later.map { now + $0 }]
         return .wait(until: times.compactMap(\.self).min())
     }
 
-    /// Whether what waits is to be pushed now; then it counts as taken up.
-    mutating func takesPush(now: Duration, outlook: Outlook) -> Bool {
+    /// Whether due operations are to be pushed now. If so, the push counts as started.
+    mutating func startPush(now: Duration, outlook: Outlook) -> Bool {
         guard isAutomatic, settings.triggers.contains(.afterWrites), outlook.hasDue,
             pushAt.map({ now >= $0 }) ?? true
         else { return false }
@@ -118,8 +118,8 @@ struct Scheduler: Sendable {
         return true
     }
 
-    /// Whether the loop stands still: a run makes no progress for longer than any request may take,
-    /// or, with the backend in reach, nothing touches work that is to be pushed unasked.
+    /// Whether the loop is stalled: a run makes no progress for longer than any request may take, or due
+    /// work is not touched although the backend is in reach.
     func isStalled(now: Duration, outlook: Outlook, isRunning: Bool) -> Bool {
         guard isAutomatic, case .online = mode else { return false }
         let rest = now - lastProgress
@@ -135,12 +135,12 @@ struct Scheduler: Sendable {
 
     // MARK: Events
 
-    /// A local write or a person's action was committed, a client read, or a user signed in.
+    /// Handles a committed write or action, a client's read, or a sign-in.
     mutating func wake(_ cause: WakeCause, now: Duration) {
         switch cause {
         case .write:
             guard settings.triggers.contains(.afterWrites) else { return }
-            // Quiet is waited for, but not for ever.
+            // Each write restarts the debounce time, but not for longer than ten times that time.
             let first = quietSince ?? now
             quietSince = first
             pushAt = min(now + settings.debounce, first + settings.debounce * 10)
@@ -163,38 +163,38 @@ struct Scheduler: Sendable {
             }
         case .unreachable:
             switch link {
-            // One that asks for a sign-in answers.
-            case .open, .up, .signedOut: isInDoubt = true
+            // A backend that asks for a sign-in is in reach.
+            case .open, .up, .signedOut: mustProbe = true
             case .down: break
             }
         case .signedIn:
             if case .signedOut = link {
                 link = .open
-                isHeldUp = true
+                retriesAllWhenProven = true
                 if isAutomatic { wish(.sync) }
             }
         }
     }
 
-    /// A caller asks for a run.
+    /// Requests a run.
     mutating func wish(_ wish: Wish) {
         if !wishes.contains(wish) { wishes.append(wish) }
     }
 
-    /// A run that was wished for begins.
+    /// Removes a requested run, because it begins or was cancelled.
     mutating func unwish(_ wish: Wish) { wishes.removeAll { $0 == wish } }
 
-    /// What is due is no more likely to work at once: the store could not be used, or the backend does
-    /// not list the tables.
-    mutating func rest(now: Duration, seconds: Int64 = SyncLimits.storeRestSeconds) {
+    /// Delays the next push after a failure that would repeat: the store cannot be used, or the backend
+    /// does not list the tables.
+    mutating func pausePushes(now: Duration, seconds: Int64 = SyncLimits.storeRestSeconds) {
         pushAt = now + .seconds(seconds)
     }
 
-    /// A run got something done.
+    /// Records progress of a run.
     mutating func progressed(now: Duration) { lastProgress = now }
 
-    /// The backend gave a list or a verdict, or said something about one table.
-    /// - Returns: true when it had been out of reach.
+    /// Records that the backend gave a list or a verdict, or an answer about one table.
+    /// - Returns: whether it was out of reach before.
     @discardableResult
     mutating func reached(
         now: Duration, wall: Instant, reason: String = "The backend answers."
@@ -206,24 +206,24 @@ struct Scheduler: Sendable {
         case .open, .up: wasAway = false
         }
         link = .up
-        tell(.online, reason, wall: wall, nextTry: nil)
+        setBackend(.online, reason, wall: wall, nextTry: nil)
         if wasAway {
-            isHeldUp = true
+            retriesAllWhenProven = true
             if settings.triggers.contains(.reconnect) { wish(.sync) }
         }
         return wasAway
     }
 
-    /// Hands over whether something is held up, which is due then.
-    mutating func takeHeldUp() -> Bool {
-        defer { isHeldUp = false }
-        return isHeldUp
+    /// Returns whether every waiting operation becomes due now, and resets that.
+    mutating func takeRetryAll() -> Bool {
+        defer { retriesAllWhenProven = false }
+        return retriesAllWhenProven
     }
 
-    /// Takes back that it is due, since it could not be written.
-    mutating func holdUp() { isHeldUp = true }
+    /// Requests again that every waiting operation becomes due, because that could not be written.
+    mutating func requestRetryAll() { retriesAllWhenProven = true }
 
-    /// The backend cannot be used.
+    /// Records that the backend cannot be used.
     mutating func failed(
         _ failure: Prover.Failure, now: Duration, wall: Instant, random: any RandomSource
     ) {
@@ -238,10 +238,10 @@ struct Scheduler: Sendable {
             link = .down(failures: count, nextProbe: now + wait)
         }
         let next = isAutomatic ? wall.advanced(by: wait) : nil
-        tell(failure.state, failure.reason, wall: wall, nextTry: next)
+        setBackend(failure.state, failure.reason, wall: wall, nextTry: next)
     }
 
-    /// A person switches the backend off until then, in uptime, or on.
+    /// Switches the backend off until an uptime, or on.
     mutating func setMode(_ mode: EngineStatus.Mode, until end: Duration?, now: Duration) {
         self.mode = mode
         modeEnd = end
@@ -251,15 +251,15 @@ struct Scheduler: Sendable {
         if isAutomatic { wish(.sync) }
     }
 
-    /// Everything known of the backend is void: another address, or it was accepted anew.
+    /// Forgets everything about the backend: it has another address, or it was accepted again.
     mutating func forget(url: String, reason: String, now: Duration, wall: Instant) {
         link = .open
         backend.url = url
-        tell(.offline, reason, wall: wall, nextTry: nil)
+        setBackend(.offline, reason, wall: wall, nextTry: nil)
         if isAutomatic { wish(.sync) }
     }
 
-    /// The settings are others now.
+    /// Replaces the settings.
     mutating func set(_ settings: SyncSettings, now: Duration) {
         self.settings = settings
         syncAt = nextInterval(now)
@@ -269,7 +269,7 @@ struct Scheduler: Sendable {
         settings.triggers.contains(.interval) ? now + settings.interval : nil
     }
 
-    private mutating func tell(
+    private mutating func setBackend(
         _ state: BackendStatus.State, _ reason: String, wall: Instant, nextTry: Instant?
     ) {
         if backend.state != state { backend.since = wall }

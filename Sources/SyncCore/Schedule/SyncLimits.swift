@@ -2,29 +2,32 @@
 public enum SyncLimits {
     /// The most operations that are sent at once.
     public static let parallelPushes = 16
-    /// Changes for all identities that are kept for the stores that are being opened or closed.
+    /// Changes for all identities that are kept for stores that are being opened or closed.
     static let changesForAll = 1000
-    /// Turns of a push for each request that may be under way, where more than one may: as it begins.
-    static let turnsForEachRequest = 2
-    /// The same at most, where the backend answers faster than operations are marked in flight.
-    static let mostTurnsForEachRequest = 8
-    /// The most rows that are asked for in one page.
+    /// Operations that a push holds in flight for each request slot at its beginning, if it has several
+    /// slots.
+    static let operationsPerRequestSlot = 2
+    /// The most operations in flight for each request slot, if the backend answers faster than operations
+    /// are marked.
+    static let maxOperationsPerRequestSlot = 8
+    /// The most rows that are requested in one page.
     public static let pullPageRows = 1000
-    /// The same after a backend has refused to give more, as every server gives.
-    static let agreedPageRows = 50
-    /// Tables that clients have read, to be pulled by the next sync.
+    /// The page size after a backend refused a larger one. Every server accepts it.
+    static let fallbackPageRows = 50
+    /// The most tables that are noted for the next sync because clients have read them.
     static let wantedTables = 100
     /// The most rows that one transaction of a pull applies.
     static let applyRows = 500
-    /// The same while clients are at work, which wait for its commit.
+    /// The most rows that one transaction applies while clients use the store, because they wait for its
+    /// commit.
     static let applyRowsBesideClients = 100
-    /// The least that it applies before it ends for the sake of writes that wait.
+    /// The fewest rows that a transaction applies before it ends early for waiting writes.
     static let applyRowsBesideWrites = 25
-    /// Rows that wait to be applied before no further page is asked for.
+    /// The most rows that wait to be applied when the next page is requested.
     static let prefetchedRows = 1_000
-    /// How long after clients read or wrote a pull does one thing at a time, in milliseconds.
+    /// How long after a client's use of the store a pull works sequentially, in milliseconds.
     static let restBesideClientsMilliseconds = 1_000
-    /// How far before its token a pull starts, in seconds: rows committed late are not missed.
+    /// How far before its token a pull starts, in seconds, to find rows that were committed late.
     static let overlapSeconds: Int64 = 10
     /// The longest `Retry-After` that is obeyed, in seconds.
     static let retryAfterSeconds: Int64 = 86_400
@@ -40,62 +43,62 @@ public enum SyncLimits {
     static let operationCapMilliseconds: UInt64 = 600_000
     /// The longest that due work may wait with the backend in reach, in seconds.
     static let stallSeconds: Int64 = 30
-    /// The wait after a run that the store made fail, in seconds.
+    /// The wait after a run that failed because of the store, in seconds.
     static let storeRestSeconds: Int64 = 5
-    /// The wait before work is tried again whose tables the backend does not list, in seconds.
+    /// The wait before a retry of work whose tables the backend does not list, in seconds.
     static let tableRestSeconds: Int64 = 20
-    /// The bounds by which the times of requests to the backend are counted, in milliseconds.
+    /// The upper bounds of the histogram of request times, in milliseconds.
     public static let requestTimeBoundsMilliseconds = [
         5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000,
     ]
-    /// How old the single results of a push under way may be that are shown, in milliseconds.
+    /// The greatest age of the results that a running push reports, in milliseconds.
     static let resultsMilliseconds: Int64 = 100
-    /// Operations that a push looks up at once.
-    static let lookAhead = 64
-    /// Requests that one operation's turn makes at most: read back, send, send merged.
-    static let requestsPerTurn = 3
-    /// The least time between two pulls of a table because it is read, in seconds.
+    /// The operations that a push reads at once.
+    static let dueOperationsPerRead = 64
+    /// The most requests that one push makes for an operation: read back, send, send merged.
+    static let requestsPerOperation = 3
+    /// The least time between two pulls of a table that clients read, in seconds.
     static let readGapSeconds: Int64 = 5
-    /// Tables of which a read is remembered. While so many were read within ``readGapSeconds``, the read
-    /// of a further one pulls nothing: any name can be asked for.
+    /// The most tables whose last read is kept. If so many were read within ``readGapSeconds``, the read of
+    /// another table starts no pull: clients may ask for any name.
     static let readTables = 100
-    /// How often the engine runs its maintenance and keeps a sample, in seconds.
+    /// How often the engine runs its maintenance and stores a sample, in seconds.
     static let maintenanceSeconds: Int64 = 60
-    /// How often the watchdog looks, in seconds.
+    /// How often the watchdog checks the loop, in seconds.
     static let watchSeconds: Int64 = 10
-    /// How long a request may be under way before the watchdog calls the run stalled, in seconds.
+    /// How long a request may be in flight before its run counts as stalled, in seconds.
     static let requestPatienceSeconds: Int64 = 120
-    /// How far the wall clock may fall behind before it counts as set back, in seconds.
+    /// How far the wall clock may jump before it counts as set, in seconds.
     static let clockSlackSeconds: Int64 = 5
-    /// The most rows that one purge with a filter forgets.
+    /// The most rows that one purge with a filter removes.
     static let purgeRows = 1_000_000_000
-    /// The bytes of a response that an attempt keeps.
+    /// The bytes of a response body that an attempt records.
     static let excerptBytes = 4096
-    /// Header fields kept of one request or answer.
+    /// The header fields of one request or answer that an attempt records.
     static let recordedFields = 40
-    /// The kept beginning of a header field's value, in characters.
+    /// The characters of a header field's value that an attempt records.
     static let recordedFieldCharacters = 300
-    /// Runs that are remembered in memory for callers that wait for them.
+    /// The finished runs that are kept in memory for callers that wait for them.
     static let rememberedRuns = 50
-    /// Pages of one pull before it stops with an error, against a backend that pages in circles.
+    /// The most pages of one pull, after which it fails: the backend sends pages without end.
     static let pullPages = 100_000
-    /// How often a pull by `$skip` goes back without meeting a new row, before it goes on as it can.
+    /// How often a pull by `$skip` goes back without a new row before it accepts an unstable order.
     static let pullStepsBack = 100
-    /// Operations that are looked at to find out whether two wait for each other.
+    /// The most operations that are read to find out whether two wait for each other.
     static let dependencySteps = 1_000
-    /// The bytes that are kept of a row which cannot be taken.
+    /// The bytes that are stored of a row that was set aside.
     public static let setAsideBytes = 65_536
-    /// Rows of a table that are kept with their texts although they cannot be taken; of more only the id
-    /// and the reason.
+    /// The rows of a table that are set aside with their text. Of further ones only the id and the reason
+    /// are stored.
     static let setAsideTexts = 1_000
-    /// Rows that could not be taken which a pull asks for again.
+    /// The rows that were set aside which one pull requests again.
     static let setAsideAsked = 20
-    /// Items that an unpaged list did not show which a pull asks for one by one.
+    /// The items missing from an unpaged list which one pull requests by id.
     static let unseenAsked = 100
-    /// How far in the future a row's time may lie to move a pull's token, in seconds.
+    /// How far in the future a row's time may be to advance a pull token, in seconds.
     static let futureSeconds: Int64 = 86_400
-    /// Tables that are asked for a list before the backend counts as not speaking /tables.
+    /// The most tables that a proof lists.
     static let proofTables = 8
-    /// Tables that one look at a backend asks for a list.
+    /// The most tables that one examination of a backend lists.
     static let examinedTables = 20
 }

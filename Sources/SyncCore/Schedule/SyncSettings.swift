@@ -1,24 +1,24 @@
 public import TablesProtocol
 
-/// What the operator may set about syncing.
+/// The operator's settings of syncing.
 public struct SyncSettings: Sendable, Hashable {
-    /// What may start a sync. With ``Trigger/manual`` alone nothing happens unasked.
+    /// The events that start a sync. With ``Trigger/manual`` alone nothing happens without a request.
     public var triggers: Set<Trigger>
-    /// Time between two syncs of the interval trigger.
+    /// The time between two syncs of the interval trigger.
     public var interval: Duration
-    /// Quiet time after the last write before it is pushed.
+    /// The time without writes after which they are pushed.
     public var debounce: Duration
-    /// Operations on different items that are sent at once, 1 to ``SyncLimits/parallelPushes``. With 1
-    /// the order of the whole queue is kept, parents before children; with more that of each item.
+    /// The most requests of a push in flight, 1 to ``SyncLimits/parallelPushes``. With 1, the order of the
+    /// whole queue is kept, parents before children; with more, the order of each item's operations.
     public var parallelism: Int
-    /// Tables that a sync pulls besides those the store knows.
+    /// The tables that a sync pulls in addition to those in the store.
     public var tables: [TableName]
-    /// Verdicts of the backend's own failure after which an operation is quarantined.
+    /// The number of failures of its own after which an operation is quarantined.
     public var maxAttempts: Int
-    /// Rows asked for in one page, 1 to ``SyncLimits/pullPageRows``.
+    /// The rows requested in one page, 1 to ``SyncLimits/pullPageRows``.
     public var pageRows: Int
 
-    /// Settings; those out of range become the nearest in range.
+    /// Makes settings. Values out of range become the nearest in range.
     public init(
         triggers: Set<Trigger> = Set(Trigger.allCases), interval: Duration = .seconds(300),
         debounce: Duration = .milliseconds(300), parallelism: Int = 1, tables: [TableName] = [],
@@ -33,28 +33,28 @@ public struct SyncSettings: Sendable, Hashable {
         self.pageRows = min(max(pageRows, 1), SyncLimits.pullPageRows)
     }
 
-    /// How many operations have their turn at once: with one request at a time an outcome is on disk
-    /// before the next is marked in flight, with more the next are marked while requests are under way.
-    var turnsAtOnce: Int {
-        parallelism == 1 ? 1 : parallelism * SyncLimits.turnsForEachRequest
+    /// The operations that a push holds in flight at its beginning. With one slot an outcome is on disk
+    /// before the next operation is marked; with several, the next are marked while requests are in flight.
+    var operationsInFlight: Int {
+        parallelism == 1 ? 1 : parallelism * SyncLimits.operationsPerRequestSlot
     }
 
-    /// The same where requests have to wait for such marks.
-    var mostTurnsAtOnce: Int {
-        parallelism == 1 ? 1 : parallelism * SyncLimits.mostTurnsForEachRequest
+    /// The most operations that a push holds in flight when requests wait for marked ones.
+    var maxOperationsInFlight: Int {
+        parallelism == 1 ? 1 : parallelism * SyncLimits.maxOperationsPerRequestSlot
     }
 }
 
-/// What may start a sync; each can be switched off.
+/// An event that may start a sync; each can be switched off.
 public enum Trigger: String, Sendable, Hashable, CaseIterable {
-    /// A person or client asks.
+    /// A person, a command or a client requests it.
     case manual
-    /// Local writes, after a moment of quiet.
+    /// Local writes, after the debounce time.
     case afterWrites
-    /// Time.
+    /// The interval has passed.
     case interval
     /// The backend can be reached again.
     case reconnect
-    /// A client reads a table that is read through.
+    /// A client reads a table with a read policy other than `local`.
     case read
 }

@@ -1,15 +1,15 @@
 import Synchronization
 public import TablesProtocol
 
-/// Why the engine is woken. Waking never waits and carries no work: the work is in the store.
+/// Why the engine is woken. A cause carries no work; the work is in the store.
 public enum WakeCause: Sendable, Hashable {
     /// Local writes were committed.
     case write
-    /// A person acted on an operation: retried, resolved, edited it.
+    /// A person retried, resolved or edited an operation.
     case action
-    /// A client read this table, and wants it fresh.
+    /// A client read this table, which should be refreshed.
     case read(TableName)
-    /// Something suggests that the backend can be reached: a request was passed through.
+    /// A request was passed through, so the backend may be in reach again.
     case reachable
     /// A request that was passed through got no answer: the backend may be out of reach.
     case unreachable
@@ -17,48 +17,48 @@ public enum WakeCause: Sendable, Hashable {
     case signedIn
 }
 
-/// Wakes the one loop that waits on it. Sending never waits; what was sent is kept until taken, and
-/// the same cause twice is one.
+/// Wakes the engine's loop. Sending returns at once; a cause is kept until it is taken, and equal causes
+/// count once.
 final class WakeSignal: Sendable {
     private struct State {
         var causes: [WakeCause] = []
-        var isRung = false
-        var hearsWrites = true
+        var isSignaled = false
+        var wakesOnWrites = true
         var waiter: CheckedContinuation<Void, Never>?
     }
     private let state = Mutex(State())
 
-    /// Wakes the loop for a cause, or just so that it looks again.
+    /// Wakes the loop with a cause, or without one to run the schedule again.
     func send(_ cause: WakeCause?) {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            if cause == .write, !state.hearsWrites { return nil }
+            if cause == .write, !state.wakesOnWrites { return nil }
             if let cause, !state.causes.contains(cause) { state.causes.append(cause) }
-            state.isRung = true
+            state.isSignaled = true
             defer { state.waiter = nil }
             return state.waiter
         }
         waiter?.resume()
     }
 
-    /// Says whether local writes wake the loop. Where nothing is sent after writes, waking it for each
-    /// of them costs a single writer more than the write.
-    func hear(writes: Bool) { state.withLock { $0.hearsWrites = writes } }
+    /// Sets whether local writes wake the loop. If nothing is sent after writes, waking it would cost a
+    /// single writer more than the write itself.
+    func setWakesOnWrites(_ wakes: Bool) { state.withLock { $0.wakesOnWrites = wakes } }
 
-    /// Why the loop was woken since it last asked.
+    /// The causes since the last call.
     func take() -> [WakeCause] {
         state.withLock { state in
-            defer { (state.causes, state.isRung) = ([], false) }
+            defer { (state.causes, state.isSignaled) = ([], false) }
             return state.causes
         }
     }
 
-    /// Returns when something was sent that was not taken yet, or when the task is cancelled.
+    /// Returns when a signal was sent since the last ``take()``, or when the task is cancelled.
     func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    // Cancelled before it could wait: the handler has found no waiter to wake.
-                    if state.isRung || Task.isCancelled { return true }
+                    // If cancelled before it waits, the handler found no waiter to resume.
+                    if state.isSignaled || Task.isCancelled { return true }
                     state.waiter = continuation
                     return false
                 }

@@ -24,7 +24,7 @@ package enum ProductBug: String, CaseIterable, Sendable {
     /// The policy `merge` sends again what may have taken effect.
     case mergeSendsTwice
     /// One row that cannot be taken ends the pull.
-    case oddRowStopsPull
+    case unusableRowStopsPull
     /// A table counts as complete although its pull has failed.
     case failedPullCompletes
     /// An empty list changes the generation that was found out before.
@@ -32,7 +32,7 @@ package enum ProductBug: String, CaseIterable, Sendable {
     /// A list that ignored its filter proves that a row is missing.
     case ignoredFilterProves
     /// A sync that is asked for leaves what waits, and says that it is complete.
-    case askedSyncLeavesWaiting
+    case explicitSyncLeavesWaiting
     /// A table that is not there for a moment has its writes refused.
     case missingTableRefuses
     /// A push that the backend took as it was changes version and stamp.

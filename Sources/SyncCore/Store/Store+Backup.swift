@@ -125,7 +125,7 @@ extension Store {
             let restoration = Restoration(transaction: transaction)
             try restoration.refuseForeignValues()
             try restoration.keepForwardableHeaders()
-            try TableIndexes(transaction).buildAgain()
+            try TableIndexes(transaction).rebuildAll()
             try transaction.attempts.recover()
             try transaction.runs.recover()
             try restoration.noteRestored()

@@ -144,7 +144,7 @@ extension Store {
         // Looked at before the rows: what ends in between is seen as made.
         let progress = indexProgress.present
         var tables = try await read { try TableStatuses(transaction: $0).all() }
-        for table in tables.indices { progress.tell(&tables[table].indexes) }
+        for table in tables.indices { progress.write(to: &tables[table].indexes) }
         return tables
     }
 

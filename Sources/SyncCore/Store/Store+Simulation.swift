@@ -5,7 +5,7 @@ package import TablesProtocol
 /// at one moment, and to bring about by a call what otherwise comes with time or with a disk.
 extension Store {
     /// A store at one moment.
-    package struct Sight: Sendable {
+    package struct Contents: Sendable {
         /// The account of every write.
         package var ledger: Ledger
         /// Every open operation, in order.
@@ -15,15 +15,15 @@ extension Store {
     }
 
     /// The ledger, the open operations and the live rows of a table, in one transaction.
-    package func sight(of table: TableName) async throws(StoreError) -> Sight {
+    package func contents(of table: TableName) async throws(StoreError) -> Contents {
         try await read { transaction in
             let open = try OperationLists(transaction: transaction).page(
                 OperationFilter(states: OperationState.open), after: 0,
-                limit: StoreLimits.sightOperations
+                limit: StoreLimits.contentsOperations
             ).items.map { $0.summary(identity: transaction.identity) }
             let ledger = try transaction.ledger.read()
             guard let record = try transaction.tables.table(table) else {
-                return Sight(ledger: ledger, open: open, rows: [:])
+                return Contents(ledger: ledger, open: open, rows: [:])
             }
             let items = try transaction.all(
                 """
@@ -32,7 +32,8 @@ extension Store {
                 """, [record.id]
             ) { $0.item(record.idKind) }
             let rows = items.map { ($0.id.text, $0) }
-            return Sight(ledger: ledger, open: open, rows: Dictionary(uniqueKeysWithValues: rows))
+            return Contents(
+                ledger: ledger, open: open, rows: Dictionary(uniqueKeysWithValues: rows))
         }
     }
 
@@ -42,7 +43,7 @@ extension Store {
     }
 
     /// Lets the file grow no further, as on a full disk, or as far as it likes.
-    package func holdSize(_ isHeld: Bool) async throws(StoreError) {
+    package func limitSize(_ isHeld: Bool) async throws(StoreError) {
         try await write { transaction in
             let pages = Int(try transaction.integer("PRAGMA page_count") ?? 0)
             let most = isHeld ? pages : StorageLimits.filePages

@@ -79,7 +79,7 @@ extension ScalarFunction {
 }
 
 extension Migrations {
-    /// Those of this program. The first one makes the whole schema.
+    /// The migrations of this version. The first one creates the whole schema.
     static let present = Migrations(steps: [
         Step(version: 1, sql: String(decoding: PackageResources.Schema_sql, as: UTF8.self))
     ])

@@ -57,7 +57,7 @@ public enum StoreLimits {
     /// Characters of an item's text shown to people.
     public static let titleCharacters = 80
     /// Open operations that the simulator looks at.
-    static let sightOperations = 100_000
+    static let contentsOperations = 100_000
     /// Random words of 8 bytes that are asked for at once: the most that the system gives
     /// (getentropy(3)).
     static let randomWords = 32

@@ -1,41 +1,41 @@
 import Storage
 import TablesProtocol
 
-/// What must be known of all stores of a data folder while they are closed, in one small file: when each
-/// has work that is due, and what it holds.
+/// The index of all stores in a data folder while they are closed, in one small file: when each has due
+/// work, and a summary of its contents.
 ///
-/// An entry names the store's file as it was when the store was closed, and is trusted while the file is the
-/// same (``Entry/holds(of:file:)``). It is written in two steps: without a file before the store is closed,
-/// with it afterwards. So an end of the process in between leads to a look at the store.
+/// An entry is valid while the store's file is unchanged (``Entry/holds(of:file:)``). It is written twice:
+/// without a file before the store is closed, and with the file afterwards. If the process ends between
+/// them, the store itself is read.
 public final class StoreIndex: Sendable {
     let file: ConnectionQueue
 
-    /// What is known of one store.
+    /// The index entry of one store.
     public struct Entry: Sendable, Hashable {
-        /// What it holds.
+        /// The summary of the store.
         public var summary: StoreSummary
-        /// Its file after it was closed; nil as long as it is not.
+        /// The store's file after it was closed; nil until then.
         public var file: StoreFile?
 
-        /// Makes it from its parts.
+        /// Makes an entry from its parts.
         public init(summary: StoreSummary, file: StoreFile?) {
             self.summary = summary
             self.file = file
         }
 
-        /// Whether the store is as the entry says: nothing has written to its file since, and it has no
-        /// write-ahead log, which a store has as long as it is open.
+        /// Whether the entry is valid: the store's file is unchanged, and it has no write-ahead log, which
+        /// an open store has.
         /// - Parameters:
-        ///   - path: where the store is.
-        ///   - look: what the system says of the file at a path; nil where there is none.
+        /// - path: the path of the store.
+        /// - look: gives the file at a path; nil if there is none.
         public func holds(of path: String, file look: (String) -> StoreFile?) -> Bool {
             guard let file, look(path + "-wal") == nil else { return false }
             return look(path) == file
         }
     }
 
-    /// Opens or makes the index. One of another version, or a damaged one, is made anew: what it says of
-    /// stores stands in the stores.
+    /// Opens the index or creates it. An index of another version or a damaged one is created again,
+    /// because the stores have the same information.
     public init(at path: String) throws(StoreError) {
         do throws(StoreError) {
             file = try Self.opened(path)
@@ -103,7 +103,7 @@ public final class StoreIndex: Sendable {
         PRAGMA user_version = \(version);
         """
 
-    /// Every entry, by identity.
+    /// All entries by identity.
     @available(*, noasync)
     public func entries() throws(StoreError) -> [String: Entry] {
         do {
@@ -124,7 +124,7 @@ public final class StoreIndex: Sendable {
         }
     }
 
-    /// Writes what is known of a store; it is on disk when this returns.
+    /// Writes the entry of a store. It is on disk when this returns.
     @available(*, noasync)
     public func put(_ entry: Entry, of identity: String) throws(StoreError) {
         do {
@@ -170,7 +170,7 @@ public final class StoreIndex: Sendable {
 }
 
 extension StoreIndex.Entry {
-    /// Reads a row of `stores`, by the places of its columns: there are thousands of them at a start.
+    /// Reads a row of `stores` by column position, because there may be thousands at a start.
     fileprivate init(_ row: StatementRow) {
         func time(_ place: Int) -> Instant? {
             (row[place] as Int64?).map { Instant(milliseconds: $0) }
@@ -203,17 +203,17 @@ extension StoreSummary.Table {
     }
 }
 
-/// A store's file as the system tells of it. Whatever writes to the file, or puts another one in its place,
-/// leaves another value: the time of change cannot be set.
+/// A store's file as the file system describes it. Writing to the file or replacing it changes the value,
+/// because the time of change cannot be set.
 public struct StoreFile: Sendable, Hashable {
-    /// The number of its inode.
+    /// The file's inode number.
     public var inode: Int64
-    /// How large it is.
+    /// The file's size in bytes.
     public var bytes: Int64
     /// When its content or its inode last changed, in nanoseconds since 1970.
     public var changedAt: Int64
 
-    /// Makes it from its parts.
+    /// Makes a value from its parts.
     public init(inode: Int64, bytes: Int64, changedAt: Int64) {
         self.inode = inode
         self.bytes = bytes

@@ -1,29 +1,29 @@
 import Storage
 public import TablesProtocol
 
-/// What must be known of a store while it is closed.
+/// The summary of a closed store.
 public struct StoreSummary: Sendable, Hashable {
     /// When its next operation is due.
     public var due: DueWork
-    /// When its oldest open operation was accepted; nil without one.
+    /// When its oldest open operation was accepted; nil if none is open.
     public var oldestAt: Instant?
-    /// The account of every write, and what is open.
+    /// The counts of every accepted write.
     public var ledger: Ledger
-    /// Its tables, by name.
+    /// Its tables, ordered by name.
     public var tables: [Table]
 
-    /// What must be known of a table.
+    /// The summary of a table.
     public struct Table: Sendable, Hashable {
-        /// Its name.
+        /// The table's name.
         public var name: String
-        /// Items that clients see.
+        /// The number of items that are not deleted.
         public var items: Int
-        /// Rows of the backend that cannot be taken.
+        /// The number of rows that are set aside.
         public var setAside: Int
-        /// Whether its pulls fail.
+        /// Whether its last pull failed.
         public var pullsFail: Bool
 
-        /// Makes it from its parts.
+        /// Makes a summary from its parts.
         public init(name: String, items: Int, setAside: Int, pullsFail: Bool) {
             self.name = name
             self.items = items
@@ -32,7 +32,7 @@ public struct StoreSummary: Sendable, Hashable {
         }
     }
 
-    /// Makes it from its parts.
+    /// Makes a summary from its parts.
     public init(due: DueWork, oldestAt: Instant?, ledger: Ledger, tables: [Table]) {
         self.due = due
         self.oldestAt = oldestAt
@@ -40,7 +40,7 @@ public struct StoreSummary: Sendable, Hashable {
         self.tables = tables
     }
 
-    /// That of a store without anything.
+    /// The summary of an empty store.
     public static let empty = StoreSummary(
         due: .never, oldestAt: nil,
         ledger: Ledger(
@@ -49,8 +49,8 @@ public struct StoreSummary: Sendable, Hashable {
 }
 
 extension Store {
-    /// What must be known of the store while it is closed. For the time between the last use and
-    /// ``close()``: it waits for what is being written.
+    /// The summary of the store, to be read just before ``close()``. It waits for the present write
+    /// transaction.
     @available(*, noasync)
     public func summary() throws(StoreError) -> StoreSummary {
         do {
@@ -62,7 +62,7 @@ extension Store {
 }
 
 extension StoreSummary {
-    /// What must be known of the store while it is closed.
+    /// Reads the summary of a store.
     fileprivate init(_ transaction: Transaction) throws {
         let operations = transaction.dueOperations
         let isDue = try operations.hasQueued() || transaction.attempts.hasSending()
@@ -80,7 +80,7 @@ extension StoreSummary {
 }
 
 extension StoreSummary {
-    /// Adds what another store holds: the sum of both, as if they were one.
+    /// Adds the summary of another store.
     public mutating func add(_ other: StoreSummary) {
         due = due.earlier(other.due)
         oldestAt = [oldestAt, other.oldestAt].compactMap(\.self).min()
@@ -106,17 +106,17 @@ extension StoreSummary {
     }
 }
 
-/// When the work of a closed store is due.
+/// When a closed store has due work.
 public enum DueWork: Sendable, Hashable {
-    /// None waits for a time.
+    /// No operation waits for a time.
     case never
-    /// As soon as it can be sent; it carries no time, so no clock that is set back delays it.
+    /// At once. There is no time, so setting back the clock delays nothing.
     case now
-    /// At a time of the clock that showed `noted` when the store was closed.
+    /// At this time of the wall clock, which showed `noted` when the store was closed.
     case at(Instant, noted: Instant)
 
-    /// Whether it is due. A time by a clock that was set back since says nothing any more: then it is, and
-    /// the engine looks at the times in the store.
+    /// Whether the work is due. If the clock was set back since, the time is wrong: the work counts as due,
+    /// and the engine reads the times in the store.
     public func isDue(_ now: Instant) -> Bool {
         switch self {
         case .never: false
@@ -126,7 +126,7 @@ public enum DueWork: Sendable, Hashable {
         }
     }
 
-    /// What is due first of both.
+    /// The earlier one of two.
     public func earlier(_ other: DueWork) -> DueWork {
         switch (self, other) {
         case (.now, _), (_, .now): .now
@@ -135,8 +135,8 @@ public enum DueWork: Sendable, Hashable {
         }
     }
 
-    /// That of a store in which work waits for a time, or for none. A time is bounded by the longest wait
-    /// that there is.
+    /// The due work of a store whose next operation waits until `time`; nil if none waits. A time is at
+    /// most ``SyncLimits/retryAfterSeconds`` ahead.
     init(_ time: Instant?, noted now: Instant) {
         guard let time else {
             self = .never

@@ -1,8 +1,8 @@
-/// The columns of an item: the members of one JSON object in their order, each value kept as the
-/// text it came in.
+/// The columns of an item: the members of one JSON object in order. Each value keeps the text it was
+/// received in.
 ///
-/// Columns that come from a store keep the object's text and are only sliced when someone asks for
-/// a column, so that a list passes rows on without looking inside.
+/// Columns from a store keep the object's text. It is parsed only when a column is read, so that a list
+/// passes rows on unparsed.
 public struct Columns: Sendable {
     /// One column.
     public struct Column: Sendable, Hashable {
@@ -17,7 +17,7 @@ public struct Columns: Sendable {
             self.value = value
         }
 
-        /// Whether this is the column of that name, byte for byte.
+        /// Whether the column has this name, byte for byte.
         func isNamed(_ other: String) -> Bool { name.hasSameBytes(as: other) }
     }
 
@@ -30,7 +30,7 @@ public struct Columns: Sendable {
     /// No columns.
     public init() { storage = .columns([]) }
 
-    /// Takes columns in their order; of those with one name the last value counts.
+    /// Makes columns in this order. If a name appears twice, its last value counts.
     public init(_ columns: [Column]) {
         var kept: [Column] = []
         var places = NameTable()
@@ -44,25 +44,25 @@ public struct Columns: Sendable {
         storage = .columns(kept)
     }
 
-    /// Takes columns whose names are known to be unique.
+    /// Makes columns whose names are unique.
     init(unique columns: [Column]) { storage = .columns(columns) }
 
-    /// Takes the text of one JSON object.
-    /// - Throws: ``JSONError`` also when the value is no object or a name appears twice in it.
+    /// Parses the text of one JSON object.
+    /// - Throws: ``JSONError``, also if the value is not an object or a name appears twice in it.
     public init(parsing text: String) throws(JSONError) {
         self = try Columns(parsing: Array(text.utf8))
     }
 
-    /// Takes the bytes of one JSON object.
-    /// - Throws: ``JSONError`` also when the value is no object or a name appears twice in it.
+    /// Parses the bytes of one JSON object.
+    /// - Throws: ``JSONError``, also if the value is not an object or a name appears twice in it.
     public init(parsing bytes: [UInt8]) throws(JSONError) {
         storage = .columns(try Self.slice(bytes))
     }
 
-    /// Takes an object's text that was once valid, as ``text`` gave it, without looking inside.
+    /// Keeps the text of ``text`` without parsing it.
     public init(stored text: String) { storage = .text(text) }
 
-    /// The object's text; the text it was stored as when no column was set since.
+    /// The object's JSON text: the stored text if no column was set since.
     public var text: String {
         switch storage {
         case .text(let text): return text
@@ -82,7 +82,7 @@ public struct Columns: Sendable {
     public var all: [Column] {
         switch storage {
         case .columns(let columns): columns
-        // Stored text was valid once; were the store damaged, the item shows no columns.
+        // Stored text was valid. If the store is damaged, the item has no columns.
         case .text(let text): (try? Self.slice(Array(text.utf8))) ?? []
         }
     }
@@ -90,7 +90,7 @@ public struct Columns: Sendable {
     /// The names in their order.
     public var names: [String] { all.map(\.name) }
 
-    /// Whether there is no column.
+    /// Whether there are no columns.
     public var isEmpty: Bool {
         switch storage {
         case .columns(let columns): columns.isEmpty
@@ -98,13 +98,13 @@ public struct Columns: Sendable {
         }
     }
 
-    /// The value of a column, nil when absent. Setting keeps the column's place, or appends;
-    /// setting nil removes the column.
+    /// The value of a column; nil if it is absent. Setting a value keeps the column's position, or appends
+    /// the column. Setting nil removes the column.
     public subscript(name: String) -> JSONText? {
         get { all.first { $0.isNamed(name) }?.value }
         set {
             var columns = all
-            // The array is now held once only, so that it changes in place.
+            // Leaves one reference to the array, so that it is changed in place.
             storage = .columns([])
             switch (columns.firstIndex { $0.isNamed(name) }, newValue) {
             case (let index?, let value?): columns[index].value = value
@@ -116,7 +116,7 @@ public struct Columns: Sendable {
         }
     }
 
-    /// Lays the columns of `changes` over these: values are replaced in place, new ones appended.
+    /// Sets the columns of `changes`: values are replaced in place, new columns are appended.
     public mutating func merge(_ changes: Columns) {
         self = Columns(all + changes.all)
     }
@@ -152,7 +152,7 @@ extension Columns: Hashable {
 }
 
 extension Columns {
-    /// Cuts an object into its columns in one pass over the bytes, building no trees.
+    /// Parses an object into its columns in one pass over the bytes, without building a tree.
     static func slice(_ bytes: [UInt8]) throws(JSONError) -> [Column] {
         var scanner = JSONScanner()
         try scanner.start(bytes.span)
@@ -184,8 +184,8 @@ extension Columns {
         return columns
     }
 
-    /// The names whose values are not the same as in `base`, in order, those that only `base` has
-    /// last. An absent column and null are the same.
+    /// The names whose values differ from those in `base`, in order, followed by the names that only `base`
+    /// has. An absent column equals null.
     public func changedNames(from base: Columns) -> [String] {
         let mine = all
         let theirs = base.all

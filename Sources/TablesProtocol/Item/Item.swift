@@ -1,16 +1,16 @@
-/// An item as a client sees it, in no particular generation.
+/// An item as a client sees it, independent of the generation.
 public struct Item: Sendable, Hashable {
-    /// Its identity.
+    /// The item's id.
     public var id: ItemID
     /// The user's columns only, without id and system properties.
     public var columns: Columns
-    /// When it was made; nil where the server does not say (third generation).
+    /// When it was created; nil if the server does not say (third generation).
     public var createdAt: Instant?
-    /// When it last changed, strictly increasing in a table.
+    /// When it last changed. Strictly increasing in a table.
     public var updatedAt: Instant
     /// The opaque version, without quotes.
     public var version: String
-    /// True when only a tombstone is left.
+    /// Whether only a tombstone is left.
     public var deleted: Bool
 
     /// Makes an item from its parts.
@@ -27,11 +27,11 @@ public struct Item: Sendable, Hashable {
     }
 }
 
-/// The properties that a server keeps for each item, besides the id.
+/// The properties of an item that the server sets, besides the id.
 public enum SystemProperty: Sendable, Hashable, CaseIterable {
     case createdAt, updatedAt, version, deleted
 
-    /// The name on the wire; nil where the generation does not have the property.
+    /// The name on the wire; nil if the generation does not have the property.
     public func name(in generation: Generation) -> String? {
         switch (generation, self) {
         case (.mobileServices, .createdAt): "__createdAt"
@@ -46,7 +46,7 @@ public enum SystemProperty: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The property with this name on the wire, whatever its case; nil for a user's column.
+    /// The property with this name on the wire, in any case; nil for a user's column.
     public init?(named name: String, in generation: Generation) {
         let wanted = name.lowercased()
         let found = Self.allCases.first { $0.name(in: generation)?.lowercased() == wanted }
@@ -55,18 +55,18 @@ public enum SystemProperty: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// One answer to a list: some items, the count where asked for, and whether more follow.
+/// One page of a list.
 public struct ItemPage: Sendable, Hashable {
-    /// The items in the order asked for.
+    /// The items in the requested order.
     public var items: [Item]
-    /// How many match the filter regardless of skip and top; nil when not asked for.
+    /// The number of items that match the filter, regardless of skip and top; nil if not requested.
     public var count: Int?
-    /// True when more items match within the client's own top.
+    /// Whether more items match within the client's own `$top`.
     public var hasMore: Bool
-    /// Whether the items' `updatedAt` are the store's own stamps, by which a next page can go on.
+    /// Whether the items' `updatedAt` are the store's own stamps, from which the next page can continue.
     public var hasOwnStamps: Bool
 
-    /// Makes a page.
+    /// Makes a page from its parts.
     public init(
         items: [Item], count: Int? = nil, hasMore: Bool = false, hasOwnStamps: Bool = true
     ) {

@@ -1,26 +1,26 @@
-/// The JSON object that a client sent with an insert, update or replace, taken apart.
+/// The JSON object in the body of an insert, update or replace.
 public struct ItemBody: Sendable, Hashable {
-    /// The id in the body; nil when absent, null, empty, or 0.
+    /// The id in the body; nil if it is absent, null, empty or 0.
     public var id: ItemID?
-    /// The user's columns in the order they came.
+    /// The user's columns in the order received.
     public var columns: Columns
-    /// The version in the body of the second generation: a condition where no If-Match came.
+    /// The version in a second generation body: a condition if there is no If-Match.
     public var version: String?
-    /// What the body of the third generation says the item is.
+    /// System properties in a third generation body, which must equal the item's.
     public var stated: Stated
-    /// The deleted mark in the body.
+    /// The value of `deleted` in the body; nil if it is absent.
     public var deleted: Bool?
-    /// What a JSON Patch tests: members of the item, the server's own too, and their values.
+    /// The tests of a JSON Patch: members of the item, including system properties, and their values.
     public var tests: [Columns.Column]
-    /// The properties that servers of the third generation do not let an update change: one that
-    /// names others than the item's is refused.
+    /// System properties that an update of the third generation must not change. The servers refuse other
+    /// values than the item's.
     public struct Stated: Sendable, Hashable {
         /// The version.
         public var version: String?
         /// When the item last changed.
         public var updatedAt: Instant?
 
-        /// Makes a statement; without arguments, none.
+        /// Makes a statement; without arguments it states nothing.
         public init(version: String? = nil, updatedAt: Instant? = nil) {
             self.version = version
             self.updatedAt = updatedAt
@@ -42,12 +42,12 @@ public struct ItemBody: Sendable, Hashable {
 }
 
 extension ItemBody {
-    /// Takes apart the JSON object that a client of the generation sent.
+    /// Parses the JSON object that a client of a generation sent.
     ///
-    /// System properties are taken out and, but for the version of the second generation and those
-    /// that an update of the third may name, dropped: SDKs send them where real servers would refuse
-    /// them.
-    /// - Throws: ``TablesError`` for malformed JSON, anything but one object, and a bad id.
+    /// System properties are removed from the columns. Only the version (second generation) and the
+    /// properties that an update must not change (third generation) are kept; the others are ignored,
+    /// because SDKs send them where real servers would refuse them.
+    /// - Throws: ``TablesError`` for malformed JSON, a value that is not one object, and an invalid id.
     public static func parse(
         _ bytes: [UInt8], generation: Generation
     ) throws(TablesError) -> ItemBody {
@@ -58,14 +58,13 @@ extension ItemBody {
         return try ItemBody(columns, generation)
     }
 
-    /// Takes a JSON Patch apart: what it sets is the body, and what it tests is kept beside it.
+    /// Parses a JSON Patch: its changes become the columns, its tests are kept separately.
     ///
-    /// 1. The operations hold one after the other: of several values of a member the last counts, and a
-    ///    test of a member that was set before is decided here.
-    /// 2. The deleted mark counts in every generation, since only servers of the third take such a
-    ///    patch.
+    /// 1. The operations apply in order: of several values of a member the last counts, and a test of a
+    ///    member that was set before is decided here.
+    /// 2. `deleted` counts in every generation, because only third generation servers accept a JSON Patch.
     /// - Throws: ``TablesError`` as ``JSONPatch`` and ``parse(_:generation:)`` do, and for a test that
-    ///   cannot hold.
+    ///   cannot succeed.
     public static func parse(
         patch bytes: [UInt8], generation: Generation
     ) throws(TablesError) -> ItemBody {

@@ -1,30 +1,30 @@
-/// What the ids of a table are.
+/// The kind of a table's ids.
 public enum IDKind: String, Sendable, Hashable, CaseIterable {
-    /// Text, made by the client or by the server.
+    /// Text that the client or the server generates.
     case string
     /// A positive integer assigned by the server; first generation tables only.
     case integer
 }
 
-/// The identity of an item in its table: validated text, compared byte for byte.
+/// The id of an item in its table: validated text, compared byte for byte.
 public struct ItemID: Sendable, Hashable, CustomStringConvertible {
     /// The id as text; decimal digits for an integer id.
     public let text: String
-    /// Whether it is written as a JSON string or number. Not part of equality: a path segment does
-    /// not say which.
+    /// Whether the id is a JSON string or a number. Not compared by `==`, because a path segment does not
+    /// show it.
     public let kind: IDKind
 
-    /// Why a text cannot be an id.
+    /// Why a text is not an id.
     public enum Refusal: Error, Sendable, Hashable {
         case empty
         case tooLong(limitUnits: Int)
         case forbiddenCharacter(Unicode.Scalar)
-        /// `.` and `..`, which vanish from a path.
+        /// `.` and `..`, which are removed from a path.
         case dots
     }
 
-    /// Takes a string id of 1 to ``Limits/idUnits`` UTF-16 units without control characters and
-    /// without any of `"`, `+`, `?`, `\`, `/` and the backtick, and not `.` or `..`.
+    /// Makes a string id of 1 to ``Limits/idUnits`` UTF-16 units. Control characters, `"`, `+`, `?`, `\`,
+    /// `/`, the backtick, and the ids `.` and `..` are refused.
     public init(_ text: String) throws(Refusal) {
         if text.isEmpty { throw .empty }
         self.text = text
@@ -39,27 +39,27 @@ public struct ItemID: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Takes an integer id; negative ones are provisional, until the backend assigns one.
+    /// Makes an integer id. A negative one is provisional, until the backend assigns one.
     public init(_ number: Int64) {
         text = String(number)
         kind = .integer
     }
 
-    /// Takes text that is an id by construction.
+    /// Makes an id of text that was generated as an id.
     init(generated text: String) {
         self.text = text
         kind = .string
     }
 
-    /// Takes the text of an id that was valid when it was stored, without looking at it again. A table of
-    /// integer ids keeps tombstones of items that had a text before.
-    /// - Parameter kind: what the ids of its table are.
+    /// Makes an id of stored text without validating it again. A table of integer ids keeps tombstones of
+    /// items that had a text before.
+    /// - Parameter kind: the kind of the table's ids.
     package init(stored text: String, kind: IDKind) {
         self.text = text
         self.kind = kind == .integer && Int64(text) == nil ? .string : kind
     }
 
-    /// The id as an integer, when its text is one.
+    /// The id as an integer; nil if its text is not one.
     public var number: Int64? { Int64(text) }
 
     /// The id as text.
@@ -73,8 +73,8 @@ public struct ItemID: Sendable, Hashable, CustomStringConvertible {
     /// Hashes the text.
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
-    /// Whether a byte is a letter, a digit, `-` or `_`: ids are made of these in most tables, and no
-    /// path writes them otherwise.
+    /// Whether a byte is a letter, a digit, `-` or `_`. Most ids consist of these, and paths do not encode
+    /// them.
     package static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -99,8 +99,8 @@ public struct ItemID: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ItemID {
-    /// Makes a random id (UUID version 4) in the form that servers of the generation give:
-    /// upper-case with dashes, lower-case with dashes, or 32 lower-case digits.
+    /// Makes a random id (UUID version 4) in the form of the generation's servers: upper-case with dashes,
+    /// lower-case with dashes, or 32 lower-case digits.
     public static func make(
         generation: Generation, random: inout some RandomNumberGenerator
     ) -> ItemID {
@@ -115,9 +115,9 @@ extension ItemID {
     }
 }
 
-/// UUIDs as text. Each write makes two, so they are written digit by digit into one text.
+/// UUIDs as text. Each write makes two, so the digits are written into one buffer.
 package enum UUIDText {
-    /// The 32 digits of the two halves, with dashes where a UUID has them.
+    /// The 32 hexadecimal digits of the two halves, with or without dashes.
     package static func make(
         _ high: UInt64, _ low: UInt64, isDashed: Bool = true, isUpperCase: Bool = false
     ) -> String {

@@ -1,28 +1,27 @@
-/// A JSON Patch (RFC 6902) of one item: a list of changes and tests of its members, one level deep.
-/// Clients and servers of Datasync send it for an update.
+/// A JSON Patch (RFC 6902) of one item: changes and tests of its members, one level deep. Datasync clients
+/// send it for an update.
 public struct JSONPatch: Sendable, Hashable {
-    /// What one operation does.
+    /// The kind of an operation.
     public enum Action: String, Sendable, Hashable {
         case add, replace, remove, test
     }
 
     /// One operation.
     public struct Operation: Sendable, Hashable {
-        /// What it does.
+        /// The kind.
         public var action: Action
         /// The member's name, without escapes.
         public var name: String
-        /// The value as it came; null for a removal.
+        /// The value as received; null for a removal.
         public var value: JSONText
     }
 
     /// The operations in their order.
     public let operations: [Operation]
 
-    /// Takes the bytes of a patch apart. Names of members and operations are read in any case, and a
-    /// path without its first slash is one, as the servers take them.
-    /// - Throws: ``TablesError`` with a sentence that names the operation which cannot be read, by
-    ///   its place counted from 0.
+    /// Parses a patch. As on the servers, names of members and operations are read in any case, and the
+    /// path may lack its first slash.
+    /// - Throws: ``TablesError`` with a sentence that names the invalid operation by its index from 0.
     public init(parsing bytes: [UInt8]) throws(TablesError) {
         do throws(JSONError) { _ = try JSONText(validating: bytes) } catch {
             throw .malformedJSON(error)

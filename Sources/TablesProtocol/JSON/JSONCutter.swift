@@ -1,17 +1,16 @@
-/// Cuts a JSON array or object into the bytes of its parts, looking at brackets and quotes alone.
+/// Splits a JSON array or object into the bytes of its parts, by brackets and quotes alone.
 ///
-/// A part that is no valid JSON (nested too deep, half a surrogate pair, a name twice) does not spoil
-/// the others: each part is validated when it is read.
+/// An invalid part (nested too deep, half a surrogate pair, a duplicate name) does not affect the others.
+/// Each part is validated when it is parsed.
 public enum JSONCutter {
     /// The elements of an array.
-    /// - Returns: nil when the bytes are not one array from its bracket to its end.
+    /// - Returns: nil if the bytes are not exactly one array.
     public static func elements(ofArray bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>]? {
         parts(of: bytes, from: "[", to: "]")
     }
 
-    /// The members of an object, in their order; a name may come twice.
-    /// - Returns: nil when the bytes are not one object from its bracket to its end, or a member has no
-    ///   name.
+    /// The members of an object in order; a name may appear twice.
+    /// - Returns: nil if the bytes are not exactly one object, or if a member has no name.
     public static func members(
         ofObject bytes: ArraySlice<UInt8>
     ) -> [(name: String, value: ArraySlice<UInt8>)]? {
@@ -28,8 +27,8 @@ public enum JSONCutter {
         return members
     }
 
-    /// 1. The first and last byte that is no space are the brackets.
-    /// 2. A comma outside of strings and inner brackets ends a part.
+    /// 1. The first and last bytes that are not white space are the brackets.
+    /// 2. A comma outside strings and inner brackets ends a part.
     /// 3. Brackets are counted; each must be closed.
     private static func parts(
         of bytes: ArraySlice<UInt8>, from opening: Unicode.Scalar, to closing: Unicode.Scalar
@@ -66,7 +65,8 @@ public enum JSONCutter {
         return parts.contains(where: \.isEmpty) ? nil : parts
     }
 
-    /// The position behind a string that begins the bytes; nil when none begins or it does not end.
+    /// The position after the string at the beginning of the bytes; nil if there is none or it does not
+    /// end.
     private static func endOfString(_ bytes: ArraySlice<UInt8>) -> Int? {
         guard bytes.first == UInt8(ascii: "\"") else { return nil }
         var position = bytes.startIndex + 1

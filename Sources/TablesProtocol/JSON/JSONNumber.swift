@@ -1,20 +1,20 @@
-/// A JSON number as the text it was received in; it never passes through binary floating point.
+/// A JSON number as the text it was received in. It is never converted to binary floating point.
 public struct JSONNumber: Sendable, CustomStringConvertible {
     /// The text: `1.10`, `9007199254740993`, `1e400`.
     public let text: String
 
-    /// Takes a valid number; nil when `text` is not one JSON number.
+    /// Makes a number of a text; nil if the text is not one JSON number.
     public init?(_ text: String) {
         guard JSONScanner.isNumber(text) else { return nil }
         self.text = text
     }
 
-    /// Takes an integer.
+    /// Makes a number of an integer.
     public init(_ integer: Int64) { text = String(integer) }
 
     init(trusted text: String) { self.text = text }
 
-    /// The number as an integer when its value is one that fits: `12`, `1.2e1`.
+    /// The number as an integer, if its value is one that fits, such as `12` or `1.2e1`; else nil.
     public var integer: Int64? { Decimal(text).integer }
 
     /// The text.
@@ -22,26 +22,26 @@ public struct JSONNumber: Sendable, CustomStringConvertible {
 }
 
 extension JSONNumber: Hashable {
-    /// Numbers are equal when they are the same decimal: `1.10`, `1.1` and `11e-1`.
+    /// Numbers are equal if they have the same decimal value: `1.10`, `1.1` and `11e-1`.
     public static func == (left: JSONNumber, right: JSONNumber) -> Bool {
         left.text == right.text || Decimal(left.text) == Decimal(right.text)
     }
 
-    /// Hashes the decimal.
+    /// Hashes the decimal value.
     public func hash(into hasher: inout Hasher) { hasher.combine(Decimal(text)) }
 }
 
 /// The exact value of a JSON number: digits without zeros at either end, times a power of ten.
 ///
-/// Numbers of equal value have equal fields, so comparing fields compares values. An exponent that
-/// does not fit is kept as its digits, so that even `1e99999999999999999999` equals only itself.
+/// Numbers of equal value have equal fields. An exponent that does not fit is kept as its digits, so that
+/// `1e99999999999999999999` equals only itself.
 struct Decimal: Hashable {
     private var isNegative = false
     private var digits: [UInt8] = []
     private var exponent = 0
     private var hugeExponent: [UInt8] = []
 
-    /// Takes the text of a valid JSON number.
+    /// Parses the text of a valid JSON number.
     init(_ text: String) {
         var exponentText: [UInt8] = []
         var fractionDigits = 0
@@ -69,7 +69,7 @@ struct Decimal: Hashable {
         setExponent(exponentText, fractionDigits: fractionDigits)
     }
 
-    /// The value as an integer when it is one that fits.
+    /// The value as an integer; nil if it is not one that fits.
     var integer: Int64? {
         if digits.isEmpty { return 0 }
         guard hugeExponent.isEmpty, exponent >= 0, digits.count + exponent <= 19 else { return nil }

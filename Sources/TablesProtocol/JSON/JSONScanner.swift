@@ -1,14 +1,14 @@
-/// Walks over JSON text by the rules of RFC 8259 without building anything.
+/// Scans JSON text by the rules of RFC 8259 without building values.
 ///
-/// The bytes are handed to each call, so that a walk borrows them and copies none.
+/// Each call gets the bytes, so that the scanner borrows them and copies none.
 struct JSONScanner {
-    /// The next byte to look at.
+    /// The position of the next byte.
     var position = 0
     private var depth = 0
 
     init(at position: Int = 0) { self.position = position }
 
-    /// Passes one value, its names and strings checked, and the white space before it.
+    /// Skips white space and one value, checking its names and strings.
     mutating func skipValue(_ bytes: Span<UInt8>) throws(JSONError) {
         skipSpace(bytes)
         switch try peek(bytes) {
@@ -22,7 +22,7 @@ struct JSONScanner {
         }
     }
 
-    /// Passes white space.
+    /// Skips white space.
     mutating func skipSpace(_ bytes: Span<UInt8>) {
         while position < bytes.count {
             switch bytes[position] {
@@ -32,13 +32,13 @@ struct JSONScanner {
         }
     }
 
-    /// The byte at the position, which is not passed.
+    /// The byte at the position, which stays.
     func peek(_ bytes: Span<UInt8>) throws(JSONError) -> UInt8 {
         guard position < bytes.count else { throw JSONError(.unexpectedEnd, at: position) }
         return bytes[position]
     }
 
-    /// Passes this byte after white space; false when another one is there.
+    /// Skips white space and this byte; false if another byte follows.
     mutating func take(_ byte: UInt8, _ bytes: Span<UInt8>) throws(JSONError) -> Bool {
         skipSpace(bytes)
         guard try peek(bytes) == byte else { return false }
@@ -46,20 +46,22 @@ struct JSONScanner {
         return true
     }
 
-    /// Passes this byte after white space or fails.
+    /// Skips white space and this byte.
+    /// - Throws: ``JSONError`` if another byte follows.
     mutating func expect(_ byte: UInt8, _ bytes: Span<UInt8>) throws(JSONError) {
         guard try take(byte, bytes) else {
             throw JSONError(.unexpectedByte(bytes[position]), at: position)
         }
     }
 
-    /// Fails unless only white space is left.
+    /// Checks that only white space is left.
     mutating func expectEnd(_ bytes: Span<UInt8>) throws(JSONError) {
         skipSpace(bytes)
         if position < bytes.count { throw JSONError(.trailingBytes, at: position) }
     }
 
-    /// Goes one level deeper or fails.
+    /// Enters an array or object.
+    /// - Throws: ``JSONError`` if it is nested too deep.
     mutating func enter() throws(JSONError) {
         depth += 1
         if depth > Limits.jsonDepth {
@@ -67,7 +69,7 @@ struct JSONScanner {
         }
     }
 
-    /// Comes one level up.
+    /// Leaves an array or object.
     mutating func leave() { depth -= 1 }
 
     private mutating func skipObject(_ bytes: Span<UInt8>) throws(JSONError) {
@@ -116,7 +118,7 @@ extension JSONScanner {
         return scanner.position == bytes.count
     }
 
-    /// Passes a number.
+    /// Skips a number.
     mutating func skipNumber(_ bytes: Span<UInt8>) throws(JSONError) {
         let start = position
         if try peek(bytes) == UInt8(ascii: "-") { position += 1 }
@@ -141,7 +143,8 @@ extension JSONScanner {
         }
     }
 
-    /// Passes a string with its quotes. True when it holds an escape.
+    /// Skips a string with its quotes.
+    /// - Returns: whether it contains an escape.
     @discardableResult
     mutating func skipString(_ bytes: Span<UInt8>) throws(JSONError) -> Bool {
         guard try peek(bytes) == UInt8(ascii: "\"") else {
@@ -164,7 +167,8 @@ extension JSONScanner {
         throw JSONError(.unexpectedEnd, at: position)
     }
 
-    /// Passes an escape, both halves of a surrogate pair at once, and gives the character.
+    /// Skips an escape, or a surrogate pair of two escapes.
+    /// - Returns: its character.
     mutating func escape(_ bytes: Span<UInt8>) throws(JSONError) -> Unicode.Scalar {
         let start = position
         position += 1
@@ -183,7 +187,7 @@ extension JSONScanner {
         }
         let unit = try hexUnit(bytes, start)
         if let scalar = Unicode.Scalar(UInt32(unit)) { return scalar }
-        // 1. Only a high half may come first. 2. An escaped low half must follow at once.
+        // Only a lead surrogate may come first, and an escaped trail surrogate must follow at once.
         guard UTF16.isLeadSurrogate(unit), position + 1 < bytes.count,
             bytes[position] == UInt8(ascii: "\\"), bytes[position + 1] == UInt8(ascii: "u")
         else { throw JSONError(.loneSurrogate, at: start) }
@@ -219,8 +223,7 @@ extension JSONScanner {
         return position - start
     }
 
-    /// The range of the only value in the bytes, checked for size, byte order mark and anything
-    /// that follows.
+    /// The range of the only value in the bytes. Checks the size, the byte order mark and trailing bytes.
     static func onlyValue(in bytes: Span<UInt8>) throws(JSONError) -> Range<Int> {
         var scanner = JSONScanner()
         try scanner.start(bytes)
@@ -232,7 +235,7 @@ extension JSONScanner {
         return start..<end
     }
 
-    /// Checks what holds for a whole text: its size, and no byte order mark.
+    /// Checks the size of the text, and that it has no byte order mark.
     mutating func start(_ bytes: Span<UInt8>) throws(JSONError) {
         if bytes.count > Limits.jsonBytes {
             throw JSONError(.tooLarge(limitBytes: Limits.jsonBytes), at: Limits.jsonBytes)
@@ -242,14 +245,15 @@ extension JSONScanner {
         }
     }
 
-    /// The bytes of the range as text.
+    /// The bytes of a range as text.
     static func text(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(JSONError) -> String {
         do throws(UTF8.ValidationError) {
             return String(copying: try UTF8Span(validating: bytes.extracting(range)))
         } catch { throw JSONError(.badUTF8, at: range.lowerBound + error.byteOffsets.lowerBound) }
     }
 
-    /// Passes a string and gives its text with escapes resolved.
+    /// Skips a string.
+    /// - Returns: its text with escapes resolved.
     mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
         let start = position
         let hasEscape = try skipString(bytes)

@@ -1,23 +1,23 @@
-/// One complete, valid JSON value, kept as the text it was received in: numbers, escapes and
-/// spacing survive.
+/// One valid JSON value, kept as the text it was received in: numbers, escapes and white space stay the
+/// same.
 public struct JSONText: Sendable, Hashable, CustomStringConvertible {
     /// The text without white space around it.
     public let text: String
 
-    /// Takes JSON text.
-    /// - Throws: ``JSONError`` when it is not exactly one value of RFC 8259.
+    /// Validates JSON text.
+    /// - Throws: ``JSONError`` if it is not exactly one value of RFC 8259.
     public init(validating text: String) throws(JSONError) {
         self = try JSONText(validating: Array(text.utf8))
     }
 
-    /// Takes the bytes of JSON text.
-    /// - Throws: ``JSONError`` when they are not exactly one value of RFC 8259 in UTF-8.
+    /// Validates the bytes of JSON text.
+    /// - Throws: ``JSONError`` if they are not exactly one value of RFC 8259 in UTF-8.
     public init(validating bytes: [UInt8]) throws(JSONError) {
         let range = try JSONScanner.onlyValue(in: bytes.span)
         text = try JSONScanner.text(bytes.span, range)
     }
 
-    /// Takes text that is JSON by construction.
+    /// Makes a value of text that was generated as JSON.
     init(trusted text: String) { self.text = text }
 
     /// `null`.
@@ -35,7 +35,7 @@ public struct JSONText: Sendable, Hashable, CustomStringConvertible {
         JSONText(trusted: value ? "true" : "false")
     }
 
-    /// A whole number.
+    /// An integer.
     public static func integer(_ value: Int64) -> JSONText {
         JSONText(trusted: String(value))
     }
@@ -43,12 +43,12 @@ public struct JSONText: Sendable, Hashable, CustomStringConvertible {
     /// Whether the value is `null`.
     public var isNull: Bool { text == "null" }
 
-    /// The string when the value is one.
+    /// The string; nil if the value is not one.
     public var string: String? { text.utf8.first == UInt8(ascii: "\"") ? value.string : nil }
 
     /// The value as a tree.
     public var value: JSONValue {
-        // The text was validated on the way in and names may repeat, so parsing cannot fail.
+        // The text was validated and names may repeat here, so parsing cannot fail.
         (try? JSONValue(parsing: Array(text.utf8), names: .mayRepeat)) ?? .null
     }
 
@@ -64,9 +64,9 @@ public struct JSONText: Sendable, Hashable, CustomStringConvertible {
     public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
-/// Why a text is not acceptable JSON, and where.
+/// Why a text is not valid JSON, and at which position.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong at the position.
+    /// The reason.
     public enum Reason: Sendable, Hashable {
         case unexpectedEnd
         case unexpectedByte(UInt8)
@@ -85,9 +85,9 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case notAnObject
     }
 
-    /// What is wrong.
+    /// The reason.
     public var reason: Reason
-    /// The byte offset from the start of the text, counted from 0.
+    /// The byte offset from the start of the text, from 0.
     public var position: Int
 
     /// Makes an error.

@@ -1,11 +1,11 @@
-/// A JSON value as a tree, for the places that must look inside; rows pass by as ``JSONText``.
+/// A JSON value as a tree, for code that reads inside it. Rows are passed on as ``JSONText``.
 public indirect enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
     case number(JSONNumber)
     case string(String)
     case array([JSONValue])
-    /// The members in the order they came.
+    /// The members in the order received.
     case object([Member])
 
     /// One member of an object.
@@ -22,37 +22,37 @@ public indirect enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// The value of the member with this name; nil when this is no object or has none.
+    /// The value of the member with this name; nil if there is none or the value is not an object.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name.hasSameBytes(as: name) }?.value
     }
 
-    /// The text of a string; nil for anything else.
+    /// The text of a string; nil for any other value.
     public var string: String? { if case .string(let text) = self { text } else { nil } }
 
-    /// The value of an integer that fits; nil for anything else.
+    /// The value of an integer that fits; nil for any other value.
     public var integer: Int64? {
         if case .number(let number) = self { number.integer } else { nil }
     }
 
-    /// The value of a boolean; nil for anything else.
+    /// The value of a boolean; nil for any other value.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// The elements of an array; nil for anything else.
+    /// The elements of an array; nil for any other value.
     public var array: [JSONValue]? { if case .array(let values) = self { values } else { nil } }
 }
 
 extension JSONValue {
     /// Parses one JSON value.
-    /// - Throws: ``JSONError`` with the byte position, also for a name that appears twice in one
-    ///   object and for half a surrogate pair.
+    /// - Throws: ``JSONError`` with the byte position, also for a name that appears twice in one object and
+    ///   for half a surrogate pair.
     public init(parsing text: String) throws(JSONError) {
         self = try JSONValue(parsing: Array(text.utf8))
     }
 
     /// Parses the bytes of one JSON value.
-    /// - Throws: ``JSONError`` as ``init(parsing:)-(String)`` does, and when they are not UTF-8.
+    /// - Throws: ``JSONError`` as ``init(parsing:)-(String)`` does, and if the bytes are not UTF-8.
     public init(parsing bytes: [UInt8]) throws(JSONError) {
         self = try JSONValue(parsing: bytes, names: .areUnique)
     }
@@ -135,15 +135,15 @@ extension JSONValue {
 }
 
 extension JSONText {
-    /// Whether both are the same JSON value: numbers as exact decimals (`1.10` and `11e-1`), two
-    /// dates with zones as instants, objects whatever the order of their members.
+    /// Whether both are the same JSON value: numbers are compared as exact decimals (`1.10` and `11e-1`),
+    /// two dates with zones as instants, objects regardless of the order of their members.
     public func isSame(as other: JSONText) -> Bool {
         self == other || value.isSame(as: other.value)
     }
 }
 
 extension JSONValue {
-    /// Whether both are the same value, as ``JSONText/isSame(as:)`` says.
+    /// Whether both are the same value; see ``JSONText/isSame(as:)``.
     public func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.null, .null): return true

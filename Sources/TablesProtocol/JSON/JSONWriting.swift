@@ -33,7 +33,7 @@ extension JSONValue {
 }
 
 extension [UInt8] {
-    /// Appends a string in quotes, only what must be escaped escaped.
+    /// Appends a string in quotes, with the escapes that JSON requires.
     package mutating func appendJSONString(_ text: String) {
         append(UInt8(ascii: "\""))
         if Self.needsEscapes(text) { appendEscaped(text) } else { append(contentsOf: text.utf8) }

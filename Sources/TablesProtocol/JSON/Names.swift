@@ -1,5 +1,5 @@
-/// The names of one object and their places, counted from 0, compared byte for byte as JSON does
-/// (Swift's strings compare by canonical equivalence).
+/// The names of one object with their indexes from 0. Names are compared byte for byte, as in JSON; Swift's
+/// strings compare by canonical equivalence.
 struct NameTable {
     private struct Name: Hashable {
         let text: String
@@ -10,10 +10,11 @@ struct NameTable {
     }
     private var places: [Name: Int] = [:]
 
-    /// The place of a name; nil when it was not added.
+    /// The index of a name; nil if it was not added.
     func place(of name: String) -> Int? { places[Name(text: name)] }
 
-    /// Adds a name at the next place; the place of the same name when it was there already.
+    /// Adds a name with the next index.
+    /// - Returns: the index of an equal name that was added before; nil if there is none.
     mutating func insert(_ name: String) -> Int? {
         if let place = place(of: name) { return place }
         places[Name(text: name)] = places.count
@@ -22,15 +23,15 @@ struct NameTable {
 }
 
 extension String {
-    /// Whether both texts have the same bytes. Swift's `==` takes canonically equivalent texts for
-    /// equal, but it is quick where it finds a difference.
+    /// Whether both texts have the same bytes. `==` also accepts canonically equivalent texts, but is fast
+    /// if the texts differ.
     func hasSameBytes(as other: String) -> Bool {
         self == other && utf8.elementsEqual(other.utf8)
     }
 }
 
 extension StringProtocol {
-    /// The text without the white space around it: blanks, line ends and what else Unicode calls so.
+    /// The text without leading and trailing Unicode white space.
     var withoutOuterSpace: String {
         let start = unicodeScalars.drop { $0.properties.isWhitespace }
         let end = start.reversed().drop { $0.properties.isWhitespace }

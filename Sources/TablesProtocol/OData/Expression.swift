@@ -1,8 +1,8 @@
-/// One node of a `$filter` or `$orderby` expression: the common tree of OData v3 and v4.
+/// One node of a `$filter` or `$orderby` expression: a common tree for OData v3 and v4.
 ///
-/// What only one dialect can spell has one form here: `substringof(needle, text)` is
-/// `.call(.contains, [text, needle])`, a typed literal (`guid'…'`, `cast(…,Edm.Guid)`) is a
-/// ``Literal``. `and` and `or` hold their whole chain, so that a long chain is not a deep tree.
+/// Forms that differ between the dialects have one form here. `substringof(needle, text)` is
+/// `.call(.contains, [text, needle])`; a typed literal (`guid'…'`, `cast(…,Edm.Guid)`) is a ``Literal``.
+/// `and` and `or` hold a whole chain, so that a long chain is not a deep tree.
 public indirect enum Expression: Sendable, Hashable {
     /// A constant.
     case literal(Literal)
@@ -12,20 +12,21 @@ public indirect enum Expression: Sendable, Hashable {
     case unary(UnaryOperator, Expression)
     /// A comparison or an arithmetic operation.
     case binary(BinaryOperator, Expression, Expression)
-    /// A chain of `and` or of `or`: two or more operands, none of them a chain of the same operator.
+    /// A chain of `and` or of `or`: two or more operands, none of which is a chain of the same operator.
     /// ``joined(_:_:)`` builds one.
     case logical(LogicalOperator, [Expression])
     /// A function with as many arguments as ``Function/argumentCounts`` allows.
     case call(Function, [Expression])
     /// `x in (…)`.
     case inList(Expression, [Literal])
-    /// `cast(x,T)` of what is no constant.
+    /// `cast(x,T)` of a value that is not a constant.
     case cast(Expression, EdmType)
     /// `isof(x,T)`.
     case isOf(Expression, EdmType)
-    /// `items/any(i: …)` and `items/all(i: …)` over an array; without a lambda, whether it has elements.
+    /// `items/any(i: …)` and `items/all(i: …)` over an array. Without a lambda: whether the array has
+    /// elements.
     case quantified(Quantifier, over: Expression, Lambda?)
-    /// The element that a lambda looks at, or a value in it.
+    /// The variable of a lambda, or a value in it.
     case variable(Variable)
 }
 
@@ -45,13 +46,13 @@ extension Expression {
         case lessThan = "lt"
         case lessOrEqual = "le"
         case add, sub, mul, div, mod
-        /// A division that gives a fraction, also of whole numbers.
+        /// A division with a fractional result, even of integers.
         case divBy = "divby"
-        /// Whether flags are set: bits of a number, or names in a text.
+        /// Whether flags are set: the bits of a number, or the names in a text.
         case has
     }
 
-    /// The two connectives.
+    /// The logical operators.
     public enum LogicalOperator: String, Sendable, Hashable, CaseIterable {
         case and, or
     }
@@ -76,21 +77,21 @@ extension Expression {
     public enum Column: Sendable, Hashable {
         /// The id.
         case id
-        /// A property that the server keeps, whatever the generation calls it.
+        /// A system property, independent of its name in a generation.
         case system(SystemProperty)
         /// A column of the application; more than one name is a path into a nested object.
         case user(path: [String])
 
         /// The column that a path of names means in a generation's queries.
         ///
-        /// Names of the id and of system properties match in any case, since the databases behind
-        /// the real servers compare column names so.
+        /// Names of the id and of system properties match in any case, because the databases of the real
+        /// servers compare column names so.
         public init(path: [String], in generation: Generation) {
             let reserved = path.count == 1 ? Self.reserved[generation] : nil
             self = reserved?[path[0].lowercased()] ?? .user(path: path)
         }
 
-        /// The columns that are no user's, by their names in lower case.
+        /// The columns that are not user's columns, by their names in lower case.
         private static let reserved: [Generation: [String: Column]] = {
             var reserved: [Generation: [String: Column]] = [:]
             for generation in Generation.allCases {
@@ -103,7 +104,7 @@ extension Expression {
             return reserved
         }()
 
-        /// The column's name on the wire; nil where the generation does not have the property.
+        /// The column's name on the wire; nil if the generation does not have the property.
         public func name(in generation: Generation) -> String? {
             switch self {
             case .id: "id"
@@ -113,47 +114,47 @@ extension Expression {
         }
     }
 
-    /// What a condition over the elements of an array asks for.
+    /// The kind of a condition over the elements of an array.
     public enum Quantifier: String, Sendable, Hashable, CaseIterable {
         case any, all
     }
 
-    /// `i: i/price gt 3`, the condition that each element of an array is held against.
+    /// The condition of a quantifier on each element: `i: i/price gt 3`.
     public struct Lambda: Sendable, Hashable {
-        /// The name that the condition gives to the element.
+        /// The variable's name.
         public let variable: String
         /// The condition.
         public let condition: Expression
 
-        /// A condition over an element.
+        /// Makes a lambda.
         public init(_ variable: String, _ condition: Expression) {
             self.variable = variable
             self.condition = condition
         }
     }
 
-    /// The element that a lambda looks at, or what a path leads to from it: `i`, `i/price`.
+    /// The variable of a lambda, or a path from it: `i`, `i/price`.
     public struct Variable: Sendable, Hashable {
-        /// The name that the lambda gave to the element.
+        /// The variable's name.
         public let name: String
-        /// Names from the element on; empty for the element itself.
+        /// The names of the path; empty for the element itself.
         public let path: [String]
 
-        /// An element, or a value in it.
+        /// Makes a variable.
         public init(_ name: String, path: [String] = []) {
             self.name = name
             self.path = path
         }
     }
 
-    /// The functions of both dialects; the raw value is the name on the wire in lower case, except that
-    /// OData v3 spells ``contains`` as `substringof` with its arguments swapped.
+    /// The functions of both dialects. The raw value is the name on the wire in lower case; only OData v3
+    /// spells ``contains`` as `substringof`, with its arguments swapped.
     public enum Function: String, Sendable, Hashable, CaseIterable {
         case startsWith = "startswith"
         case endsWith = "endswith"
         case contains
-        /// Whether a text has a part that a regular expression describes; the second argument is a
-        /// constant that ``Pattern`` reads.
+        /// Whether a part of a text matches a regular expression. The second argument is a constant that
+        /// ``Pattern`` parses.
         case matchesPattern = "matchespattern"
         case length
         case toLower = "tolower"
@@ -194,10 +195,10 @@ extension Expression {
             }
         }
 
-        /// Whether its arguments are places.
-        var isOfPlaces: Bool { self == .geoDistance || self == .geoLength }
+        /// Whether its arguments are geographical values.
+        var takesGeography: Bool { self == .geoDistance || self == .geoLength }
 
-        /// The dialects in which servers are known to have it.
+        /// The dialects whose servers are known to have the function.
         var dialects: Set<Dialect> {
             switch self {
             case .replace: [.v3]
@@ -208,7 +209,7 @@ extension Expression {
             case .date, .time, .now, .minDateTime, .maxDateTime, .fractionalSeconds,
                 .totalOffsetMinutes, .totalSeconds, .geoDistance, .count:
                 [.v4]
-            // Each server has its own regular expressions, and none measures lines.
+            // Regular expressions differ between servers, and no server computes `geo.length`.
             case .matchesPattern, .geoLength: []
             }
         }

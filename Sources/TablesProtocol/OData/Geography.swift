@@ -1,20 +1,20 @@
 import Glibc
 
-/// A place or a line of an expression: `geography'POINT(-97 38)'`, `geometry'LINESTRING(0 0,3 4)'`.
+/// A point or a line in an expression: `geography'POINT(-97 38)'`, `geometry'LINESTRING(0 0,3 4)'`.
 public struct GeoLiteral: Sendable, Hashable {
     /// On the globe, or on a plane.
     public enum Space: String, Sendable, Hashable, CaseIterable {
         case geography, geometry
     }
 
-    /// Where it lies.
+    /// The coordinate system.
     public let space: Space
-    /// The text in quotes as it came, with its `SRID=…;` if it had one.
+    /// The text in quotes as received, with its `SRID=…;` if it had one.
     public let text: String
-    /// What it is.
+    /// The parsed shape.
     let shape: GeoShape
 
-    /// Takes a well-known text; nil for any other, also for shapes that are neither a point nor a line.
+    /// Parses a well-known text; nil for any other text or shape.
     public init?(_ text: String, space: Space) {
         guard let shape = GeoShape(wellKnown: text) else { return nil }
         self.space = space
@@ -23,17 +23,17 @@ public struct GeoLiteral: Sendable, Hashable {
     }
 }
 
-/// A point, or a line through several: what distances and lengths are measured of.
+/// A point or a line.
 struct GeoShape: Sendable, Hashable {
-    /// A point by its two coordinates: east and north, in degrees on the globe.
+    /// A point's coordinates: east and north, in degrees on the globe.
     struct Point: Sendable, Hashable {
         let x: Double
         let y: Double
     }
 
-    /// Whether it is one point rather than a line.
+    /// Whether the shape is a point rather than a line.
     let isPoint: Bool
-    /// The points in their order: one of a point, two or more of a line.
+    /// The points in order: one for a point, two or more for a line.
     let points: [Point]
 
     private init?(_ points: [Point], isPoint: Bool) {
@@ -44,7 +44,7 @@ struct GeoShape: Sendable, Hashable {
         self.points = points
     }
 
-    /// Reads `POINT(x y)` and `LINESTRING(x y,x y,…)`, with or without `SRID=4326;` before it.
+    /// Parses `POINT(x y)` and `LINESTRING(x y,x y,…)`, with or without `SRID=4326;` before it.
     init?(wellKnown text: String) {
         var rest = text[...]
         if rest.lowercased().hasPrefix("srid=") {
@@ -65,7 +65,7 @@ struct GeoShape: Sendable, Hashable {
         self.init(points, isPoint: name == "point")
     }
 
-    /// Reads an object of GeoJSON, `{"type":"Point","coordinates":[x,y]}`, or a line of such points.
+    /// Parses a GeoJSON object, `{"type":"Point","coordinates":[x,y]}`, or a `LineString`.
     init?(geoJSON value: JSONValue) {
         guard let coordinates = value["coordinates"]?.array else { return nil }
         switch value["type"]?.string {
@@ -93,19 +93,19 @@ struct GeoShape: Sendable, Hashable {
             : "{\"type\":\"LineString\",\"coordinates\":[\(pairs.joined(separator: ","))]}"
     }
 
-    /// The length of a line, nil of a point.
+    /// The length of a line; nil for a point.
     func length(_ space: GeoLiteral.Space) -> Double? {
         if isPoint { return nil }
         return zip(points, points.dropFirst()).reduce(0) { $0 + Self.distance($1.0, $1.1, space) }
     }
 
-    /// How far two points are from one another; nil where one is no point.
+    /// The distance between two points; nil if either shape is a line.
     func distance(to other: GeoShape, _ space: GeoLiteral.Space) -> Double? {
         isPoint && other.isPoint ? Self.distance(points[0], other.points[0], space) : nil
     }
 
-    /// On a plane in its own unit; on the globe along the great circle, in kilometres on a sphere of
-    /// ``Limits/earthRadiusKilometres``, as the Community Toolkit's server measures.
+    /// The distance in units of the plane, or the great-circle distance in kilometres on a sphere of
+    /// ``Limits/earthRadiusKilometres``, as the Community Toolkit's server computes it.
     private static func distance(_ a: Point, _ b: Point, _ space: GeoLiteral.Space) -> Double {
         switch space {
         case .geometry: return hypot(a.x - b.x, a.y - b.y)

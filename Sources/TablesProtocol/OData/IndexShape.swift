@@ -1,12 +1,12 @@
-/// The index that would answer a list in its own order: the columns that are held to one value each,
-/// then the order that is asked for. The id is always its last key and not named here.
+/// The shape of an index that returns a list in its own order: the columns that are compared with one
+/// value, then the columns of the order. Every index also ends with the id, which is not named here.
 public struct IndexShape: Sendable, Hashable {
-    /// User's columns held to one value, by name.
+    /// The user's columns that are compared with one value, ordered by name.
     public let equalities: [Expression.Column]
-    /// The order, without the id; columns of the user and times of the system.
+    /// The order without the id: user's columns, `createdAt` and `updatedAt`.
     public let order: [Ordering]
 
-    /// A shape; nil for one that names no column, or more than an index may have.
+    /// Makes a shape; nil if it has no column, or more than ``Limits/indexColumns``.
     init?(equalities: [Expression.Column], order: [Ordering]) {
         let count = equalities.count + order.count
         guard count > 0, count <= Limits.indexColumns else { return nil }
@@ -14,20 +14,20 @@ public struct IndexShape: Sendable, Hashable {
         self.order = order
     }
 
-    /// Whether an index of this shape gives the rows of another one in order: the order is the same,
-    /// and what it holds to one value is held there.
+    /// Whether an index of this shape returns the rows of another shape in order: the orders are equal, and
+    /// every column that this one compares is compared there too.
     public func serves(_ other: IndexShape) -> Bool {
         order == other.order && equalities.allSatisfy(other.equalities.contains)
     }
 }
 
 extension IndexShape {
-    /// The columns as a person writes them: `complete`, `price desc`, `updatedAt`.
+    /// The columns for a person: `complete`, `price desc`, `updatedAt`.
     public var words: [String] {
         equalities.map(Self.name) + order.map { Self.name($0) + ($0.descending ? " desc" : "") }
     }
 
-    /// The columns as they are kept: `=complete`, `-price`, `+@updatedAt`, a path with `/`.
+    /// The columns as stored: `=complete`, `-price`, `+@updatedAt`, a path with `/`.
     public var terms: [String] {
         equalities.map { "=" + Self.mark($0) + Self.name($0) }
             + order.map { term in
@@ -36,7 +36,7 @@ extension IndexShape {
             }
     }
 
-    /// Reads what ``terms`` gave; nil for anything else.
+    /// Reads the text of ``terms``; nil for any other text.
     public init?(terms: [String]) {
         var equalities: [Expression.Column] = []
         var order: [Ordering] = []
@@ -59,7 +59,7 @@ extension IndexShape {
         case "": return nil
         case "@createdAt": return .system(.createdAt)
         case "@updatedAt": return .system(.updatedAt)
-        // No column that a query can name begins so.
+        // No column of a query begins with "@".
         case _ where text.hasPrefix("@"): return nil
         default: return .user(path: text.split(separator: "/").map(String.init))
         }
@@ -85,27 +85,28 @@ extension IndexShape {
 }
 
 extension TableQuery {
-    /// The index that would give this list in its order, so that it ends at its last row.
+    /// The shape of the index that returns this list in its order, so that the query stops after its last
+    /// row.
     ///
-    /// 1. Of the conditions that all must hold, those that hold a user's column to a text, a number, a
-    ///    truth or null are keys. What else is asked of user's columns is asked of each row found.
-    /// 2. Then come the terms of the order: columns of the user and times of the system. A range of
-    ///    the first one is read where it lies. Without an order the rows come by their ids.
-    /// 3. None: for a list by one id or by a time that is not the first of the order, since standing
-    ///    indexes serve these better; for an order by something computed, by a column that is held to
-    ///    one value, by falling ids; for what the standing indexes give already.
+    /// 1. Of the conditions that must all hold, those that compare a user's column with a text, number,
+    ///    boolean or null become keys. Other conditions on user's columns are checked on each row.
+    /// 2. Then come the columns of the order. A range of the first one is read directly. Without an order,
+    ///    rows come by id.
+    /// 3. There is none for a list by one id, or by a time that is not the first of the order, because the
+    ///    fixed indexes serve these better. There is also none for an order by a computed value, by a
+    ///    compared column or by descending ids, and for a list that the fixed indexes serve.
     ///
-    /// - Parameter spelling: turns the name of a user's column into the one that the rows have.
+    /// - Parameter spelling: gives the table's spelling of a user's column.
     public func indexShape(spelling: (String) -> String) -> IndexShape? {
         guard let order = indexOrder(spelling) else { return nil }
         let first = order.first?.expression
         if after != nil, first != .column(.system(.updatedAt)) { return nil }
         var equalities: [Expression.Column] = []
         for condition in filter.map(Self.conditions) ?? [] {
-            if let column = condition.heldColumn {
+            if let column = condition.equalityColumn {
                 guard let key = column.key(spelling) else { return nil }
                 if !equalities.contains(key) { equalities.append(key) }
-            } else if !condition.asksOnlyUsers {
+            } else if !condition.usesOnlyUserColumns {
                 guard let time = condition.boundedTime, first == .column(time) else { return nil }
             }
         }
@@ -113,7 +114,7 @@ extension TableQuery {
         {
             return nil
         }
-        if equalities.isEmpty, order.count < 2, first?.isUsersColumn != true { return nil }
+        if equalities.isEmpty, order.count < 2, first?.isUserColumn != true { return nil }
         equalities.sort { ($0.name(in: .mobileApps) ?? "") < ($1.name(in: .mobileApps) ?? "") }
         return IndexShape(equalities: equalities, order: order)
     }
@@ -123,7 +124,7 @@ extension TableQuery {
         return [filter]
     }
 
-    /// The terms of the order before the id; nil where an index cannot give it.
+    /// The columns of the order before the id; nil if an index cannot return the order.
     private func indexOrder(_ spelling: (String) -> String) -> [Ordering]? {
         var order: [Ordering] = []
         for term in orderBy {
@@ -144,7 +145,7 @@ extension TableQuery {
 }
 
 extension Expression.Column {
-    /// The column as an index names it; nil where none can.
+    /// The column as an index names it; nil if it cannot be indexed.
     fileprivate func key(_ spelling: (String) -> String) -> Expression.Column? {
         switch self {
         case .id, .system(.version), .system(.deleted): return nil
@@ -157,13 +158,14 @@ extension Expression.Column {
 }
 
 extension Expression {
-    fileprivate var isUsersColumn: Bool {
+    fileprivate var isUserColumn: Bool {
         if case .column(.user) = self { return true }
         return false
     }
 
-    /// The user's column that the condition holds to one value which `json_extract` gives as it is.
-    fileprivate var heldColumn: Column? {
+    /// The user's column that the condition compares with one value, if `json_extract` returns that value
+    /// unchanged; else nil.
+    fileprivate var equalityColumn: Column? {
         switch self {
         case .column(.user(let path)): return .user(path: path)
         case .binary(.equal, .column(.user(let path)), .literal(let literal)),
@@ -180,7 +182,7 @@ extension Expression {
         }
     }
 
-    /// The time of the system that the condition bounds on one side.
+    /// `createdAt` or `updatedAt`, if the condition bounds it on one side; else nil.
     fileprivate var boundedTime: Column? {
         guard case .binary(let operation, let left, let right) = self else { return nil }
         switch operation {
@@ -194,18 +196,19 @@ extension Expression {
         }
     }
 
-    /// Whether neither the id nor a time of the system is looked at.
-    fileprivate var asksOnlyUsers: Bool {
+    /// Whether the condition uses neither the id nor `createdAt` or `updatedAt`.
+    fileprivate var usesOnlyUserColumns: Bool {
         switch self {
         case .literal, .column(.user), .column(.system(.version)), .column(.system(.deleted)): true
         case .column: false
-        case .unary(_, let operand): operand.asksOnlyUsers
-        case .binary(_, let left, let right): left.asksOnlyUsers && right.asksOnlyUsers
-        case .logical(_, let operands): operands.allSatisfy(\.asksOnlyUsers)
-        case .call(_, let arguments): arguments.allSatisfy(\.asksOnlyUsers)
-        case .inList(let value, _), .cast(let value, _), .isOf(let value, _): value.asksOnlyUsers
+        case .unary(_, let operand): operand.usesOnlyUserColumns
+        case .binary(_, let left, let right): left.usesOnlyUserColumns && right.usesOnlyUserColumns
+        case .logical(_, let operands): operands.allSatisfy(\.usesOnlyUserColumns)
+        case .call(_, let arguments): arguments.allSatisfy(\.usesOnlyUserColumns)
+        case .inList(let value, _), .cast(let value, _), .isOf(let value, _):
+            value.usesOnlyUserColumns
         case .quantified(_, let collection, let lambda):
-            collection.asksOnlyUsers && lambda?.condition.asksOnlyUsers ?? true
+            collection.usesOnlyUserColumns && lambda?.condition.usesOnlyUserColumns ?? true
         case .variable: true
         }
     }

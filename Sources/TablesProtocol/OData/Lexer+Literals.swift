@@ -1,8 +1,8 @@
 extension Lexer {
     /// A text in quotes, in which `''` is one quote.
     ///
-    /// In a list a quote ends the text only before `,` or `)`: the Community Toolkit's client does
-    /// not double the quotes of the elements of `in (…)`.
+    /// In a list, a quote ends the text only before `,` or `)`: the Community Toolkit's client does not
+    /// double the quotes inside `in (…)`.
     mutating func quoted() throws(ODataError) -> String {
         let start = position
         var content: [UInt8] = []
@@ -32,7 +32,7 @@ extension Lexer {
         }
     }
 
-    /// The constant whose prefix has just been read: `datetime'…'`, `guid'…'`, `X'…'`.
+    /// The constant after a prefix that was just read: `datetime'…'`, `guid'…'`, `X'…'`.
     mutating func prefixed(_ prefix: String, from start: Int) throws(ODataError)
         -> Expression.Literal
     {
@@ -61,7 +61,7 @@ extension Lexer {
             }
             literal = .geo(place)
         case let name where name.contains("."):
-            // A member of an enumeration, which JSON holds as its name.
+            // A member of an enumeration. JSON stores its name.
             literal = .string(content)
         default:
             throw error("Unknown kind of constant '\(prefix)'", at: start)
@@ -72,14 +72,14 @@ extension Lexer {
         return literal
     }
 
-    /// A date's text, also where the plus sign of its offset was sent unencoded and became a space.
+    /// A date. If the plus sign of its offset was not encoded and became a space, it is restored.
     static func instant(_ text: String, _ form: InstantLiteral.Form) -> InstantLiteral? {
         if let literal = InstantLiteral(text, form: form) { return literal }
         guard let space = text.lastIndex(of: " ") else { return nil }
         return InstantLiteral("\(text[..<space])+\(text[space...].dropFirst())", form: form)
     }
 
-    /// A bare GUID at the position, which is then passed.
+    /// Reads a bare GUID; nil if there is none at the position.
     mutating func bareGUID() -> String? {
         let end = position + 36
         guard peek(8) == UInt8(ascii: "-"), end <= bytes.count, Self.isGUID(bytes[position..<end])
@@ -97,7 +97,8 @@ extension Lexer {
             }
     }
 
-    /// What begins with a digit: a bare GUID, date, time or number, or a byte as two hex digits.
+    /// A constant that begins with a digit: a bare GUID, date, time or number, or a byte as two hexadecimal
+    /// digits.
     mutating func digits() throws(ODataError) -> Expression.Literal {
         if let guid = bareGUID() { return .guid(guid) }
         let start = position
@@ -113,7 +114,7 @@ extension Lexer {
         }
         let word = take { Self.continuesIdentifier($0) }
         if word.utf8.last.map({ $0 | 0x20 }) == UInt8(ascii: "e"), word.utf8.count > 2 {
-            // The sign of an exponent is no part of an identifier.
+            // The sign of an exponent is not part of an identifier.
             if peek() == UInt8(ascii: "+") { position += 1 }
             _ = take { Self.continuesIdentifier($0) }
         }
@@ -136,7 +137,7 @@ extension Lexer {
         return .instant(instant)
     }
 
-    /// Whether the bytes at the position have this shape, `d` standing for a digit.
+    /// Whether the bytes at the position have this shape, in which `d` is any digit.
     private func matches(_ shape: StaticString) -> Bool {
         for (distance, expected) in shape.description.utf8.enumerated() {
             guard let byte = peek(distance),
@@ -152,8 +153,8 @@ extension Lexer {
         return text(start..<position)
     }
 
-    /// A number with its suffix: `42`, `42L`, `1.5f`, `1.5E-3`, `42M`; and `2A`, a byte as the
-    /// managed SDKs of the first two generations write it.
+    /// A number with its suffix: `42`, `42L`, `1.5f`, `1.5E-3`, `42M`. `2A` is a byte, as the managed SDKs
+    /// of the first two generations write it.
     static func number(_ text: String) -> NumberLiteral? {
         if let byte = hexadecimalByte(text) { return NumberLiteral(Int64(byte)) }
         let (digits, kind) = suffixed(text)

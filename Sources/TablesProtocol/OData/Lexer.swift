@@ -1,17 +1,17 @@
-/// Cuts the text of an expression into tokens, for both dialects of OData at once.
+/// Splits the text of an expression into tokens, for both dialects of OData.
 ///
-/// Number, date, time and GUID constants may stand bare; a hyphen belongs to the identifier it
-/// stands in (`a-b` is one name), since there is no operator `-` between operands.
+/// Numbers, dates, times and GUIDs may be written without quotes. A hyphen is part of an identifier (`a-b`
+/// is one name), because there is no operator `-` between operands.
 struct Lexer {
     let option: String
     let bytes: [UInt8]
     let generation: Generation
     var position = 0
     private(set) var tokens: [Token] = []
-    /// Open parentheses since the `in` whose list is being read; nil outside of one.
+    /// The number of open parentheses since the `in` of the list that is being read; nil outside a list.
     private(set) var listNesting: Int?
 
-    /// All tokens of a text, the last of them `.end`.
+    /// All tokens of a text; the last one is `.end`.
     static func tokens(
         _ text: String, option: String, generation: Generation
     ) throws(ODataError) -> [Token] {
@@ -35,7 +35,7 @@ struct Lexer {
         ODataError(option: option, reason: reason, position: position)
     }
 
-    /// The byte at a distance from the position; nil past the end.
+    /// The byte at a distance from the position; nil after the end.
     func peek(_ distance: Int = 0) -> UInt8? {
         position + distance < bytes.count ? bytes[position + distance] : nil
     }
@@ -127,16 +127,16 @@ struct Lexer {
         isLetter(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "@") || byte >= 0x80
     }
 
-    /// A full stop is part of `Edm.Guid` and `geo.distance`; the parser refuses it in columns.
+    /// A full stop is part of `Edm.Guid` and `geo.distance`. The parser refuses it in column names.
     static func continuesIdentifier(_ byte: UInt8) -> Bool {
         startsIdentifier(byte) || isDigit(byte) || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".")
     }
 }
 
-/// One word of an expression.
+/// One token of an expression.
 struct Token: Equatable {
-    /// What it is.
+    /// The kind of a token.
     enum Kind: Equatable {
         case identifier(String)
         case literal(Expression.Literal)
@@ -145,10 +145,10 @@ struct Token: Equatable {
     }
 
     let kind: Kind
-    /// Its first byte in the option's decoded value.
+    /// The byte offset in the option's decoded value.
     let position: Int
 
-    /// How an error names it.
+    /// The token's name in an error.
     var name: String {
         switch kind {
         case .identifier(let name): "'\(name)'"

@@ -1,12 +1,12 @@
 extension Expression {
-    /// A constant of an expression. Numbers and instants keep the text they came with.
+    /// A constant. Numbers and instants keep the text they were received with.
     public enum Literal: Sendable, Hashable {
         case null
         case boolean(Bool)
         case number(NumberLiteral)
         case string(String)
         case instant(InstantLiteral)
-        /// A GUID of 36 characters, in the case it came with.
+        /// A GUID of 36 characters, in the case it was received in.
         case guid(String)
         case binary([UInt8])
         case date(DateLiteral)
@@ -16,9 +16,9 @@ extension Expression {
     }
 }
 
-/// A number of an expression with the digits it came with.
+/// A number with the digits it was received with.
 public struct NumberLiteral: Sendable, Hashable {
-    /// What the suffix said: none, `L`, `f`, `d` or `M`.
+    /// The suffix: none, `L`, `f`, `d` or `M`.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         case plain = ""
         case long = "L"
@@ -27,23 +27,23 @@ public struct NumberLiteral: Sendable, Hashable {
         case decimal = "M"
     }
 
-    /// Sign and digits in JSON's form, without suffix.
+    /// Sign and digits in JSON's form, without the suffix.
     public let text: String
     /// The suffix.
     public let kind: Kind
 
-    /// A number whose text is known to be well formed.
+    /// Makes a number of text that is well formed.
     init(text: String, kind: Kind) {
         self.text = text
         self.kind = kind
     }
 
-    /// A whole number.
+    /// Makes an integer.
     public init(_ value: Int64) {
         self.init(text: String(value), kind: .plain)
     }
 
-    /// The value if it is whole, has no fraction or exponent, and fits.
+    /// The value, if it is an integer without fraction and exponent that fits; else nil.
     public var integer: Int64? {
         switch kind {
         case .plain, .long: Int64(text)
@@ -74,10 +74,10 @@ public enum EdmType: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Expression.Literal {
-    /// The constant that `cast` makes of another, as the clients of the third generation write
-    /// constants: `cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)`, the value bare or in quotes.
+    /// The constant that `cast` makes of this one. Third generation clients write constants in this way:
+    /// `cast(2024-08-23T20:22:54.291Z,Edm.DateTimeOffset)`, with or without quotes.
     ///
-    /// - Returns: nil if the constant has not the type's form.
+    /// - Returns: nil if the constant does not have the type's form.
     func cast(to type: EdmType) -> Expression.Literal? {
         switch (type, self) {
         case (.string, .number(let number)):
@@ -111,7 +111,7 @@ extension Expression.Literal {
         }
     }
 
-    /// The text of a constant that has one.
+    /// The text of a constant; nil for kinds without a text form.
     private var text: String? {
         switch self {
         case .string(let text), .guid(let text): text
@@ -135,7 +135,7 @@ enum Base16 {
         }
     }
 
-    /// The bytes that pairs of digits stand for.
+    /// The bytes of pairs of digits; nil if the text is invalid.
     static func decoded(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count.isMultiple(of: 2) else { return nil }

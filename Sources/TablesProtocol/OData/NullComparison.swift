@@ -1,10 +1,10 @@
-/// What a comparison is whose one side has no value; see docs/decisions, "Filters follow the server of
-/// the client's generation".
+/// The result of a comparison with null. See docs/decisions, "Filters follow the server of the client's
+/// generation".
 public enum NullComparison: Sendable, Hashable, CaseIterable {
-    /// Neither true nor false, as in SQL: `text ne 'a'` leaves out rows without `text`.
+    /// Neither true nor false, as in SQL: `text ne 'a'` does not match rows without `text`.
     case unknown
-    /// True or false, as in C#: null equals null alone, so `text ne 'a'` finds rows without `text`, and
-    /// is neither less nor greater.
+    /// True or false, as in C#: null equals only null, so `text ne 'a'` matches rows without `text`. Null
+    /// is neither less nor greater than a value.
     case decided
 
     /// The rule of a generation's servers.
@@ -17,15 +17,15 @@ public enum NullComparison: Sendable, Hashable, CaseIterable {
 }
 
 extension TableQuery {
-    /// The query that gives the same rows where a server of a generation answers it, whose comparisons
-    /// with null may be others (``NullComparison``); nil where there is none.
+    /// The query that gives the same rows on a server of a generation, whose rule for null may differ
+    /// (``NullComparison``); nil if there is none.
     ///
-    /// `ne` with a constant is written with a test for null. Below `not`, between two columns, in arrays
-    /// and as values comparisons stay what they are, so such a query has no other form.
+    /// `ne` with a constant becomes a comparison and a test for null. Comparisons below `not`, between two
+    /// columns, in arrays and as values cannot be rewritten.
     public func translated(for generation: Generation) -> TableQuery? {
         let rule = NullComparison(generation)
         guard rule != nulls else { return self }
-        guard orderBy.allSatisfy({ !$0.expression.compares }) else { return nil }
+        guard orderBy.allSatisfy({ !$0.expression.containsComparison }) else { return nil }
         var query = self
         query.nulls = rule
         guard let filter else { return query }
@@ -36,7 +36,7 @@ extension TableQuery {
 }
 
 extension Expression {
-    /// The condition that holds for the same rows by the other rule; nil where there is none.
+    /// The condition that matches the same rows under the other rule; nil if there is none.
     fileprivate func translated(from rule: NullComparison) -> Expression? {
         switch self {
         case .logical(let operation, let operands):
@@ -44,7 +44,7 @@ extension Expression {
             return translated.count == operands.count
                 ? Self.joined(operation, translated) : nil
         case .binary(let operation, let left, let right):
-            if left.compares || right.compares { return nil }
+            if left.containsComparison || right.containsComparison { return nil }
             if left == .literal(.null) || right == .literal(.null) { return self }
             let other = left.isLiteral ? right : right.isLiteral ? left : nil
             switch operation {
@@ -60,25 +60,27 @@ extension Expression {
                 return self
             }
         case .inList(let value, _):
-            return value.compares ? nil : self
+            return value.containsComparison ? nil : self
         case .literal, .column, .unary, .call, .cast, .isOf, .quantified, .variable:
-            return compares ? nil : self
+            return containsComparison ? nil : self
         }
     }
 
     private var isLiteral: Bool { if case .literal = self { true } else { false } }
 
-    /// Whether a comparison stands in it.
-    fileprivate var compares: Bool {
+    /// Whether the expression contains a comparison.
+    fileprivate var containsComparison: Bool {
         switch self {
         case .literal, .column, .variable: false
         case .inList: true
         case .binary(let operation, let left, let right):
-            !operation.isArithmetic || left.compares || right.compares
-        case .unary(_, let operand), .cast(let operand, _), .isOf(let operand, _): operand.compares
-        case .logical(_, let operands), .call(_, let operands): operands.contains(where: \.compares)
+            !operation.isArithmetic || left.containsComparison || right.containsComparison
+        case .unary(_, let operand), .cast(let operand, _), .isOf(let operand, _):
+            operand.containsComparison
+        case .logical(_, let operands), .call(_, let operands):
+            operands.contains(where: \.containsComparison)
         case .quantified(_, let collection, let lambda):
-            collection.compares || lambda?.condition.compares ?? false
+            collection.containsComparison || lambda?.condition.containsComparison ?? false
         }
     }
 }

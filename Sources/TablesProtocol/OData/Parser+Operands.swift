@@ -1,10 +1,10 @@
 extension Parser {
-    /// A constant, a column, a call, parentheses, or one of these after `not` or a sign.
+    /// An operand: a constant, a column, a call, parentheses, or one of these after `not` or a sign.
     mutating func operand() throws(ODataError) -> Node {
         let token = current
         switch token.kind {
         case .literal(let literal):
-            if case .geo(let place) = literal, !takesPlaces {
+            if case .geo(let place) = literal, !allowsGeography {
                 throw error(
                     "A constant '\(place.space.rawValue)' may stand in geo.distance and geo.length "
                         + "only", at: token.position)
@@ -29,7 +29,7 @@ extension Parser {
         }
     }
 
-    /// What follows `-`: a number takes the sign into itself.
+    /// The operand after `-`. A number takes the sign into its text.
     private mutating func negated(at position: Int) throws(ODataError) -> Node {
         if case .literal(.number(let number)) = current.kind {
             advance()
@@ -48,7 +48,7 @@ extension Parser {
         case "true": return Node(expression: .literal(.boolean(true)), depth: 1)
         case "false": return Node(expression: .literal(.boolean(false)), depth: 1)
         case "not": return try negation(at: position)
-        // `Not` may be a column, but not with parentheses behind it.
+        // `Not` may be a column, but not before a parenthesis.
         case _ where current.kind == .open && name.lowercased() == "not":
             return try negation(at: position)
         case _ where current.kind == .open:
@@ -67,7 +67,7 @@ extension Parser {
         return try node(.unary(.not, inner.expression), [inner], at: position)
     }
 
-    /// `a`, `a/b/c`, `$it/a`, and what may end a path: `items/$count`, `items/any(…)`, `items/all(…)`.
+    /// A path: `a`, `a/b/c`, `$it/a`. It may end with `items/$count`, `items/any(…)` or `items/all(…)`.
     mutating func path(_ first: String, at position: Int) throws(ODataError) -> Node {
         var path = [first]
         while current.kind == .slash {
@@ -95,7 +95,7 @@ extension Parser {
         return try value(path, at: position)
     }
 
-    /// What a path of names leads to: from the variable of a lambda, else from the item.
+    /// The value of a path: it begins at a lambda's variable, else at the item.
     private func value(_ path: [String], at position: Int) throws(ODataError) -> Node {
         var path = path
         if path[0] == "$it" {
@@ -120,7 +120,7 @@ extension Parser {
         }
     }
 
-    /// `(i: i/price gt 3)`, or `()` for any element at all.
+    /// `(i: i/price gt 3)`; `()` means any element.
     private mutating func quantified(
         _ quantifier: Expression.Quantifier, over collection: Node, at position: Int
     ) throws(ODataError) -> Node {
@@ -151,12 +151,12 @@ extension Parser {
         )
     }
 
-    /// Functions of OData that JSON columns could only be asked with another model of types.
+    /// OData functions that are not supported on JSON columns.
     private static let unsupported: Set = [
         "case", "geo.intersects", "hassubset", "hassubsequence",
     ]
 
-    /// A function; its name may be in any case, and hold the dotless ı that `I` becomes on a
+    /// A function call. Its name may be in any case, and may contain the dotless ı that `I` becomes on a
     /// device set to Turkish.
     mutating func call(_ word: String, at position: Int) throws(ODataError) -> Node {
         let name = String(word.lowercased().map { $0 == "\u{131}" ? "i" : $0 })
@@ -184,13 +184,13 @@ extension Parser {
         return try node(.call(function, arguments.map(\.expression)), arguments, at: position)
     }
 
-    /// The arguments in parentheses, and where each begins.
+    /// The arguments in parentheses, and the position of each.
     private mutating func arguments(
         of function: Expression.Function
     ) throws(ODataError) -> ([Node], [Int]) {
-        let outer = takesPlaces
-        takesPlaces = function.isOfPlaces
-        defer { takesPlaces = outer }
+        let outer = allowsGeography
+        allowsGeography = function.takesGeography
+        defer { allowsGeography = outer }
         var arguments: [Node] = []
         var places: [Int] = []
         try expect(.open)
@@ -213,8 +213,8 @@ extension Parser {
         }
     }
 
-    /// `cast(value, Edm.T)` and `isof(value, Edm.T)`, the type bare or in quotes; a constant takes
-    /// the type at once.
+    /// `cast(value, Edm.T)` and `isof(value, Edm.T)`, with or without quotes around the type. A constant is
+    /// cast at once.
     private mutating func typed(_ word: String, at position: Int) throws(ODataError) -> Node {
         try expect(.open)
         if case .identifier(let name) = current.kind, EdmType(rawValue: name) != nil {

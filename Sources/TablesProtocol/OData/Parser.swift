@@ -1,11 +1,10 @@
 extension Expression {
-    /// Reads the value of `$filter`: the union of OData v3 and v4 that clients of all generations
-    /// write.
+    /// Parses the value of `$filter`. Accepts the forms of OData v3 and v4 in every generation.
     ///
     /// - Parameters:
     ///   - text: the option's decoded value.
-    ///   - generation: decides which names are system properties, and the form of `binary'…'`.
-    ///   - option: how errors name the option.
+    /// - generation: decides which names are system properties, and how `binary'…'` is encoded.
+    /// - option: the option's name in errors.
     public init(
         parsing text: String, generation: Generation, option: String = "$filter"
     ) throws(ODataError) {
@@ -20,7 +19,8 @@ extension Expression {
 }
 
 extension Ordering {
-    /// Reads the value of `$orderby`: expressions separated by commas, each with `asc` or `desc`.
+    /// Parses the value of `$orderby`: expressions separated by commas, each optionally with `asc` or
+    /// `desc`.
     public static func parse(
         _ text: String, generation: Generation, option: String = "$orderby"
     ) throws(ODataError) -> [Ordering] {
@@ -56,10 +56,10 @@ extension Ordering {
     }
 }
 
-/// Reads tokens as a tree by operator precedence, low to high: `or`, `and`, comparisons and `in`,
-/// `add sub`, `mul div divby mod`, `not` and the sign; `has` is a comparison.
+/// Parses tokens to a tree by operator precedence, from low to high: `or`, `and`, comparisons with `in` and
+/// `has`, `add sub`, `mul div divby mod`, `not` and the sign.
 struct Parser {
-    /// A tree and how deep it is.
+    /// A tree and its depth.
     struct Node {
         let expression: Expression
         let depth: Int
@@ -92,10 +92,10 @@ struct Parser {
     private let tokens: [Token]
     private var index = 0
     private var nesting = 0
-    /// The variables of the lambdas around what is read, the innermost last.
+    /// The variables of the enclosing lambdas, the innermost last.
     var variables: [String] = []
-    /// Whether a place may stand where an operand is read.
-    var takesPlaces = false
+    /// Whether a geographical constant is allowed as an operand.
+    var allowsGeography = false
 
     init(_ text: String, option: String, generation: Generation) throws(ODataError) {
         self.option = option
@@ -103,7 +103,7 @@ struct Parser {
         tokens = try Lexer.tokens(text, option: option, generation: generation)
     }
 
-    /// The token that is read next; the last one is `.end` and is never passed.
+    /// The next token; the last one is `.end`.
     var current: Token { tokens[index] }
 
     mutating func advance() { index = min(index + 1, tokens.count - 1) }
@@ -147,7 +147,8 @@ struct Parser {
         return left
     }
 
-    /// A node above others, unless it is too deep.
+    /// Makes a node with children.
+    /// - Throws: ``ODataError`` if the tree is too deep.
     func node(
         _ expression: Expression, _ children: [Node], at position: Int
     ) throws(ODataError) -> Node {
@@ -159,7 +160,8 @@ struct Parser {
         return Node(expression: expression, depth: depth)
     }
 
-    /// Goes one level into parentheses, a function or a sign, or refuses to.
+    /// Parses something in parentheses, a function or after a sign.
+    /// - Throws: ``ODataError`` if the nesting is too deep.
     mutating func nested<Result>(
         at position: Int, _ body: (inout Parser) throws(ODataError) -> Result
     ) throws(ODataError) -> Result {
@@ -173,7 +175,7 @@ struct Parser {
         return try body(&self)
     }
 
-    /// `left and b and c`, read in one go so that a chain costs no depth.
+    /// `left and b and c`, parsed in a loop so that a chain adds no depth.
     private mutating func chain(
         _ operation: Expression.LogicalOperator, from left: Node
     ) throws(ODataError) -> Node {
@@ -184,7 +186,7 @@ struct Parser {
             nodes.append(try expression(Infix.logical(operation).precedence + 1))
         }
         let depths = nodes.map { node in
-            // A chain of the same operator is taken apart, so its own level goes.
+            // A chain of the same operator is merged into this one, so its own level does not count.
             if case .logical(operation, _) = node.expression { node.depth - 1 } else { node.depth }
         }
         let joined = Expression.joined(operation, nodes.map(\.expression)) ?? left.expression

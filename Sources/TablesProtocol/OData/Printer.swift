@@ -1,11 +1,10 @@
 extension TableQuery {
-    /// The query string that asks a backend of a generation for the same, without `?`.
+    /// The query string for a backend of a generation, without `?`.
     ///
-    /// `$select` is written with the backend's names; a system property that the backend does not
-    /// have is left out of it. `__includeDeleted` is written in the one spelling that all servers
-    /// know, and only if it is true.
+    /// `$select` has the backend's names; a system property that the backend does not have is left out.
+    /// `__includeDeleted` has the spelling that all servers accept, and is written only if it is true.
     ///
-    /// - Throws: ``ODataError`` with a sentence for what the backend cannot be asked.
+    /// - Throws: ``ODataError`` if the generation cannot express the query.
     public func text(for generation: Generation) throws(ODataError) -> String {
         let dialect = Dialect(generation)
         var pairs: [(String, String)] = []
@@ -35,21 +34,21 @@ extension TableQuery {
 }
 
 extension Expression {
-    /// The expression for a backend: `$filter` in its dialect with its names for system properties.
+    /// The expression in a dialect, with a generation's names for system properties.
     ///
-    /// Instants, strings and numbers are written with the text that they came with.
+    /// Instants, strings and numbers keep the text they were received with.
     ///
-    /// - Throws: ``ODataError`` with a sentence for what the backend cannot be asked: `replace` in
-    ///   v4, `createdAt` in generation 3.
+    /// - Throws: ``ODataError`` if the dialect cannot express it, such as `replace` in v4 or `createdAt` in
+    ///   generation 3.
     public func text(dialect: Dialect, names: Generation) throws(ODataError) -> String {
         try Printer(dialect: dialect, names: names, option: "$filter").text(self)
     }
 }
 
-/// Writes a tree in one dialect, with the names of one generation.
+/// Prints a tree in one dialect, with the names of one generation.
 ///
-/// Every operand that is itself an operation stands in parentheses, as the SDKs write it: the
-/// parsers of the real servers have only been tried on that.
+/// An operand that is itself an operation is in parentheses, as the SDKs write it, because the parsers of
+/// the real servers have only been tested with that.
 struct Printer {
     let dialect: Dialect
     let names: Generation
@@ -75,13 +74,13 @@ struct Printer {
         case .inList(let value, let literals):
             return try inList(value, literals)
         case .cast(let value, let type):
-            try needV4("cast")
+            try requireV4("cast")
             return "cast(\(try text(value)),\(type.rawValue))"
         case .isOf(let value, let type):
-            try needV4("isof")
+            try requireV4("isof")
             return "isof(\(try text(value)),\(type.rawValue))"
         case .quantified(let quantifier, let collection, let lambda):
-            try needV4(quantifier.rawValue)
+            try requireV4(quantifier.rawValue)
             let condition = try lambda.map { (lambda) throws(ODataError) in
                 "\(lambda.variable): \(try text(lambda.condition))"
             }
@@ -91,22 +90,22 @@ struct Printer {
         }
     }
 
-    /// No server is known to have `divby`, and `has` came with v4.
+    /// No server is known to support `divby`; `has` was added in v4.
     private func check(_ operation: Expression.BinaryOperator) throws(ODataError) {
         switch operation {
-        case .divBy: throw lack("operator 'divby'")
-        case .has: try needV4("has")
+        case .divBy: throw unsupported("operator 'divby'")
+        case .has: try requireV4("has")
         case .equal, .notEqual, .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub,
             .mul, .div, .mod:
             break
         }
     }
 
-    private func needV4(_ word: String) throws(ODataError) {
-        if dialect == .v3 { throw lack("'\(word)'") }
+    private func requireV4(_ word: String) throws(ODataError) {
+        if dialect == .v3 { throw unsupported("'\(word)'") }
     }
 
-    func lack(_ what: String) -> ODataError {
+    func unsupported(_ what: String) -> ODataError {
         refusal("A backend of generation \(names.rawValue) has no \(what)")
     }
 
@@ -132,12 +131,12 @@ struct Printer {
             name = "substringof"
             arguments.reverse()
         }
-        guard function.dialects.contains(dialect) else { throw lack("function '\(name)'") }
+        guard function.dialects.contains(dialect) else { throw unsupported("function '\(name)'") }
         if function == .count { return "\(try text(arguments[0]))/$count" }
         return "\(name)(\(try list(arguments, separator: ",", text)))"
     }
 
-    /// OData v3 has no lists: `x in (a,b)` is `(x eq a) or (x eq b)` there.
+    /// OData v3 has no lists: `x in (a,b)` becomes `(x eq a) or (x eq b)`.
     private func inList(
         _ value: Expression, _ literals: [Expression.Literal]
     ) throws(ODataError) -> String {
@@ -193,9 +192,9 @@ extension Printer {
         }
     }
 
-    /// A constant that only v4 can spell, its prefix before its text in quotes.
+    /// A constant that only v4 has, with its prefix before the quotes.
     private func v4(_ prefix: String, _ quoted: String) throws(ODataError) -> String {
-        if dialect == .v3 { throw lack("constant '\(prefix)'") }
+        if dialect == .v3 { throw unsupported("constant '\(prefix)'") }
         return prefix + quoted
     }
 
@@ -203,7 +202,7 @@ extension Printer {
         "'\(text.replacing("'", with: "''"))'"
     }
 
-    /// OData v4 wants a zone, and `T` before the time; v3 takes the text as it is.
+    /// OData v4 requires a zone and `T` before the time; v3 accepts the text unchanged.
     private func text(_ literal: InstantLiteral) -> String {
         switch dialect {
         case .v3:

@@ -6,10 +6,10 @@ public struct QueryParameter: Sendable, Hashable {
     public let name: String
     /// The decoded value; empty if the pair has no `=`.
     public let value: String
-    /// The pair as it came, still encoded.
+    /// The pair as received, still encoded.
     public let raw: String
 
-    /// A pair with its wire form.
+    /// Makes a pair from its parts.
     public init(name: String, value: String, raw: String) {
         self.name = name
         self.value = value
@@ -18,15 +18,16 @@ public struct QueryParameter: Sendable, Hashable {
 }
 
 extension QueryParameter {
-    /// Splits the part of a target after its first `?` into decoded pairs, in their order.
+    /// Splits the query of a target into decoded pairs, in order.
     ///
-    /// 1. Split at `&`, and at a later `?` that starts an option outside of quotes: the JavaScript
-    ///    SDK of the first two generations writes `?$inlinecount=allpages?__includeDeleted=true`.
+    /// 1. Split at `&`, and at a later `?` before an option outside quotes: the JavaScript SDK of the first
+    ///    two generations writes `?$inlinecount=allpages?__includeDeleted=true`.
     /// 2. Split each pair at its first `=`.
-    /// 3. In name and value take `+` for a space, then decode `%xx`, once.
+    /// 3. In names and values, decode `+` as a space, then `%xx`, once.
     ///
-    /// - Throws: ``ODataError`` without option, its position counted in bytes of `rawQuery`, for a
-    ///   torn `%xx`, for bytes that are not UTF-8, for too many pairs, empty ones included.
+    /// - Throws: ``ODataError`` without an option, with a position in bytes of `rawQuery`, for an
+    ///   incomplete `%xx`, invalid UTF-8, and more than ``Limits/queryParameters`` pairs, empty ones
+    ///   included.
     public static func split(_ rawQuery: Substring?) throws(ODataError) -> [QueryParameter] {
         guard let rawQuery else { return [] }
         let bytes = Array(rawQuery.utf8)
@@ -48,7 +49,7 @@ extension QueryParameter {
         return parameters
     }
 
-    /// Where the pair that starts at `start` ends.
+    /// The end of the pair that begins at `start`.
     private static func pairEnd(in bytes: [UInt8], from start: Int) -> Int {
         var isQuoted = false
         var index = start
@@ -84,8 +85,8 @@ extension QueryParameter {
             raw: String(decoding: bytes[range], as: UTF8.self))
     }
 
-    /// Decodes a name or a value, `+` as a space; ``PercentCoding`` does it, and what it refuses is told
-    /// with its place.
+    /// Decodes a name or value with ``PercentCoding``, `+` as a space. An error has the position of the
+    /// invalid byte.
     private static func decoded(
         _ bytes: [UInt8], _ range: Range<Int>
     ) throws(ODataError) -> String {
@@ -108,10 +109,10 @@ extension QueryParameter {
         )
     }
 
-    /// A value as it stands in a query string.
+    /// Encodes a value for a query string.
     ///
-    /// Letters, digits and `-._~$'(),:/@!*` stand for themselves: the .NET server of generation 2
-    /// finds column names between raw parentheses, commas and encoded spaces.
+    /// Letters, digits and `-._~$'(),:/@!*` stay unencoded: the .NET server of generation 2 finds column
+    /// names between unencoded parentheses and commas, and encoded spaces.
     public static func encoded(_ value: String) -> String {
         value.unicodeScalars.map { scalar in
             "$'(),:/@!*".unicodeScalars.contains(scalar)

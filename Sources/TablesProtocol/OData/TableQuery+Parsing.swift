@@ -1,4 +1,4 @@
-/// The options of a list that servers know by name.
+/// The options of a list.
 enum QueryOption: String, CaseIterable {
     case filter = "$filter"
     case orderBy = "$orderby"
@@ -9,14 +9,13 @@ enum QueryOption: String, CaseIterable {
     case count = "$count"
     case includeDeleted = "__includedeleted"
     case systemProperties = "__systemproperties"
-    /// Understudy's own, in the next links that it gives.
+    /// Understudy's own option, in its next links.
     case after = "__after"
 
-    /// The option that a parameter's name means to a server of a generation.
+    /// The option of a parameter's name on a server of a generation.
     ///
-    /// Names with two underscores match in any case everywhere. Generations 1 and 2 know `$…` in
-    /// lower case only and have no `$count`; the OData library behind generation 3 takes any case,
-    /// and the names without `$`.
+    /// Names with two underscores match in any case. Generations 1 and 2 accept `$…` in lower case only and
+    /// have no `$count`. The OData library of generation 3 accepts any case, and names without `$`.
     init?(name: String, generation: Generation) {
         let lower = name.lowercased()
         if lower.hasPrefix("__") {
@@ -34,13 +33,12 @@ enum QueryOption: String, CaseIterable {
 }
 
 extension TableQuery {
-    /// Reads the options of a list as a server of the generation would.
+    /// Parses the options of a list as a server of the generation would.
     ///
-    /// The first of several parameters with one name counts. Unknown names are ignored, as the
-    /// application's own; but what would change the rows that a server of generation 3 gives is
-    /// refused.
+    /// Of several parameters with one name the first counts. Unknown names are ignored, because they are
+    /// the application's own. In generation 3, unsupported options that would change the rows are refused.
     ///
-    /// - Throws: ``ODataError``, to be answered with status 400.
+    /// - Throws: ``ODataError``, which is answered with status 400.
     public static func parse(
         _ parameters: [QueryParameter], generation: Generation
     ) throws(ODataError) -> TableQuery {
@@ -58,7 +56,7 @@ extension TableQuery {
         return query
     }
 
-    /// Options of OData v4 without which the answer would hold other rows or values.
+    /// Options of OData v4 that would change the rows or values.
     private static let unsupported: Set = [
         "$search", "$apply", "$compute", "$skiptoken", "$deltatoken",
     ]
@@ -117,7 +115,7 @@ extension TableQuery {
         }
     }
 
-    /// `$select`: nil for all columns, which an empty value and `*` mean as well.
+    /// `$select`; nil for all columns, also for an empty value and `*`.
     private static func columns(
         _ value: String, _ generation: Generation, option: String
     ) throws(ODataError) -> [Expression.Column]? {
@@ -145,7 +143,7 @@ extension TableQuery {
         return columns
     }
 
-    /// `$top`: servers of generation 2 ignore what is no number.
+    /// `$top`. Servers of generation 2 ignore a value that is not a number.
     private static func top(
         _ value: String, _ generation: Generation, option: String
     ) throws(ODataError) -> Int? {
@@ -173,7 +171,7 @@ extension TableQuery {
         }
     }
 
-    /// `$skip`: servers of generation 2 ignore what is no number or negative.
+    /// `$skip`. Servers of generation 2 ignore a value that is negative or not a number.
     private static func skip(
         _ value: String, _ generation: Generation, option: String
     ) throws(ODataError) -> Int {
@@ -183,7 +181,7 @@ extension TableQuery {
         throw number == nil ? notANumber(option) : negative(option)
     }
 
-    /// A whole number; one too big for its type is the biggest.
+    /// An integer; one that is too large becomes the largest.
     private static func wholeNumber(_ value: String) -> Int? {
         if let number = Int(value) { return number }
         let digits =
@@ -205,23 +203,23 @@ extension TableQuery {
     }
 }
 
-/// Why a query cannot be understood or cannot be sent on; answered with status 400.
+/// Why a query cannot be parsed, or cannot be sent to the backend. Answered with status 400.
 public struct ODataError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The option's name as it was sent (`$filter`); empty for the query string as a whole.
+    /// The option's name as received (`$filter`); empty for the query string as a whole.
     public let option: String
-    /// One sentence without its final stop, for a person.
+    /// One sentence for a person, without its full stop.
     public let reason: String
-    /// Where it went wrong: an offset in UTF-8 bytes into the option's decoded value.
+    /// The position of the error: an offset in UTF-8 bytes into the option's decoded value.
     public let position: Int
 
-    /// An error at a byte of an option.
+    /// Makes an error at a byte of an option.
     public init(option: String, reason: String, position: Int) {
         self.option = option
         self.reason = reason
         self.position = position
     }
 
-    /// The reason and its place in one line.
+    /// The option, the reason and the position in one line.
     public var description: String {
         option.isEmpty
             ? "\(reason) (at index \(position))" : "\(option): \(reason) (at index \(position))"

@@ -1,27 +1,27 @@
-/// What a list request asks for, in one form for all generations.
+/// The request for a list, independent of the generation.
 public struct TableQuery: Sendable, Hashable {
     /// `$filter`.
     public var filter: Expression?
-    /// `$orderby`; the id is added as the last term when it is compiled.
+    /// `$orderby`. The compiler adds the id as the last term.
     public var orderBy: [Ordering]
-    /// `$top`, as asked; the page size is the server's own.
+    /// `$top` as requested, regardless of the page size.
     public var top: Int?
     /// `$skip`.
     public var skip: Int
-    /// `__after`: only items changed later than this, whatever ``skip`` says. Next links in the order
-    /// of change carry it: an item that changes while a client pages moves to the end of that order,
-    /// and one that did not would be skipped in its place.
+    /// `__after`: only items that changed later than this; ``skip`` is then ignored. Next links in the
+    /// order of change contain it: an item that changes meanwhile moves to the end of that order, so with
+    /// `$skip` another item would be missed.
     public var after: Instant?
     /// `$select`; nil for all columns.
     public var select: [Expression.Column]?
-    /// Whether the answer carries the total (`$inlinecount=allpages`, `$count=true`).
+    /// Whether the answer contains the total count (`$inlinecount=allpages`, `$count=true`).
     public var count: Bool
     /// `__includeDeleted=true`.
     public var includeDeleted: Bool
-    /// What comparisons with null are to the client that asks.
+    /// The rule for comparisons with null.
     public var nulls: NullComparison
 
-    /// A query; without arguments, all items that are not deleted.
+    /// Makes a query; without arguments, all items that are not deleted.
     public init(
         filter: Expression? = nil, orderBy: [Ordering] = [], top: Int? = nil, skip: Int = 0,
         after: Instant? = nil, select: [Expression.Column]? = nil, count: Bool = false,
@@ -41,27 +41,27 @@ public struct TableQuery: Sendable, Hashable {
 
 /// One term of `$orderby`.
 public struct Ordering: Sendable, Hashable {
-    /// What is compared.
+    /// The value to order by.
     public let expression: Expression
-    /// Whether the greatest comes first.
+    /// Whether the order is descending.
     public let descending: Bool
 
-    /// A term of an order.
+    /// Makes a term.
     public init(_ expression: Expression, descending: Bool = false) {
         self.expression = expression
         self.descending = descending
     }
 }
 
-// What tells the list of a client that syncs, and keeps it whole while items change under it.
+// How a sync client's list is recognised, and how it continues while items change.
 extension TableQuery {
-    /// Whether the items come in the order of their changes, oldest first.
+    /// Whether the items are ordered by their changes, oldest first.
     public var isInOrderOfChange: Bool {
         guard let first = orderBy.first, !first.descending else { return false }
         return first.expression == .column(.system(.updatedAt))
     }
 
-    /// The instant T when only items changed at T or later are asked for.
+    /// The instant T, if the filter requires `updatedAt ge T`; else nil.
     public var changedSince: Instant? {
         switch filter {
         case .logical(.and, let conditions): conditions.compactMap(Self.changedSince).max()
@@ -70,8 +70,8 @@ extension TableQuery {
         }
     }
 
-    /// Whether a client that syncs asks: in the order of changes, or for what changed since some instant.
-    public var asksForChanges: Bool {
+    /// Whether a sync client asks: the list is in the order of changes, or has a filter on `updatedAt`.
+    public var isSyncQuery: Bool {
         if isInOrderOfChange { return true }
         return switch filter {
         case .logical(.and, let conditions): conditions.contains(where: Self.isSince)
@@ -80,17 +80,17 @@ extension TableQuery {
         }
     }
 
-    /// Whether the list may go on from an earlier page: it skips rows, or asks for those behind a value.
-    public var mayGoOn: Bool {
+    /// Whether the list may continue an earlier page: it skips rows, or has a filter with a bound.
+    public var mayContinuePage: Bool {
         if skip > 0 || after != nil { return true }
         return switch filter {
-        case .logical(.and, let conditions): conditions.contains(where: Self.isBehindValue)
-        case let condition?: Self.isBehindValue(condition)
+        case .logical(.and, let conditions): conditions.contains(where: Self.hasBound)
+        case let condition?: Self.hasBound(condition)
         case nil: false
         }
     }
 
-    private static func isBehindValue(_ condition: Expression) -> Bool {
+    private static func hasBound(_ condition: Expression) -> Bool {
         guard case .binary(let operation, .column, _) = condition else { return false }
         return [.greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual].contains(operation)
     }
@@ -111,13 +111,13 @@ extension TableQuery {
 }
 
 extension Expression {
-    /// The rows after a row in the order `updatedAt, id`:
+    /// The condition for the rows after a row in the order `updatedAt, id`:
     /// `(updatedAt gt T) or ((updatedAt eq T) and (id gt I))`.
     ///
     /// - Parameters:
-    ///   - updatedAt: the row's own text, which is sent back as it came, to its last digit.
-    ///   - id: the row's id, sent as a string, a GUID as well; as a number if the ids are integers.
-    /// - Returns: nil if the text is no date.
+    /// - updatedAt: the row's own text, which is sent unchanged.
+    /// - id: the row's id. Sent as a number if the ids are integers, else as a string.
+    /// - Returns: nil if the text is not a date.
     public static func keyset(after updatedAt: String, id: String, kind: IDKind = .string)
         -> Expression?
     {
@@ -136,12 +136,13 @@ extension Expression {
         return .logical(.or, [.binary(.greaterThan, column, time), tie])
     }
 
-    /// The rows changed at an instant or later, `updatedAt ge T`, with the literal's own text.
+    /// The condition for rows that changed at an instant or later, `updatedAt ge T`, with the literal's
+    /// text.
     public static func changed(since literal: InstantLiteral) -> Expression {
         .binary(.greaterOrEqual, .column(.system(.updatedAt)), .literal(.instant(literal)))
     }
 
-    /// Both conditions, or this one if there is no other.
+    /// Both conditions; this one if the other is nil.
     public func and(_ other: Expression?) -> Expression {
         guard let other else { return self }
         return Self.joined(.and, [self, other]) ?? self

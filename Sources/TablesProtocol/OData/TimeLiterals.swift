@@ -1,6 +1,6 @@
-/// A date and time of an expression, with exactly the text it came in.
+/// A date and time, with exactly the text it was received in.
 public struct InstantLiteral: Sendable, Hashable {
-    /// How OData v3 spells it; v4 has only one form.
+    /// The prefix in OData v3; v4 has only one form.
     public enum Form: String, Sendable, Hashable, CaseIterable {
         case dateTime = "datetime"
         case dateTimeOffset = "datetimeoffset"
@@ -8,12 +8,12 @@ public struct InstantLiteral: Sendable, Hashable {
 
     /// The text, with all its fractional digits and its own offset.
     public let text: String
-    /// The spelling in v3.
+    /// The prefix in v3.
     public let form: Form
-    /// The instant that the text means, to 100 ns; a text without zone is UTC.
+    /// The instant of the text, to 100 ns. A text without a zone is UTC.
     public let instant: Instant
 
-    /// Takes a date's text as a server or a client wrote it; nil if it is none.
+    /// Parses a date that a server or a client wrote; nil for other texts.
     public init?(_ text: String, form: Form = .dateTimeOffset) {
         guard !text.hasPrefix("/"), let instant = Instant(parsing: text) else { return nil }
         self.text = text
@@ -21,7 +21,7 @@ public struct InstantLiteral: Sendable, Hashable {
         self.instant = instant
     }
 
-    /// An instant, written with seven fractional digits.
+    /// Makes a literal of an instant, with seven fractional digits.
     public init(_ instant: Instant, form: Form = .dateTimeOffset) {
         let fraction = String(instant.ticks % Instant.ticksPerSecond)
         let zeros = String(repeating: "0", count: 7 - fraction.utf8.count)
@@ -38,7 +38,7 @@ public struct DateLiteral: Sendable, Hashable {
     /// Its midnight in UTC.
     public let instant: Instant
 
-    /// Takes a date's text; nil if there is no such date.
+    /// Parses a date; nil if there is no such date.
     public init?(_ text: String) {
         guard text.utf8.count == 10, !text.hasPrefix("/"), let instant = Instant(parsing: text)
         else { return nil }
@@ -54,7 +54,7 @@ public struct TimeLiteral: Sendable, Hashable {
     /// Ticks of 100 ns since midnight.
     public let ticks: Int64
 
-    /// Takes `HH:MM[:SS[.fraction]]`, or v3's duration `PT9H52M35.321S`; nil if it is no time of day.
+    /// Parses `HH:MM[:SS[.fraction]]`, or v3's duration `PT9H52M35.321S`; nil if it is not a time of day.
     public init?(_ text: String) {
         let clock = text.hasPrefix("PT") ? Self.clock(ofDuration: text.dropFirst(2)) : text
         guard let clock, clock.utf8.first != UInt8(ascii: "/"),
@@ -81,15 +81,15 @@ public struct TimeLiteral: Sendable, Hashable {
     }
 }
 
-/// A length of time (`Edm.Duration`), `P1DT2H30M4.5S`.
+/// A duration (`Edm.Duration`), `P1DT2H30M4.5S`.
 public struct DurationLiteral: Sendable, Hashable {
     /// The text, with its sign.
     public let text: String
-    /// Ticks of 100 ns; negative for a time that goes back.
+    /// Ticks of 100 ns; negative for a negative duration.
     public let ticks: Int64
 
-    /// Takes a text of days, hours, minutes and seconds in the form of ISO 8601; nil for any other,
-    /// years and months among them, which have no length of their own.
+    /// Parses days, hours, minutes and seconds in the form of ISO 8601; nil for other texts, also for years
+    /// and months, whose length is not fixed.
     public init?(_ text: String) {
         var rest = text.utf8[...]
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -115,7 +115,7 @@ public struct DurationLiteral: Sendable, Hashable {
         ticks = isNegative ? -sum : sum
     }
 
-    /// A length in its shortest text.
+    /// Makes a duration with its shortest text.
     public init(ticks: Int64) {
         let second = Instant.ticksPerSecond
         let size = ticks.magnitude
@@ -139,8 +139,8 @@ public struct DurationLiteral: Sendable, Hashable {
         self.ticks = ticks
     }
 
-    /// The numbers at the beginning of a text, each before its unit, in ticks; the units in their
-    /// order, each at most once. Only seconds may have a fraction.
+    /// The numbers at the beginning of a text with these units, in ticks. Units come in their order, each
+    /// at most once. Only seconds may have a fraction.
     private static func parts(
         _ text: inout Substring.UTF8View, _ units: [(Character, Int64)]
     ) -> [Int64] {

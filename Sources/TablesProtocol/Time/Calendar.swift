@@ -7,12 +7,12 @@ struct Calendar: Hashable {
     var minute = 0
     var second = 0
 
-    /// Days from 0001-01-01 to the date; nil when there is no such date in years 1 to 9999.
+    /// The days from 0001-01-01 to the date; nil if there is no such date in years 1 to 9999.
     var dayNumber: Int? {
         guard (1...9999).contains(year), (1...12).contains(month),
             (1...Self.days(inMonth: month, of: year)).contains(day)
         else { return nil }
-        // Years run from March, so that the day that comes and goes is the last one.
+        // Years begin in March here, so that the leap day is the last day of a year.
         let shifted = month > 2 ? year : year - 1
         let era = shifted / 400
         let ofEra = shifted - era * 400
@@ -20,7 +20,7 @@ struct Calendar: Hashable {
         return era * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 306
     }
 
-    /// The date that lies `dayNumber` days after 0001-01-01, at midnight.
+    /// The date `dayNumber` days after 0001-01-01, at midnight.
     init(dayNumber: Int) {
         let number = UInt32(clamping: dayNumber) + 306
         let era = number / 146_097

@@ -14,12 +14,12 @@ public struct Instant: Sendable, Hashable, Comparable {
     /// 1970-01-01T00:00:00Z in ticks.
     static let unixEpoch: Int64 = 621_355_968_000_000_000
 
-    /// Takes ticks; those out of range become the nearest in range.
+    /// Makes an instant of ticks, clamped to the range of years.
     public init(ticks: Int64) {
         self.ticks = min(max(ticks, 0), 3_155_378_975_999_999_999)
     }
 
-    /// Takes milliseconds since 1970-01-01T00:00:00Z; those out of range become the nearest.
+    /// Makes an instant of milliseconds since 1970-01-01T00:00:00Z, clamped to the range of years.
     public init(milliseconds: Int64) {
         let (product, isBig) = milliseconds.multipliedReportingOverflow(
             by: Self.ticksPerMillisecond)
@@ -38,7 +38,7 @@ public struct Instant: Sendable, Hashable, Comparable {
 }
 
 extension Instant {
-    /// The form that every SDK reads: `2014-03-01T08:00:00.120Z`, exactly three fractional digits
+    /// The form that every SDK parses: `2014-03-01T08:00:00.120Z`, with exactly three fractional digits
     /// (rounded down) and `Z`.
     public var text: String {
         var bytes: [UInt8] = []
@@ -47,33 +47,35 @@ extension Instant {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends ``text`` as bytes: the digits are laid into a copy of the form.
+    /// Appends ``text`` as bytes, by writing the digits into a template.
     func appendText(to bytes: inout [UInt8]) {
         let calendar = Calendar(dayNumber: Int(ticks / Self.ticksPerDay))
         let milliseconds = UInt32(ticks % Self.ticksPerDay / Self.ticksPerMillisecond)
         let start = bytes.count
         bytes += Self.form
         var digits = bytes.mutableSpan
-        Self.lay(UInt32(calendar.year) / 100, at: start, in: &digits)
-        Self.lay(UInt32(calendar.year) % 100, at: start + 2, in: &digits)
-        Self.lay(UInt32(calendar.month), at: start + 5, in: &digits)
-        Self.lay(UInt32(calendar.day), at: start + 8, in: &digits)
-        Self.lay(milliseconds / 3_600_000, at: start + 11, in: &digits)
-        Self.lay(milliseconds / 60_000 % 60, at: start + 14, in: &digits)
-        Self.lay(milliseconds / 1000 % 60, at: start + 17, in: &digits)
-        Self.lay(milliseconds % 1000 / 10, at: start + 20, in: &digits)
+        Self.writeTwoDigits(UInt32(calendar.year) / 100, at: start, in: &digits)
+        Self.writeTwoDigits(UInt32(calendar.year) % 100, at: start + 2, in: &digits)
+        Self.writeTwoDigits(UInt32(calendar.month), at: start + 5, in: &digits)
+        Self.writeTwoDigits(UInt32(calendar.day), at: start + 8, in: &digits)
+        Self.writeTwoDigits(milliseconds / 3_600_000, at: start + 11, in: &digits)
+        Self.writeTwoDigits(milliseconds / 60_000 % 60, at: start + 14, in: &digits)
+        Self.writeTwoDigits(milliseconds / 1000 % 60, at: start + 17, in: &digits)
+        Self.writeTwoDigits(milliseconds % 1000 / 10, at: start + 20, in: &digits)
         digits[start + 22] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: milliseconds % 10)
     }
 
     private static let form = Array("0000-00-00T00:00:00.000Z".utf8)
 
-    /// Lays a number of two digits.
-    private static func lay(_ value: UInt32, at index: Int, in digits: inout MutableSpan<UInt8>) {
+    /// Writes a number of two digits.
+    private static func writeTwoDigits(
+        _ value: UInt32, at index: Int, in digits: inout MutableSpan<UInt8>
+    ) {
         digits[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10)
         digits[index + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10)
     }
 
-    /// The form of `Last-Modified`: `Sat, 01 Mar 2014 08:00:00 GMT`, whole seconds rounded down.
+    /// The form of `Last-Modified`: `Sat, 01 Mar 2014 08:00:00 GMT`, in whole seconds, rounded down.
     public var httpDate: String {
         let calendar = calendar
         // 0001-01-01 was a Monday.
@@ -90,9 +92,9 @@ extension Instant {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// Reads a date of a header field in the three forms that HTTP has (RFC 9110, section 5.6.7):
-    /// `Sat, 01 Mar 2014 08:00:00 GMT`, `Saturday, 01-Mar-14 08:00:00 GMT` and
-    /// `Sat Mar  1 08:00:00 2014`. The name of the day is not looked at.
+    /// Parses a date of a header field in the three forms of HTTP (RFC 9110, section 5.6.7): `Sat, 01 Mar
+    /// 2014 08:00:00 GMT`, `Saturday, 01-Mar-14 08:00:00 GMT` and `Sat Mar  1 08:00:00 2014`. The name of
+    /// the day is ignored.
     public init?(httpDate text: String) {
         let words = text.split(whereSeparator: { " ,-".contains($0) })
         guard words.count == 6 || words.count == 5 else { return nil }
@@ -114,16 +116,16 @@ extension Instant {
         text.count == 1 ? "0\(text)" : String(text)
     }
 
-    /// Reads a date and time with its zone, `2013-01-01T00:00:00.0000000+00:00`: any number of
-    /// fractional digits (those below 100 ns are dropped), `Z` or an offset as the zone.
+    /// Parses a date and time with its zone, `2013-01-01T00:00:00.0000000+00:00`: any number of fractional
+    /// digits (those below 100 ns are dropped), and `Z` or an offset.
     public init?(iso text: some StringProtocol) {
         var reader = DateReader(text)
         guard let value = reader.dateAndTime(needsZone: true), reader.isAtEnd else { return nil }
         self = value
     }
 
-    /// Reads whatever SDKs and servers write for a date: the form of ``init(iso:)``, the same
-    /// without zone or without time (taken as UTC), and `/Date(milliseconds±hhmm)/`.
+    /// Parses every form of date that SDKs and servers write: ``init(iso:)``, the same without zone or time
+    /// (UTC), and `/Date(milliseconds±hhmm)/`.
     public init?(parsing text: some StringProtocol) {
         var reader = DateReader(text)
         let value =
@@ -132,8 +134,8 @@ extension Instant {
         self = value
     }
 
-    /// How far ahead of UTC the zone is that a date was written with, in minutes; 0 without a zone, nil
-    /// for what ``init(parsing:)`` does not take.
+    /// The offset from UTC, in minutes, with which a date was written; 0 without a zone, nil if
+    /// ``init(parsing:)`` does not accept the text.
     static func offsetMinutes(of text: some StringProtocol) -> Int64? {
         var reader = DateReader(text)
         let value =
@@ -143,11 +145,11 @@ extension Instant {
     }
 }
 
-/// Reads a date from left to right.
+/// Parses a date from left to right.
 private struct DateReader {
     private let bytes: [UInt8]
     private var position = 0
-    /// How far ahead of UTC the zone is that was read, in ticks.
+    /// The offset from UTC of the parsed zone, in ticks.
     private(set) var offset: Int64 = 0
 
     init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
@@ -173,7 +175,7 @@ private struct DateReader {
         return Instant(ticks: ticks)
     }
 
-    /// `/Date(1393660800120)/`, `/Date(1393660800120+0000)/`: the offset does not shift the instant.
+    /// `/Date(1393660800120)/` or `/Date(1393660800120+0000)/`. The offset does not change the instant.
     mutating func milliseconds() -> Instant? {
         guard "/Date(".allSatisfy({ take($0) }) else { return nil }
         let sign: Int64 = take("-") ? -1 : 1

@@ -1,7 +1,7 @@
 public import HTTPMessage
 import HTTPTypes
 
-/// Which generation of the SDKs and servers speaks: the shape of bodies, names and errors.
+/// The generation of SDKs and servers. It decides the form of bodies, names and errors.
 public enum Generation: Int, Sendable, Hashable, CaseIterable {
     /// Azure Mobile Services: system properties begin with `__`, sent only on request.
     case mobileServices = 1
@@ -10,7 +10,7 @@ public enum Generation: Int, Sendable, Hashable, CaseIterable {
     /// Datasync (v5, v6, and the Community Toolkit), `ZUMO-API-VERSION: 3.0.0`.
     case datasync = 3
 
-    /// Rows in one answer when the client asks for more or does not say.
+    /// The most rows in one answer.
     public var pageRows: Int {
         switch self {
         case .mobileServices, .mobileApps: Limits.pageRows
@@ -19,15 +19,15 @@ public enum Generation: Int, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Which SDK a request comes from, as far as the shape of its answer depends on it.
+/// The SDK of a request, as far as the form of the answer depends on it.
 public enum ClientFamily: Sendable, Hashable, CaseIterable {
     /// The first generation.
     case mobileServices
     /// The second generation.
     case mobileApps
-    /// The third generation, `Microsoft.Datasync.Client`: follows a next link that is a path.
+    /// The third generation, `Microsoft.Datasync.Client`: accepts a next link that is a path.
     case datasync
-    /// The third generation, Community Toolkit: follows a next link that is only a query.
+    /// The third generation, Community Toolkit: expects a next link that is only a query.
     case toolkit
 
     /// The generation of the family.
@@ -41,19 +41,18 @@ public enum ClientFamily: Sendable, Hashable, CaseIterable {
 }
 
 extension ClientFamily {
-    /// Tells which SDK sent a request.
+    /// Detects the SDK of a request.
     ///
-    /// 1. `ZUMO-API-VERSION` in the header, else in the query: 2 is the second generation, 3 the
-    ///    third.
-    /// 2. Without it, a `Datasync/` user agent, or the same in `X-ZUMO-VERSION`: the third.
-    /// 3. Then the marks that only the first generation sends: an application key, a `ZUMO/` user
-    ///    agent, another `X-ZUMO-VERSION`, `__systemproperties`.
-    /// 4. Then those of the third: PUT, `$count`.
+    /// 1. `ZUMO-API-VERSION` in the header, else in the query: 2 is the second generation, 3 the third.
+    /// 2. Without it, a `Datasync/` user agent or `X-ZUMO-VERSION`: the third generation.
+    /// 3. Then whatever only the first generation sends: an application key, a `ZUMO/` user agent, another
+    ///    `X-ZUMO-VERSION`, `__systemproperties`.
+    /// 4. Then whatever only the third sends: PUT, `$count`.
     /// 5. Else `generation`.
     ///
-    /// - Parameter generation: what a request without any mark is taken for.
+    /// - Parameter generation: the generation of a request that shows none.
     public static func detect(_ request: Request, default generation: Generation) -> ClientFamily {
-        // A query that cannot be split marks nothing; parsing the call refuses it.
+        // An invalid query shows no generation; parsing the call refuses it.
         let parameters = (try? QueryParameter.split(request.query)) ?? []
         return detect(request.head, parameters, default: generation)
     }
@@ -82,7 +81,7 @@ extension ClientFamily {
         return family(of: generation, fields)
     }
 
-    /// The value of `ZUMO-API-VERSION`, in the header or else in the query, whatever its case.
+    /// The value of `ZUMO-API-VERSION`, in the header or else in the query, in any case.
     static func apiVersion(_ fields: HTTPFields, _ parameters: [QueryParameter]) -> String? {
         fields[.apiVersion] ?? parameters.first(where: isAPIVersion)?.value
     }
@@ -91,13 +90,14 @@ extension ClientFamily {
         parameter.name.lowercased() == "zumo-api-version"
     }
 
-    /// The pairs of a request's query that a link to its next page carries.
+    /// The pairs of a request's query that the link to its next page contains.
     ///
-    /// A client sends its header fields again when it follows the link. So a pair with the name of such a
-    /// field (`ZUMO-API-VERSION`, `X-ZUMO-…`) is left out. The version stays where nothing else shows
-    /// that the next request is of this family.
-    func linked(
-        _ parameters: [QueryParameter], of head: HTTPRequest, default generation: Generation
+    /// A client sends its header fields again when it follows the link, so a pair with the name of such a
+    /// field (`ZUMO-API-VERSION`, `X-ZUMO-…`) is left out. The version stays if nothing else would show the
+    /// family of the next request.
+    func nextLinkParameters(
+        from parameters: [QueryParameter], of head: HTTPRequest,
+        default generation: Generation
     ) -> [QueryParameter] {
         let others = parameters.filter {
             !Self.isAPIVersion($0) && !$0.name.lowercased().hasPrefix("x-zumo-")
@@ -106,7 +106,7 @@ extension ClientFamily {
         return parameters.filter { Self.isAPIVersion($0) || others.contains($0) }
     }
 
-    /// The generation of an API version such as `2.0.0` or `3.0`; nil when there is none.
+    /// The generation of an API version such as `2.0.0` or `3.0`; nil if it is unknown.
     static func generation(ofVersion version: String) -> Generation? {
         switch version.split(separator: ".", omittingEmptySubsequences: false).first {
         case "2": .mobileApps
@@ -124,31 +124,31 @@ extension ClientFamily {
         }
     }
 
-    /// Whether the client follows next links that are a path with a query: `nextLink=path` among its
-    /// options, in any case.
+    /// Whether the client accepts next links that are a path with a query: `nextLink=path` in its options,
+    /// in any case.
     static func wantsPathLinks(_ fields: HTTPFields) -> Bool {
         fields[.options]?.lowercased().contains("nextlink=path") ?? false
     }
 }
 
 extension Generation {
-    /// Tells which generation a request is of; see ``ClientFamily/detect(_:default:)``.
+    /// Detects the generation of a request; see ``ClientFamily/detect(_:default:)``.
     public static func detect(_ request: Request, default generation: Generation) -> Generation {
         ClientFamily.detect(request, default: generation).generation
     }
 }
 
 extension HTTPFields {
-    /// Header fields that HTTPTypes has no names for.
+    /// Header fields without a name in HTTPTypes.
     enum Zumo: Int, CaseIterable {
         case apiVersion, application, version, options, methodOverride, serverVersion, link, pragma
 
-        /// The name; never nil, since all of them are tokens.
+        /// The field's name; never nil, because all of them are valid tokens.
         var name: HTTPField.Name? { Self.names[rawValue] }
 
         private static let names = allCases.map { HTTPField.Name($0.text) }
 
-        /// The spelling matters: the first Android SDK knows `Link` in no other case.
+        /// In this spelling, because the first Android SDK finds `Link` in no other case.
         private var text: String {
             switch self {
             case .apiVersion: "ZUMO-API-VERSION"
@@ -163,7 +163,7 @@ extension HTTPFields {
         }
     }
 
-    /// The value of such a field, nil when absent.
+    /// The value of such a field; nil if it is absent.
     subscript(zumo: Zumo) -> String? {
         get { zumo.name.flatMap { self[$0] } }
         set { if let name = zumo.name { self[name] = newValue } }

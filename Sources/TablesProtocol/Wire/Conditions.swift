@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// The conditions that a request on one item sets on the item's state.
+/// The conditions of a request on the state of its item.
 public struct Conditions: Sendable, Hashable {
-    /// Whose rule dates are compared by. Only servers of the third generation look at dates.
+    /// The server whose rule dates are compared by. Only third generation servers read dates.
     public enum DateRule: Sendable, Hashable {
         /// Microsoft.AspNetCore.Datasync: a change at exactly that instant counts as before it.
         case datasync
@@ -10,30 +10,30 @@ public struct Conditions: Sendable, Hashable {
         case toolkit
     }
 
-    /// What the conditions say of an item.
+    /// Whether the conditions hold for an item.
     public enum Verdict: Sendable, Hashable {
-        /// The request may go on.
+        /// They hold: the request continues.
         case holds
-        /// The client has the item as it is: 304 for a read, 412 for a write.
+        /// The client has the present version: 304 for a read, 412 for a write.
         case known
-        /// 412.
+        /// They do not hold: 412.
         case fails
     }
 
     /// The versions that the item must have.
     public var ifMatch: IfMatch
-    /// The versions that it must not have.
+    /// The versions that the item must not have.
     public var ifNoneMatch: IfMatch
-    /// The time after which it must not have changed; looked at only without `ifMatch`.
+    /// The time after which the item must not have changed; ignored with `ifMatch`.
     public var unmodifiedSince: Instant?
-    /// The time after which it must have changed; looked at only without `ifNoneMatch`.
+    /// The time after which the item must have changed; ignored with `ifNoneMatch`.
     public var modifiedSince: Instant?
     /// How the two times are compared.
     public var dateRule: DateRule
-    /// What a JSON Patch tests: members of the item and the values that they must have.
+    /// The tests of a JSON Patch: members of the item and their required values.
     public var tests: [Columns.Column]
 
-    /// Makes conditions; without arguments, none.
+    /// Makes conditions; without arguments there are none.
     public init(
         ifMatch: IfMatch = .absent, ifNoneMatch: IfMatch = .absent,
         unmodifiedSince: Instant? = nil, modifiedSince: Instant? = nil,
@@ -47,16 +47,16 @@ public struct Conditions: Sendable, Hashable {
         self.tests = tests
     }
 
-    /// Whether there is no condition.
+    /// Whether there are no conditions.
     public var isEmpty: Bool {
         ifMatch == .absent && ifNoneMatch == .absent && unmodifiedSince == nil
             && modifiedSince == nil && tests.isEmpty
     }
 
-    /// Judges an item by the header fields, in the order in which the third generation's servers do.
+    /// Checks the header conditions in the order of the third generation's servers.
     /// - Parameters:
-    ///   - versions: the versions under which a client may know the item as it is.
-    ///   - changed: the time of its last change.
+    /// - versions: the versions under which a client may know the present item.
+    /// - changed: the time of the item's last change.
     public func verdict(versions: [String], changed: Instant) -> Verdict {
         if !versions.contains(where: ifMatch.accepts) { return .fails }
         if ifMatch == .absent, let unmodifiedSince, isAfter(changed, unmodifiedSince) {
@@ -78,12 +78,12 @@ public struct Conditions: Sendable, Hashable {
 }
 
 extension TableCall {
-    /// Reads the conditions that servers of the client's generation look at.
+    /// Reads the conditions that servers of the client's generation check.
     ///
     /// 1. First generation: `If-None-Match` of a read, `If-Match` of a write.
-    /// 2. Second: none of a read; of a write `If-Match`, else the version in the body.
-    /// 3. Third: all four fields of both. Dates are compared as by the server of the client's family,
-    ///    those of `PATCH` as by the only one that has it.
+    /// 2. Second: none for a read; `If-Match` of a write, else the version in the body.
+    /// 3. Third: all four fields for both. Dates are compared as on the server of the client's family; for
+    ///    `PATCH`, as on the only server that has it.
     /// - Throws: ``TablesError`` for an If-Match that the servers refuse.
     mutating func readConditions(_ fields: HTTPFields) throws(TablesError) {
         let isRead: Bool
@@ -97,7 +97,7 @@ extension TableCall {
         conditions.tests = body?.tests ?? []
         switch generation {
         case .mobileServices where isRead:
-            // Several tags and weak ones are fine here.
+            // Several tags and weak tags are allowed here.
             conditions.ifNoneMatch = IfMatch.parse(fields[.ifNoneMatch], generation: .datasync)
         case .mobileApps where isRead: break
         case .mobileServices, .mobileApps:
@@ -117,7 +117,7 @@ extension TableCall {
         }
     }
 
-    /// A date that cannot be read is no condition, as HTTP has it.
+    /// A date that cannot be parsed is no condition, as in HTTP.
     private static func date(_ field: String?) -> Instant? {
         field.flatMap { Instant(httpDate: $0) }
     }

@@ -1,15 +1,15 @@
-/// What an `If-Match` or `If-None-Match` field asks for.
+/// The condition of an `If-Match` or `If-None-Match` field.
 public enum IfMatch: Sendable, Hashable {
-    /// No field came, or none that the client's generation of servers can read.
+    /// There is no field, or none that servers of the generation can parse.
     case absent
     /// `*`: any version.
     case any
-    /// Any of these versions; none is left of a field with weak tags only, which never match.
+    /// Any of these versions. The list is empty for a field with weak tags only, which never match.
     case versions([String])
-    /// The field is not one that the client's generation of servers accepts.
+    /// Servers of the generation refuse the field.
     case invalid(String)
 
-    /// Whether the condition holds for an item of this version. An invalid one never holds.
+    /// Whether the condition holds for a version. An invalid field never holds.
     public func accepts(_ version: String) -> Bool {
         switch self {
         case .absent, .any: true
@@ -18,9 +18,9 @@ public enum IfMatch: Sendable, Hashable {
         }
     }
 
-    /// Reads the field as servers of the generation do: the first refuses weak, unquoted and
-    /// several tags, the second refuses several, the third takes any and passes over what it cannot
-    /// read, an unquoted version too; weak tags never match.
+    /// Parses the field as servers of the generation do. The first refuses weak, unquoted and several tags;
+    /// the second refuses several tags; the third accepts any field and ignores invalid and unquoted tags.
+    /// Weak tags never match.
     public static func parse(_ field: String?, generation: Generation) -> IfMatch {
         guard let field else { return .absent }
         let text = field.trimmed
@@ -45,12 +45,12 @@ public enum IfMatch: Sendable, Hashable {
 }
 
 extension String {
-    /// The text without spaces and tabs around it.
+    /// The text without leading and trailing spaces and tabs.
     var trimmed: Substring { self[...].trimmed }
 }
 
 extension Substring {
-    /// The text without spaces and tabs around it.
+    /// The text without leading and trailing spaces and tabs.
     var trimmed: Substring {
         var text = self
         while text.last == " " || text.last == "\t" { text.removeLast() }
@@ -58,12 +58,12 @@ extension Substring {
     }
 }
 
-/// One tag of a list in an `If-Match` or `If-None-Match` field.
+/// One tag in an `If-Match` or `If-None-Match` field.
 enum EntityTag {
     case strong(String, rest: Substring)
     case weak(rest: Substring)
 
-    /// Takes the tag that `text` begins with; nil when it begins with none.
+    /// Parses the tag at the beginning of a text; nil if there is none.
     static func first(in text: Substring) -> EntityTag? {
         let isWeak = text.hasPrefix("W/")
         var rest = isWeak ? text.dropFirst(2) : text
@@ -86,16 +86,16 @@ enum EntityTag {
 
 /// The tags of an `If-Match` or `If-None-Match` field.
 struct EntityTagList {
-    /// The versions in the strong tags, in order.
+    /// The versions of the strong tags, in order.
     private(set) var strong: [String] = []
-    /// How many tags were read, weak ones too.
+    /// The number of tags, including weak ones.
     private(set) var count = 0
     /// Whether one element is `*`.
     private(set) var hasAny = false
-    /// Whether the field is one tag or several, with commas between them, and nothing else.
+    /// Whether the field consists only of tags, separated by commas.
     private(set) var isWhole = true
 
-    /// Reads a field; an element that is no tag is passed over.
+    /// Parses a field. An element that is not a tag is skipped.
     init(_ field: Substring) {
         var rest = field.trimmed
         repeat {
@@ -107,7 +107,8 @@ struct EntityTagList {
         } while true
     }
 
-    /// Takes the element that the text begins with, and gives what follows it.
+    /// Parses the element at the beginning of the text.
+    /// - Returns: the rest of the text.
     private mutating func take(_ text: Substring) -> Substring {
         if text.first == "*", text.dropFirst().trimmed.first.map({ $0 == "," }) ?? true {
             hasAny = true
@@ -136,9 +137,9 @@ struct EntityTagList {
     }
 }
 
-/// The text form of a version in the `ETag`, `If-Match` and `If-None-Match` fields.
+/// The form of a version in the `ETag`, `If-Match` and `If-None-Match` fields.
 public enum ETag {
-    /// The version in quotes, each inner quote preceded by a backslash.
+    /// The version in quotes, with a backslash before each inner quote.
     public static func quote(_ version: String) -> String {
         guard version.utf8.contains(UInt8(ascii: "\"")) else { return "\"\(version)\"" }
         var text = "\""
@@ -149,7 +150,7 @@ public enum ETag {
         return text + "\""
     }
 
-    /// The version inside a strong quoted tag; nil for a weak tag or one that is not quoted.
+    /// The version of a strong quoted tag; nil for a weak or unquoted tag.
     public static func unquote(_ tag: some StringProtocol) -> String? {
         guard case .some(.strong(let version, let rest)) = EntityTag.first(in: Substring(tag)),
             rest.isEmpty

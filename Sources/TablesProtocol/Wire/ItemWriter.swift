@@ -1,15 +1,16 @@
-/// Writes items as JSON in a client's generation by splicing the raw text of their columns.
+/// Writes items as JSON for a generation. The columns' text is copied without parsing.
 struct ItemWriter {
     private let generation: Generation
     private let names: Names
     private let selection: Selection?
-    /// The columns that a whole item has, null where it was written without; nil for its own alone.
+    /// The columns that every whole item has, null where the item has none; nil to write only the item's
+    /// own.
     var columns: TableColumns?
 
     /// - Parameters:
-    ///   - properties: the system properties that are shown; besides those in the select they
-    ///     count in the first generation only.
-    ///   - select: the columns that are shown, in order; nil for all.
+    /// - properties: the system properties that are shown. With `select`, they are added only in the first
+    ///   generation.
+    /// - select: the columns that are shown, in order; nil for all.
     init(
         generation: Generation, properties: Set<SystemProperty>, select: [Expression.Column]? = nil
     ) {
@@ -38,17 +39,17 @@ struct ItemWriter {
         }
     }
 
-    /// Whether the written items carry their version.
+    /// Whether the written items contain their version.
     var showsVersion: Bool { selection?.showsVersion ?? (names.version != nil) }
 
-    /// Appends one item as a JSON object.
+    /// Appends an item as a JSON object.
     func write(_ item: Item, to bytes: inout [UInt8]) {
         if let selection {
             write(item, selection, to: &bytes)
             return
         }
-        // The system properties come last: where a user's column of another generation has the
-        // name of one, readers that keep the last of two take the server's.
+        // The system properties come last. If a user's column has the name of one in another generation,
+        // readers that keep the last of two members take the server's.
         bytes += "{\"id\":".utf8
         write(item.id, to: &bytes)
         let start = bytes.count
@@ -101,7 +102,7 @@ struct ItemWriter {
         switch id.kind {
         case .integer: bytes += id.text.utf8
         case .string:
-            // An id has nothing that JSON escapes.
+            // An id contains no character that JSON escapes.
             bytes.append(UInt8(ascii: "\""))
             bytes += id.text.utf8
             bytes.append(UInt8(ascii: "\""))

@@ -1,9 +1,9 @@
-/// The columns that a `$select` shows, in its order, each once.
+/// The columns of a `$select`, in order and without duplicates.
 struct Selection {
     /// One column of the selection.
     struct Entry {
         let column: Expression.Column
-        /// The member's name: of a path, its first name.
+        /// The member's name; for a path, its first name.
         let name: String
         /// `"name":` as JSON text.
         let prefix: [UInt8]
@@ -19,8 +19,8 @@ struct Selection {
             self.prefix = prefix
         }
 
-        /// The value of a user's column, else of the first whose name differs in case only, as the
-        /// databases behind real servers compare; null where the row has no such column.
+        /// The value of a user's column; if there is none, of the first column whose name differs only in
+        /// case, as in the real servers' databases; else null.
         func value(in columns: [Columns.Column]) -> JSONText {
             let exact = columns.first { $0.isNamed(name) }
             let found = exact ?? columns.first { $0.name.lowercased() == lowercased }
@@ -44,18 +44,18 @@ struct Selection {
         self.entries = entries
     }
 
-    /// Whether the version is among them.
+    /// Whether the version is among the columns.
     var showsVersion: Bool { entries.contains { $0.column == .system(.version) } }
 }
 
-/// The columns that every row of a table has at its backend. There a row that was written before a column
-/// came shows null in it.
+/// The columns that every row of a backend's table has. A row that was written before a column was added
+/// has null in it.
 public struct TableColumns: Sendable, Hashable {
     private let names: [String]
-    /// `,"name":null` for each.
+    /// `,"name":null` for each column.
     private let nulls: [[UInt8]]
 
-    /// Takes the names as the table's rows spell them, each once.
+    /// Makes a list of unique names in the spelling of the table's rows.
     public init(_ names: [String]) {
         self.names = names
         nulls = names.map { name in
@@ -66,7 +66,7 @@ public struct TableColumns: Sendable, Hashable {
         }
     }
 
-    /// Appends null for each column that is not among the members from `start` on, each of which is
+    /// Appends null for each column that is missing among the members from `start` on, each of which is
     /// `,"name":value`.
     func appendAbsent(after start: Int, to bytes: inout [UInt8]) {
         if names.isEmpty { return }

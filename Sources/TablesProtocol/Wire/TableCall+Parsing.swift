@@ -2,12 +2,11 @@ public import HTTPMessage
 import HTTPTypes
 
 extension TableCall {
-    /// Reads a request on `/tables/…`; the body of a read or a deletion is ignored, as SDKs send
-    /// one there.
+    /// Parses a request on `/tables/…`. The body of a read or delete is ignored, because SDKs send one.
     /// - Parameters:
-    ///   - request: the request as it came, its target undecoded.
-    ///   - defaultGeneration: what a request without any mark of its SDK is taken for.
-    /// - Throws: ``TablesError`` with what the request breaks.
+    /// - request: the request as received, with an undecoded target.
+    /// - defaultGeneration: the generation of a request that shows none.
+    /// - Throws: ``TablesError`` for an invalid request.
     public static func parse(
         _ request: Request, defaultGeneration: Generation
     ) throws(TablesError) -> TableCall {
@@ -33,7 +32,8 @@ extension TableCall {
             parameters: parameters.filter { isCustom($0, client.generation) },
             origin: CallOrigin(
                 request, path,
-                client.linked(parameters, of: request.head, default: defaultGeneration)))
+                client.nextLinkParameters(
+                    from: parameters, of: request.head, default: defaultGeneration)))
         try call.readConditions(fields)
         return call
     }
@@ -48,8 +48,9 @@ extension TableCall {
         }
     }
 
-    /// The first generation's server refuses unknown names that it keeps for itself, whatever the verb
-    /// (azure-mobile-services-node, `runtime/request/request.js`); one underscore is the application's.
+    /// The first generation's server refuses unknown parameter names that begin with `$` or `__`, for every
+    /// verb (azure-mobile-services-node, `runtime/request/request.js`). Names with one underscore are
+    /// allowed.
     private static func checkNames(
         _ parameters: [QueryParameter], generation: Generation
     ) throws(TablesError) {
@@ -78,8 +79,8 @@ extension TableCall {
 }
 
 extension SystemProperty {
-    /// The system properties that the answer to a client shows: in the first generation those in
-    /// `__systemproperties` and those that `$select` names, later all.
+    /// The system properties that an answer shows: in the first generation those in `__systemproperties`
+    /// and `$select`, later all.
     static func requested(
         _ parameters: [QueryParameter], select: [Expression.Column]?, generation: Generation
     ) throws(TablesError) -> Set<SystemProperty> {
@@ -91,10 +92,10 @@ extension SystemProperty {
         return properties
     }
 
-    /// Reads the value of `__systemproperties` as azure-mobile-services-node does (`runtime/core.js`):
-    /// `*` alone is all; else a list with commas, each name in any case, with or without `__`, white
-    /// space around it and empty parts left out.
-    /// - Throws: ``TablesError/unknownSystemProperty(_:)`` for any other part, `*` among others too.
+    /// Parses `__systemproperties` as azure-mobile-services-node does (`runtime/core.js`). A single `*`
+    /// means all. Otherwise it is a list with commas: each name in any case, with or without `__` and white
+    /// space around it; empty parts are ignored.
+    /// - Throws: ``TablesError/unknownSystemProperty(_:)`` for any other part, also for `*` among others.
     static func listed(_ value: String) throws(TablesError) -> Set<SystemProperty> {
         let parts = value.split(separator: ",", omittingEmptySubsequences: false)
         if parts.count == 1, value.withoutOuterSpace == "*" { return Set(allCases) }
@@ -113,7 +114,7 @@ extension SystemProperty {
 }
 
 extension Expression.Column {
-    /// The system property that the column is, nil for the id and a user's column.
+    /// The column's system property; nil for the id and a user's column.
     var systemProperty: SystemProperty? {
         if case .system(let property) = self { property } else { nil }
     }

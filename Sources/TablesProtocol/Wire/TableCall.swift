@@ -1,45 +1,45 @@
 public import HTTPMessage
 import HTTPTypes
 
-/// What a request on `/tables/…` asks for, taken from the wire form of any generation.
+/// A request on `/tables/…`, independent of the generation.
 public struct TableCall: Sendable {
-    /// What is to be done.
+    /// The operation.
     public enum Verb: Sendable {
         case list(TableQuery)
-        /// The query's select alone counts.
+        /// Only the select of the query counts.
         case get(ItemID, TableQuery)
         case insert(ItemBody)
-        /// PATCH: only the columns in the body change; its mark `deleted` deletes or brings back.
+        /// PATCH: only the columns in the body change. `deleted` in the body deletes or undeletes the item.
         case update(ItemID, ItemBody)
-        /// PUT: columns that the body leaves out go.
+        /// PUT: columns that the body leaves out are removed.
         case replace(ItemID, ItemBody)
         case delete(ItemID)
         case undelete(ItemID)
     }
 
-    /// The table, as the client spelled it.
+    /// The table, in the client's spelling.
     public var table: TableName
-    /// What is to be done.
+    /// The operation.
     public var verb: Verb
-    /// What the request makes the state of its item a condition of; none for lists and inserts.
+    /// The conditions on the item's state; none for lists and inserts.
     public var conditions: Conditions
-    /// The SDK that asks; it decides the shape of the answer.
+    /// The client's SDK, which decides the form of the answer.
     public var client: ClientFamily
-    /// System properties that the answer shows: those asked for in the first generation, else all.
+    /// The system properties that the answer shows: in the first generation the requested ones, later all.
     public var systemProperties: Set<SystemProperty>
-    /// Whether deleted items are meant as well.
+    /// Whether deleted items are included.
     public var includeDeleted: Bool
-    /// The client's own query pairs, in order as they came, to be sent on.
+    /// The client's custom query pairs, in order and undecoded, which are sent to the backend.
     public var parameters: [QueryParameter]
-    /// How the client addressed the table; links in the answer are made of it.
+    /// How the client addressed the table, for the links in the answer.
     public var origin: CallOrigin
 
-    /// The generation of the client.
+    /// The client's generation.
     public var generation: Generation { client.generation }
 }
 
 extension TableCall {
-    /// What method, path and body ask for.
+    /// The operation of a method, path and body.
     static func verb(
         _ request: Request, _ path: TablePath, _ parameters: [QueryParameter],
         _ generation: Generation
@@ -85,7 +85,7 @@ extension TableCall {
         } catch { throw .badQuery(error) }
     }
 
-    /// Of the options only select and the inclusion of deleted items count for a single item.
+    /// Whether an option counts for a single item: only select and the inclusion of deleted items do.
     private static func countsForOne(_ parameter: QueryParameter) -> Bool {
         ["$select", "__includedeleted"].contains(parameter.name.lowercased())
     }
@@ -113,7 +113,7 @@ extension TableCall.Verb {
         }
     }
 
-    /// Says the same in the query as in the call.
+    /// Sets the flag in the query of a read.
     mutating func setIncludeDeleted(_ includeDeleted: Bool) {
         switch self {
         case .list(var query):
@@ -128,13 +128,13 @@ extension TableCall.Verb {
 }
 
 extension TableCall {
-    /// The methods that a path on `/tables` takes from the client that asks, as `Allow` of an answer to
-    /// OPTIONS lists them: those that name a verb, HEAD where GET is one, and OPTIONS itself. The version
-    /// of the protocol is not judged, as on the Node server.
+    /// The methods that a path on `/tables` accepts from the client, for the `Allow` field of an answer to
+    /// OPTIONS: those with a verb, HEAD beside GET, and OPTIONS. As on the Node server, the protocol
+    /// version is not checked.
     /// - Parameters:
-    ///   - request: any request to the path, its target undecoded.
-    ///   - defaultGeneration: what a request without any mark of its SDK is taken for.
-    /// - Throws: ``TablesError`` for a path that names neither a table nor an item.
+    /// - request: any request to the path, with an undecoded target.
+    /// - defaultGeneration: the generation of a request that shows none.
+    /// - Throws: ``TablesError`` if the path is neither a table's nor an item's.
     public static func allowedMethods(
         _ request: Request, defaultGeneration: Generation
     ) throws(TablesError) -> [String] {
@@ -142,5 +142,22 @@ extension TableCall {
         let client = ClientFamily.detect(request, default: defaultGeneration)
         let verbs = methods(onItem: path.id != nil, client.generation)
         return verbs.flatMap { $0 == "GET" ? ["GET", "HEAD"] : [$0] } + ["OPTIONS"]
+    }
+}
+
+/// The content types of a body on `/tables`.
+enum ContentType {
+    /// Whether a body of this type is a JSON Patch (RFC 6902).
+    static func isJSONPatch(_ field: String?) -> Bool {
+        field.map { MediaType($0).name == "application/json-patch+json" } ?? false
+    }
+
+    /// Whether a body of this type is JSON in UTF-8. A missing or empty type counts as JSON, as on the real
+    /// servers.
+    static func isJSON(_ field: String?) -> Bool {
+        guard let field, !field.trimmed.isEmpty else { return true }
+        let type = MediaType(field)
+        return type.isJSON
+            && type.charsets.allSatisfy { ["utf-8", "\"utf-8\"", "utf8", "us-ascii"].contains($0) }
     }
 }

@@ -1,15 +1,15 @@
 import HTTPMessage
 import HTTPTypes
 
-/// The name of a table: compared without case, kept as it was spelled.
+/// A table's name. Compared ignoring case; the spelling is kept.
 public struct TableName: Sendable, Hashable, CustomStringConvertible {
-    /// The name as it was spelled.
+    /// The name in its spelling.
     public let text: String
-    /// The name in lower case: what two equal names have in common.
+    /// The name in lower case, for comparisons.
     public let key: String
 
-    /// Takes a name of letters, digits, `_` and `-` that begins with a letter or `_`, at most
-    /// ``Limits/tableNameCharacters`` long; nil for anything else.
+    /// Makes a name of letters, digits, `_` and `-` that begins with a letter or `_` and has at most
+    /// ``Limits/tableNameCharacters`` characters; nil for any other text.
     public init?(_ text: some StringProtocol) {
         let bytes = text.utf8
         guard let first = bytes.first, bytes.count <= Limits.tableNameCharacters,
@@ -19,13 +19,13 @@ public struct TableName: Sendable, Hashable, CustomStringConvertible {
         key = text.lowercased()
     }
 
-    /// The name as it was spelled.
+    /// The name in its spelling.
     public var description: String { text }
 
-    /// Names are equal whatever their case.
+    /// Names are equal if they differ only in case.
     public static func == (left: TableName, right: TableName) -> Bool { left.key == right.key }
 
-    /// Hashes what equal names have in common.
+    /// Hashes the name in lower case.
     public func hash(into hasher: inout Hasher) { hasher.combine(key) }
 
     private static func isLetter(_ byte: UInt8) -> Bool {
@@ -43,24 +43,25 @@ public struct TableName: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The path of a request on `/tables`: split at the raw slashes first, each segment decoded once.
+/// The path of a request on `/tables`. It is split at the undecoded slashes, then each segment is decoded
+/// once.
 public struct TablePath: Sendable, Hashable {
     /// The table.
     public var table: TableName
-    /// The item, when the path names one.
+    /// The item's id; nil if the path has none.
     public var id: ItemID?
-    /// The path of the table as it came, without a trailing slash.
+    /// The table's path as received, without a trailing slash.
     var tablePath: String
 
-    /// Whether a raw path belongs to `/tables`, whatever its case and encoding.
+    /// Whether an undecoded path belongs to `/tables`, in any case and encoding.
     public static func isTables(_ path: Substring) -> Bool {
         guard path.utf8.first == UInt8(ascii: "/") else { return false }
         let first = path.utf8.dropFirst().prefix { $0 != UInt8(ascii: "/") }
         return PercentCoding.decode(Substring(first), allowsNUL: false)?.lowercased() == "tables"
     }
 
-    /// Reads `/tables/NAME` and `/tables/NAME/ID`, with or without a trailing slash.
-    /// - Throws: ``TablesError`` for a bad encoding, an unknown shape or name, and a bad id.
+    /// Parses `/tables/NAME` and `/tables/NAME/ID`, with or without a trailing slash.
+    /// - Throws: ``TablesError`` for an invalid encoding, shape, name or id.
     public init(_ path: Substring) throws(TablesError) {
         let slash = UInt8(ascii: "/")
         guard Self.isTables(path), let mark = path.utf8.dropFirst().firstIndex(of: slash) else {
@@ -88,20 +89,20 @@ public struct TablePath: Sendable, Hashable {
     }
 }
 
-/// How a client addressed a table: what its answer's links are made of.
+/// How a client addressed a table, for the links in its answer.
 public struct CallOrigin: Sendable, Hashable {
     /// `http` or `https`.
     public var scheme: String
     /// Host and port as the client wrote them.
     public var authority: String
-    /// The path of the table, still percent-encoded, without a trailing slash.
+    /// The table's path, percent-encoded, without a trailing slash.
     public var tablePath: String
-    /// The pairs of the query that the next page's link carries, in their order.
+    /// The query pairs that the link to the next page contains, in order.
     public var parameters: [QueryParameter]
     /// Whether the client asked for next links without scheme and authority.
     public var wantsPathLinks: Bool
 
-    /// Makes an origin.
+    /// Makes an origin from its parts.
     public init(
         scheme: String, authority: String, tablePath: String, parameters: [QueryParameter] = [],
         wantsPathLinks: Bool = false
@@ -115,7 +116,7 @@ public struct CallOrigin: Sendable, Hashable {
 }
 
 extension CallOrigin {
-    /// The origin of a request with this path.
+    /// Makes the origin of a request with this path.
     init(_ request: Request, _ path: TablePath, _ parameters: [QueryParameter]) {
         let connection = request.connection
         self.init(

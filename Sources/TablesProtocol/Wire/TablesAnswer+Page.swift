@@ -2,9 +2,8 @@ public import HTTPMessage
 import HTTPTypes
 
 extension TablesAnswer {
-    /// Answers a list with these items: in the first and second generation an array, or
-    /// `{"results","count"}` where a count was asked for, with a `Link` header; in the third
-    /// `{"items","count","nextLink"}`.
+    /// The answer to a list. First and second generation: an array, or `{"results","count"}` if the count
+    /// was requested, with a `Link` field. Third: `{"items","count","nextLink"}`.
     public func render(page: ItemPage) -> Response {
         var fields = baseFields
         var bytes: [UInt8] = []
@@ -41,8 +40,8 @@ extension TablesAnswer {
         bytes.append(UInt8(ascii: "]"))
     }
 
-    /// The Community Toolkit appends the link to its own path and `?`; Datasync takes an absolute
-    /// address, or a path where it asked for one.
+    /// The next link in the client's form. The Community Toolkit appends it to its own path and `?`.
+    /// Datasync expects an absolute address, or a path if it asked for one.
     private func nextLink(_ query: String) -> String {
         guard client == .datasync, let origin = call?.origin else { return query }
         let path = "\(origin.tablePath)?\(query)"
@@ -51,9 +50,9 @@ extension TablesAnswer {
 }
 
 extension TableCall {
-    /// The query of the page after this one: the client's own, `$skip` advanced by what was returned and
-    /// `$top`, where it came, lowered by it. In the order of change it also says after which change it
-    /// goes on. Nil when `$top` is used up, and for anything but a list.
+    /// The query of the next page: the client's own, with `$skip` increased and `$top` decreased by the
+    /// number of returned rows. In the order of change it also contains `__after`. Nil if `$top` is used
+    /// up, and for a call that is not a list.
     func nextQuery(after page: ItemPage) -> String? {
         let returned = page.items.count
         let lastChange = page.hasOwnStamps ? page.items.last?.updatedAt : nil
@@ -81,9 +80,9 @@ extension TableCall {
 }
 
 extension CallOrigin {
-    /// The address of the table.
+    /// The table's address.
     var url: String { "\(scheme)://\(authority)\(tablePath)" }
 
-    /// The address of an item of the table.
+    /// The address of an item in the table.
     func location(of id: ItemID) -> String { "\(url)/\(PercentCoding.encode(id.text))" }
 }

@@ -1,15 +1,15 @@
 public import HTTPMessage
 public import HTTPTypes
 
-/// Gives answers on `/tables` in the form that the caller's SDK reads: complete responses whose
-/// body the server sends with `Content-Length`, as the managed SDKs demand.
+/// Renders answers on `/tables` in the form that the client's SDK expects. Every answer is complete, so
+/// that the server sends `Content-Length`, which the managed SDKs require.
 public struct TablesAnswer: Sendable {
-    /// The SDK that is answered.
+    /// The client's SDK.
     public let client: ClientFamily
     let call: TableCall?
     private(set) var writer: ItemWriter
 
-    /// Answers a call that was understood.
+    /// Makes the answer to a valid call.
     public init(to call: TableCall) {
         self.call = call
         client = call.client
@@ -18,25 +18,25 @@ public struct TablesAnswer: Sendable {
             select: call.verb.select)
     }
 
-    /// Answers a call of the same client, as another one with the same select and system properties
-    /// was.
+    /// Makes the answer to a call of the same client with the same select and system properties as
+    /// `other`'s.
     public init(to call: TableCall, like other: TablesAnswer) {
         self.call = call
         client = other.client
         writer = other.writer
     }
 
-    /// Answers a request that was not understood, so only with errors.
+    /// Makes the answer to an invalid request, which can only be an error.
     public init(client: ClientFamily) {
         self.client = client
         call = nil
         writer = ItemWriter(generation: client.generation, properties: [])
     }
 
-    /// The same answer with all of `columns` in each whole item: null where a row was written before the
-    /// column came, as the servers in JavaScript answer. To a write the first generation answers with
-    /// what was written. The third generation's rows show what they have: its clients may have no place
-    /// for a null.
+    /// The same answer with all of `columns` in each whole item: null if the row was written before the
+    /// column was added, as the JavaScript servers answer. In the first generation, the answer to a write
+    /// shows only what was written. In the third, items show only their own columns, because its clients
+    /// may refuse a null.
     public func showing(_ columns: TableColumns?) -> TablesAnswer {
         switch (generation, call?.verb) {
         case (.datasync, _), (.mobileServices, .insert?), (.mobileServices, .update?),
@@ -54,8 +54,8 @@ public struct TablesAnswer: Sendable {
 
     var generation: Generation { client.generation }
 
-    /// The header fields of every answer with a body: its type, the server, no caching. Never an
-    /// ETag, which SDKs take for the item's version, but on single items.
+    /// The header fields of every answer with a body. Only answers with a single item have an ETag, because
+    /// SDKs take it for the item's version.
     var baseFields: HTTPFields {
         switch generation {
         case .mobileServices: Self.mobileServicesFields
@@ -91,9 +91,9 @@ public struct TablesAnswer: Sendable {
 }
 
 extension TablesAnswer {
-    /// Answers a read, update or replacement with the item; a read by its conditions also with 304, or
+    /// The answer to a read, update or replace. A read with conditions may also be answered with 304, or
     /// with 412 and the item.
-    /// - Parameter backendVersion: another version under which the client may know the item as it is.
+    /// - Parameter backendVersion: another version under which the client may know the present item.
     public func render(
         item: Item, status: HTTPResponse.Status = .ok, backendVersion: String? = nil
     ) -> Response {
@@ -107,7 +107,7 @@ extension TablesAnswer {
         }
     }
 
-    /// Answers an insert: 201, the whole item, and where it is.
+    /// The answer to an insert: 201 with the whole item and its location.
     public func render(inserted item: Item) -> Response {
         var response = respond(with: item, .created, writer)
         if let origin = call?.origin {
@@ -116,17 +116,17 @@ extension TablesAnswer {
         return response
     }
 
-    /// Answers a deletion: 204 without body or ETag, which SDKs of every generation accept.
+    /// The answer to a delete: 204 without body or ETag, which SDKs of every generation accept.
     public func renderDeleted() -> Response {
         Response(status: .noContent, headerFields: bodilessFields)
     }
 
-    /// Answers an undeletion with the whole item: 201 in the second generation, else 200.
+    /// The answer to an undelete, with the whole item: 201 in the second generation, else 200.
     public func render(undeleted item: Item) -> Response {
         respond(with: item, generation == .mobileApps ? .created : .ok, writer)
     }
 
-    /// Answers a refused write with the item as it is, all system properties shown.
+    /// The answer to a refused write: the present item with all system properties.
     func render(conflicting item: Item, status: HTTPResponse.Status) -> Response {
         var all = ItemWriter(generation: generation, properties: Set(SystemProperty.allCases))
         all.columns = writer.columns
@@ -144,8 +144,8 @@ extension TablesAnswer {
         return Response(status: status, headerFields: fields, body: bytes)
     }
 
-    /// What the conditions of a read say. Those of writes were judged when they were made. A first
-    /// generation client that did not ask for the version has none to name.
+    /// Checks the conditions of a read. Those of a write were checked when it was performed. A first
+    /// generation client that did not request the version cannot have one.
     private func verdict(on item: Item, _ backendVersion: String?) -> Conditions.Verdict {
         guard let call, case .get = call.verb, !call.conditions.isEmpty,
             generation != .mobileServices || writer.showsVersion
@@ -154,9 +154,8 @@ extension TablesAnswer {
         return call.conditions.verdict(versions: versions, changed: item.updatedAt)
     }
 
-    /// Answers with an error in the caller's form: `{"code","error"}` in the first generation,
-    /// `{"error"}` in the others; for a write against another version or an id that is taken, the
-    /// item as it is.
+    /// An error in the client's form: `{"code","error"}` in the first generation, `{"error"}` in the
+    /// others. After a write against another version or an existing id, the body is the present item.
     public func render(error: TablesError) -> Response {
         let status = error.status(in: generation)
         if let item = error.item(shownTo: generation) {

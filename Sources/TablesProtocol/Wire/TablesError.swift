@@ -1,32 +1,32 @@
 public import HTTPTypes
 
-/// Why a request on `/tables` is not carried out.
+/// Why a request on `/tables` is refused or fails.
 public enum TablesError: Error, Sendable, Hashable {
-    /// The body is not acceptable JSON.
+    /// The body is not valid JSON.
     case malformedJSON(JSONError)
     /// The body is JSON, but not one object.
     case notAnObject
-    /// The path, query or a header field cannot be read; the sentence says what.
+    /// The path, the query or a header field is invalid, for the reason in the sentence.
     case badRequest(String)
-    /// An id breaks the rules for ids.
+    /// An id is invalid.
     case invalidID(ItemID.Refusal?)
-    /// The id in the body is not the one in the path.
+    /// The id in the body differs from the id in the path.
     case idMismatch
-    /// The query cannot be understood.
+    /// The query is invalid.
     case badQuery(ODataError)
-    /// A first generation client asks for a system property that does not exist.
+    /// A first generation client requests a system property that does not exist.
     case unknownSystemProperty(String)
     /// A first generation client sets a property whose name begins with `__`.
     case reservedProperty(String)
-    /// `ZUMO-API-VERSION` is of no known generation.
+    /// `ZUMO-API-VERSION` is unknown.
     case unsupportedVersion
-    /// `X-HTTP-Method-Override` is not honoured.
+    /// `X-HTTP-Method-Override` is not supported.
     case methodOverride
-    /// The body is not JSON by its content type.
+    /// The content type is not JSON.
     case unsupportedContentType
-    /// The body is longer than is read.
+    /// The body is longer than the limit.
     case bodyTooLarge(limitBytes: Int)
-    /// The route does not take the method; these it takes.
+    /// The method is not allowed; these are.
     case methodNotAllowed(allow: [String])
     /// There is no table of this name.
     case unknownTable(String)
@@ -34,32 +34,32 @@ public enum TablesError: Error, Sendable, Hashable {
     case notFound(ItemID)
     /// The item is deleted; the third generation says so.
     case gone(ItemID)
-    /// The item does not meet the request's conditions; with the item as it is now.
+    /// The item does not meet the request's conditions; with the present item.
     case preconditionFailed(Item)
-    /// An item with the id exists already; with the item, where the client may see it.
+    /// An item with the id exists already; with the item, if the client may see it.
     case conflict(Item?)
-    /// The If-Match field cannot be read.
+    /// The If-Match field is invalid.
     case invalidIfMatch(String)
-    /// The answer is not known here and the backend cannot be reached.
+    /// The store does not have the answer, and the backend cannot be reached.
     case offline(retryAfterSeconds: Int)
-    /// The caller must sign in; the sentence may say how.
+    /// The client must sign in; the sentence may say how.
     case unauthorized(_ sentence: String = "Unauthorized")
-    /// The caller may not do this; the sentence says why.
+    /// The client is not allowed to do this, for the reason in the sentence.
     case forbidden(String)
     /// The disk is full: nothing was written.
     case storageFull
-    /// Nothing was done for the moment; the sentence says why.
+    /// Temporarily not possible, for the reason in the sentence.
     case unavailable(String, retryAfterSeconds: Int)
-    /// The backend's generation has nothing like it; the sentence says what.
+    /// The backend's generation cannot express the request, for the reason in the sentence.
     case untranslatable(String)
-    /// The backend refused, with this status; the sentence says why.
+    /// The backend refused the request with this status, for the reason in the sentence.
     case refusedByBackend(status: Int, String)
-    /// Something is broken here; the sentence says what.
+    /// An internal failure, which the sentence describes.
     case failed(String)
 }
 
 extension TablesError {
-    /// The status that a client of the generation is answered with.
+    /// The status of the answer to a client of a generation.
     public func status(in generation: Generation) -> HTTPResponse.Status {
         switch self {
         case .malformedJSON, .notAnObject, .badRequest, .invalidID, .idMismatch, .badQuery,
@@ -84,7 +84,7 @@ extension TablesError {
         }
     }
 
-    /// One sentence for a person; where the real servers of the generation have one, theirs.
+    /// One sentence for a person; that of the generation's real servers, if they have one.
     public func sentence(in generation: Generation) -> String {
         switch self {
         case .malformedJSON(let error): error.description
@@ -132,7 +132,7 @@ extension TablesError {
         }
     }
 
-    /// Seconds after which the client may try again; nil where trying again does not help.
+    /// After how many seconds the client may retry; nil if a retry does not help.
     var retryAfterSeconds: Int? {
         switch self {
         case .offline(let seconds), .unavailable(_, let seconds): seconds
@@ -145,7 +145,7 @@ extension TablesError {
         }
     }
 
-    /// The item that the write collides with, where the client may see it.
+    /// The item that the write conflicts with; nil if the client may not see it.
     func item(shownTo generation: Generation) -> Item? {
         switch self {
         case .preconditionFailed(let item): item

@@ -18,7 +18,7 @@ struct QueuedPermitsTests {
             if isTaken { order.names.withLock { $0.append(name) } }
             return isTaken
         }
-        await begun.reached()
+        await begun.waitForArrival()
         begun.open()
         return task
     }

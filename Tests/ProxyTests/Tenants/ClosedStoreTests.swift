@@ -89,7 +89,7 @@ struct ClosedStoreTests {
 
             Files.remove(path)
             #expect(try await policy(tenants, "ana") == .merge)
-            func left() throws -> Set<String> { try tenants.index.left(to: "ana") }
+            func left() throws -> Set<String> { try tenants.index.deferredPolicies(of: "ana") }
             #expect(try left() == [])
             #expect(tenants.closedStores.failed == 0)
         }

@@ -8,7 +8,7 @@ import Testing
 @testable import SyncCore
 
 @Suite struct ConflictTests {
-    /// A world in which item `a` was changed on both sides; text overlaps, `other` is theirs alone.
+    /// A world in which both sides changed item `a`: `text` overlaps, and only the server changed `other`.
     private func collided(
         mine: String = #"{"text":"mine"}"#, theirs: String? = #"{"text":"theirs","other":1}"#
     ) async throws -> World {
@@ -50,14 +50,14 @@ import Testing
         #expect(found.mine.map { Columns(stored: $0.text)["text"] } == .string("mine"))
         #expect(found.server.map { Columns(stored: $0.text)["text"] } == .string("theirs"))
         #expect(try await world.local("a")?.columns["text"] == .string("mine"))
-        // Nothing more is sent before somebody decides.
+        // Nothing more is sent before a person decides.
         world.transport.forget()
         _ = await world.engine.push()
         #expect(world.writes.isEmpty)
     }
 
     @Test(arguments: ["mine", "server", "edited"])
-    func `each resolution does what it says`(choice: String) async throws {
+    func `each resolution gives both sides the chosen text`(choice: String) async throws {
         let world = try await collided()
         _ = await world.engine.push()
         let found = try await conflict(world)
@@ -94,7 +94,7 @@ import Testing
         #expect(Set(texts) == [.string("mine"), .string("theirs")])
     }
 
-    @Test func `a row that changes again before the choice arrives is a conflict again`()
+    @Test func `a row that changes again before a decision is sent is a conflict again`()
         async throws
     {
         let world = try await collided()
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: [ConflictPolicy.client, .server, .merge])
-    func `a table's policy decides at once`(policy: ConflictPolicy) async throws {
+    func `a table's policy decides a conflict at once`(policy: ConflictPolicy) async throws {
         let world = try await collided()
         _ = try await world.store.updateTable(world.todo) { $0.conflictPolicy = policy }
         let run = await world.engine.push()
@@ -122,7 +122,9 @@ import Testing
     }
 
     @Test(arguments: ["mine", "server"])
-    func `an update of an item deleted elsewhere is for a person to decide`(choice: String)
+    func `an update of an item that was deleted at the backend needs a person's decision`(
+        choice: String
+    )
         async throws
     {
         let world = try await collided(theirs: nil)
@@ -142,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func `a delete of an item changed elsewhere is a conflict too`() async throws {
+    @Test func `a delete of an item that was changed at the backend is a conflict`() async throws {
         let world = try World()
         try await world.insert("a")
         _ = await world.engine.push()
@@ -155,7 +157,7 @@ import Testing
         #expect(try await world.local("a")?.columns["text"] == .string("theirs"))
     }
 
-    @Test func `a delete of what is gone already is done`() async throws {
+    @Test func `a delete of a row that is gone already succeeds`() async throws {
         let world = try World()
         try await world.insert("a")
         _ = await world.engine.push()
@@ -166,7 +168,7 @@ import Testing
         #expect(try await world.open().isEmpty)
     }
 
-    @Test func `an insert of an id that is taken by another is a conflict with the stored row`()
+    @Test func `an insert of a taken id is a conflict with the stored row`()
         async throws
     {
         var options = BackendOptions(flavour: .node)
@@ -179,7 +181,8 @@ import Testing
         #expect(found.server.map { Columns(stored: $0.text)["text"] } == .string("theirs"))
     }
 
-    @Test func `a write without If-Match is sent so where the table says it may win`() async throws
+    @Test func `a write without If-Match is sent without it if the table's policy allows that`()
+        async throws
     {
         let world = try await collided()
         _ = try await world.store.updateTable(world.todo) { $0.unconditionalPolicy = .client }

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `two rows of one base are merged as a change is`() {
+    @Test func `two rows of one base are merged like a row and its changes`() {
         let merge = ThreeWayMerge(
             base: Columns(stored: #"{"a":1,"b":2,"c":3}"#),
             mine: Columns(stored: #"{"a":1,"b":9}"#),
@@ -52,7 +52,7 @@ import Testing
         #expect(merge.overlaps == ["b"])
     }
 
-    @Test func `an unchanged row leaves all of mine to send`() {
+    @Test func `over an unchanged row, all my changes are left to send`() {
         let base = Columns(stored: #"{"a":1,"b":null}"#)
         let merge = ThreeWayMerge(
             base: base, changes: Columns(stored: #"{"b":"x"}"#),

@@ -7,11 +7,11 @@ import Testing
 
 @testable import SyncCore
 
-/// Those of the .NET and the JavaScript SDK and of the third generation.
+/// Scenarios of the .NET and the JavaScript SDK and of the third generation.
 extension AcceptanceScenarioTests {
     // MARK: .NET
 
-    /// The SDK refuses; here the delete follows the insert, whether that arrived or not.
+    /// The SDK throws. Here the delete follows the insert, whether the insert arrived or not.
     @Test(arguments: [false, true])
     func DeleteAsync_Throws_WhenInsertWasAttempted(arrived: Bool) async throws {
         let world = try World()
@@ -69,7 +69,7 @@ extension AcceptanceScenarioTests {
         #expect(try await world.store.tables().first?.items == 120)
     }
 
-    /// The SDK refuses; here a forced purge with a query gives up the matching rows' changes alone.
+    /// The SDK throws. Here a forced purge with a query discards only the operations of the matching rows.
     @Test
     func PurgeAsync_Throws_WhenPendingOperationsExist_AndForceIsTrue_AndQueryIsSpecified()
         async throws
@@ -96,8 +96,8 @@ extension AcceptanceScenarioTests {
 
     // MARK: JavaScript and others
 
-    /// The SDK asks its handler five times; here a row that keeps changing is sent twice in one pass, as
-    /// it is and merged, and never holds up the others.
+    /// The SDK calls its handler five times. Here an operation on a row that keeps changing is sent twice
+    /// in one pass, unchanged and merged, and does not delay other operations.
     @Test func `push.tests.js: the number of retries is bounded`() async throws {
         let world = try await seeded(["a", "b"])
         try await world.update("a", #"{"text":"mine"}"#)

@@ -10,9 +10,11 @@ import Testing
 @testable import SyncCore
 
 @Suite struct EngineTests {
-    // MARK: Which backend
+    // MARK: The backend's address
 
-    @Test func `an address that never answered as tables is simply replaced`() async throws {
+    @Test func `an address that never answered as tables can be replaced without rebind`()
+        async throws
+    {
         let world = try World()
         try await world.insert("a")
         world.transport.decide { _, _ in .instead(Response(status: .notFound)) }
@@ -28,7 +30,9 @@ import Testing
         #expect(try await store.ledger().queue.open == 0)
     }
 
-    @Test func `another address sends nothing until it is accepted, then all`() async throws {
+    @Test func `a different backend gets nothing until it is accepted, then everything`()
+        async throws
+    {
         let world = try World()
         try await world.insert("a")
         _ = await world.engine.sync()
@@ -49,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [nil, 200, 401, 404, 503])
-    func `with no table at all the backend is told as it is, and nothing is bound`(
+    func `without any table, the backend's state is shown and the store is not bound`(
         status: Int?
     ) async throws {
         let world = try World()
@@ -64,7 +68,7 @@ import Testing
         let state = await world.engine.backendStatus.state
         #expect(state == (isWell ? .online : status == nil ? .offline : .degraded))
         #expect(world.transport.targets.count == 1)
-        // It was no proof: another address is simply taken, and asked for a list before a push.
+        // This was no proof: another address can replace it, and is asked for a list before a push.
         let (_, engine) = try world.reborn(address: "http://other:1")
         world.transport.decide { _, _ in nil }
         world.transport.forget()
@@ -75,7 +79,7 @@ import Testing
     // MARK: Generations
 
     @Test(arguments: BackendFlavour.allCases, [false, true])
-    func `every flavour takes inserts, updates and deletes once, lost answers or not`(
+    func `every flavour applies each insert, update and delete once, even if answers are lost`(
         flavour: BackendFlavour, isLossy: Bool
     ) async throws {
         let world = try World(BackendOptions(flavour: flavour))
@@ -106,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: BackendFlavour.allCases)
-    func `the backend is asked once which generation it is, and the store remembers`(
+    func `the generation is detected once and kept in the store`(
         flavour: BackendFlavour
     ) async throws {
         let world = try World(BackendOptions(flavour: flavour))
@@ -128,7 +132,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `integer ids are the backend's to give, and a lost answer makes no second row`(
+    func `the backend assigns integer ids, and a lost answer makes no second row`(
         isLossy: Bool
     ) async throws {
         var options = BackendOptions(flavour: .mobileServices)
@@ -162,7 +166,9 @@ import Testing
 
     // MARK: Purge
 
-    @Test func `a purge refuses while changes are open, and forced gives them up`() async throws {
+    @Test func `a purge is refused while operations are open, and a forced purge discards them`()
+        async throws
+    {
         let world = try World()
         for id in ["a", "b", "c"] { try await world.insert(id) }
         _ = await world.engine.sync()
@@ -179,7 +185,9 @@ import Testing
         #expect(try await world.local("a")?.columns["text"] == .string("milk"))
     }
 
-    @Test func `a purge with a filter forgets what matches and pulls it again`() async throws {
+    @Test func `a purge with a filter removes what matches, and a sync pulls it again`()
+        async throws
+    {
         let world = try World()
         try await world.insert("a", #"{"text":"x"}"#)
         try await world.insert("b", #"{"text":"y"}"#)
@@ -195,9 +203,9 @@ import Testing
         }
     }
 
-    // MARK: What is told
+    // MARK: Generation, progress, cancellation
 
-    @Test func `the generation that was found out is remembered, and forgotten with the backend`()
+    @Test func `the detected generation is remembered until the backend is replaced`()
         async throws
     {
         let world = try World(BackendOptions(flavour: .mobileServices))
@@ -217,7 +225,7 @@ import Testing
         #expect(try await store.read { try $0.binding.provenGeneration() } == nil)
     }
 
-    @Test func `a run says how far it is, and can be called off on the way`() async throws {
+    @Test func `a run reports its progress and can be cancelled`() async throws {
         let world = try World()
         for number in 0..<5 { try await world.insert("r\(number)") }
         let gate = Gate()
@@ -228,7 +236,7 @@ import Testing
                 ? .held(gate) : nil
         }
         async let push = world.engine.push()
-        await gate.reached()
+        await gate.waitForArrival()
         let running = try #require(await world.engine.runs().first)
         #expect(running.progress == Run.Progress(phase: .push, done: 2, total: 5))
         #expect(await world.engine.cancel(run: running.id))
@@ -240,14 +248,14 @@ import Testing
         #expect(try await world.open().count == 2)
     }
 
-    @Test func `a pull says how many rows came and how many there are`() async throws {
+    @Test func `a pull reports how many rows it received and how many there are`() async throws {
         let world = try World()
         for number in 0..<120 { try await world.seed("r\(number)", #"{"text":"x"}"#) }
         let gate = Gate()
         world.transport.decide { _, number in number == 3 ? .held(gate) : nil }
         async let pull = world.engine.pull(world.todo)
-        await gate.reached()
-        // The third page may be asked for before the second is applied.
+        await gate.waitForArrival()
+        // The third page may be requested before the second is applied.
         var progress: Run.Progress?
         while progress.map({ $0.done < 100 }) ?? true {
             await Task.yield()
@@ -258,7 +266,7 @@ import Testing
         #expect(await pull.state == .complete)
     }
 
-    @Test func `who writes and asks for a sync that pulls already has the change sent by it`()
+    @Test func `a caller that joins a running sync has its earlier write sent by that sync`()
         async throws
     {
         let world = try World()
@@ -271,7 +279,7 @@ import Testing
                 ? .held(gate) : nil
         }
         async let sync = world.engine.sync()
-        await gate.reached()
+        await gate.waitForArrival()
         try await world.insert("late")
         let joined = await world.engine.startSync()
         gate.open()
@@ -283,14 +291,14 @@ import Testing
     }
 
     @Test(.ends)
-    func `a caller who was cancelled waits for the run under way and lets it end`() async throws {
+    func `a cancelled caller waits for the run in progress and does not disturb it`() async throws {
         let world = try World()
         try await world.insert("a")
         let gate = Gate()
         world.transport.once(.held(gate)) { $0.head.method == .post }
         let engine = world.engine
         async let push = engine.push()
-        await gate.reached()
+        await gate.waitForArrival()
         let late = Task {
             while !Task.isCancelled { await Task.yield() }
             return await engine.push()
@@ -303,7 +311,7 @@ import Testing
         #expect(await late.value.state != .running)
     }
 
-    @Test func `a run that has not begun can be called off, and whoever waits is told`()
+    @Test func `a requested run can be cancelled, and its waiting callers get the result`()
         async throws
     {
         let world = try World()
@@ -316,7 +324,7 @@ import Testing
         #expect(await world.engine.cancel(run: id) == false)
     }
 
-    @Test func `a minute is kept with what was sent, what failed and how long answers took`()
+    @Test func `a minute's sample has successes, failures and the mean latency`()
         async throws
     {
         let world = try World()
@@ -343,12 +351,12 @@ import Testing
     }
 
     @Test(.ends)
-    func `who has no time to wait for a run is told at once how it stands`() async throws {
+    func `a caller with a timeout of zero gets the run's state at once`() async throws {
         let world = try World()
-        // Nobody carries the run out, so that whoever waited for its end would wait for ever.
+        // The loop does not run, so a caller that waited for the end would wait for ever.
         let id = await world.engine.startSync()
         await withTaskGroup { group in
-            // Others keep the engine busy, so that who begins to wait comes late.
+            // Other callers keep the engine busy, so that a caller begins to wait late.
             for _ in 0..<4 {
                 group.addTask { while !Task.isCancelled { _ = await world.engine.runs() } }
             }

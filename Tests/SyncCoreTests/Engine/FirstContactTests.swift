@@ -7,9 +7,9 @@ import Testing
 
 @testable import SyncCore
 
-/// A backend that is met for the first time, and has no table of the name that many have.
+/// The first contact with a backend that does not have the table `todoitem`.
 @Suite struct FirstContactTests {
-    /// A server that says with a page that there is no such table.
+    /// A server that answers 404 with a page for a missing table.
     private func world() throws -> World {
         var options = BackendOptions(flavour: .mobileApps)
         options.tables = [try #require(TableName("movies")): TableOptions(softDelete: true)]
@@ -24,18 +24,20 @@ import Testing
         return world
     }
 
-    @Test func `a page with 404 is about its table, and another is pulled at once`() async throws {
+    @Test func `a page with 404 concerns its table only, and another table is pulled`()
+        async throws
+    {
         let world = try world()
         let movies = try #require(TableName("movies"))
-        let run = await world.engine.pull(world.todo, isAsked: false)
+        let run = await world.engine.pull(world.todo, isExplicit: false)
         #expect(run.state == .completeWithErrors)
         #expect(run.pull.first?.error == "There is no table todoitem (404).")
         #expect(try await world.engine.status().backend.state == .online)
-        #expect(await world.engine.pull(movies, isAsked: false).state == .complete)
+        #expect(await world.engine.pull(movies, isExplicit: false).state == .complete)
         #expect(try await world.store.tables().map(\.name) == ["movies"])
     }
 
-    @Test func `nothing is sent before a table is listed, and the others do not wait`()
+    @Test func `nothing is sent before a table is listed, and other tables are pulled`()
         async throws
     {
         let world = try world()
@@ -44,7 +46,7 @@ import Testing
         _ = await world.engine.push()
         #expect(try await world.open().map(\.state) == [.queued])
         #expect(world.writes.isEmpty)
-        let run = await world.engine.pull(movies, isAsked: false)
+        let run = await world.engine.pull(movies, isExplicit: false)
         #expect(run.pull.map(\.table) == ["movies"] && run.pull.first?.error == nil)
         let tables = try await world.store.tables()
         #expect(tables.first { $0.name == "movies" }?.isComplete == true)
@@ -55,7 +57,7 @@ import Testing
         ForwardedRead(table: table, target: .list(query, rows: 50), generation: .mobileApps)
     }
 
-    @Test func `a read of a table that is not here is the backend's own answer`() async throws {
+    @Test func `a read of a table that was not pulled gets the backend's answer`() async throws {
         let world = try world()
         let movies = try #require(TableName("movies"))
         let direct = InProcessTransport(world.backend)
@@ -71,7 +73,7 @@ import Testing
         }
         #expect(rows.items.map(\.id.text) == ["m"])
         #expect(rows.items.first?.columns.text == #"{"title":"M"}"#)
-        // Nothing of it is kept.
+        // Nothing of the answer is stored.
         #expect(try await world.store.tables().isEmpty)
         #expect(await world.engine.backendStatus.state == .online)
     }
@@ -80,7 +82,7 @@ import Testing
         ("title desc", "$orderby=title desc,id"), ("id desc,title", "$orderby=id desc,title"),
         ("", ""),
     ])
-    func `an order ends with the id, as that of the store's next page does`(
+    func `an order ends with the id, like the order of the store's next page`(
         order: String, sent: String
     ) throws {
         let table = try #require(TableName("movies"))
@@ -90,7 +92,7 @@ import Testing
         #expect(text.split(separator: "&").filter { $0 != "$top=50" }.joined() == sent)
     }
 
-    @Test func `a table that was asked for while the backend was away shows its generation`()
+    @Test func `a wanted table shows the backend's generation when the backend is back`()
         async throws
     {
         let world = try World()
@@ -103,7 +105,7 @@ import Testing
         #expect(try await world.remote("a")?.columns == Columns(stored: #"{"text":"y"}"#))
     }
 
-    @Test func `no shown time is later than this machine's`() async throws {
+    @Test func `no time in a forwarded answer is later than this machine's time`() async throws {
         let world = try World()
         try await world.seed("a", #"{"text":"x"}"#)
         world.clock.jump(by: .seconds(-3600))
@@ -115,7 +117,7 @@ import Testing
         #expect(rows.items.count == 1)
     }
 
-    @Test func `the first request that fails says that the backend is away`() async throws {
+    @Test func `the first failed request sets the backend's state to offline`() async throws {
         let world = try World()
         _ = await world.engine.forward(read(world.todo))
         #expect(await world.engine.backendStatus.state == .online)
@@ -127,7 +129,7 @@ import Testing
         #expect(await world.engine.backendStatus.state == .offline)
     }
 
-    @Test func `a row that a client changes is taken from the backend alone`() async throws {
+    @Test func `a fetched item is stored without the rest of its table`() async throws {
         let world = try World()
         try await world.seed("a", #"{"text":"theirs","rank":2}"#)
         try await world.seed("b", #"{"text":"other"}"#)
@@ -143,7 +145,9 @@ import Testing
         #expect(try await world.local("b")?.columns.text == #"{"text":"other"}"#)
     }
 
-    @Test func `without a token a table that wants a sign-in holds back no other`() async throws {
+    @Test func `without a token, a table that requires a sign-in delays no other table`()
+        async throws
+    {
         let world = try World()
         let secrets = try #require(TableName("secrets"))
         _ = await world.engine.pull(world.todo)
@@ -160,7 +164,7 @@ import Testing
         #expect(await world.engine.backendStatus.state == .online)
         let open = try await world.open()
         #expect(open.map(\.table) == ["secrets"] && open.map(\.state) == [.waiting])
-        // It is tried less and less often, and never given up.
+        // It is tried less and less often, and never refused.
         for _ in 0..<12 { _ = await world.engine.sync() }
         let next = try #require(try await world.open().first?.nextAttemptAt)
         #expect(next > world.clock.now().advanced(by: .seconds(1)))
@@ -168,7 +172,7 @@ import Testing
     }
 
     @Test
-    func `a row that the backend spells otherwise is changed, and no other answer is a success`()
+    func `an item is fetched although its id differs in case, and an answer without a row fails`()
         async throws
     {
         let world = try World()

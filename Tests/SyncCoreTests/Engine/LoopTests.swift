@@ -10,7 +10,7 @@ import Testing
 @testable import SyncCore
 
 @Suite(.serialized, .ends) struct LoopTests {
-    @Test func `the loop pushes writes by itself, waits out an outage and catches up`()
+    @Test func `the loop pushes writes, waits while the backend is away, and catches up`()
         async throws
     {
         let world = try World(
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `a probe that the backend refuses is told, with what it spoke with`() async throws {
+    @Test func `a probe that is answered with 401 reports its credential`() async throws {
         let field = HTTPField(name: .authorization, value: "Bearer t")
         let refused = Mutex<[Credential]>([])
         let world = try World(
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `a run that was started is named, carried out and told`() async throws {
+    @Test func `a requested run has an id, is performed and gives its result`() async throws {
         let world = try World()
         try await world.insert("a")
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -73,16 +73,16 @@ import Testing
         }
     }
 
-    @Test func `waiting for a run ends in time with the run as it stands`() async throws {
+    @Test func `waiting for a run ends at the timeout with the run's present state`() async throws {
         let world = try World()
         try await world.insert("a")
         let gate = Gate()
         world.transport.once(.held(gate)) { $0.head.method == .post }
         async let push = world.engine.push()
-        await gate.reached()
+        await gate.waitForArrival()
         let id = try #require(await world.engine.runs().first?.id)
         async let waited = world.engine.result(of: id, timeout: .seconds(2))
-        await world.clock.someoneSleeps()
+        await world.clock.waitForSleeper()
         world.clock.advance(by: .seconds(3))
         #expect(await waited?.state == .running)
         gate.open()
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: [-86_400, 86_400])
-    func `a wall clock that jumps by a day holds nothing up and sends nothing twice`(
+    func `a jump of the wall clock by a day delays nothing and sends nothing twice`(
         seconds: Int64
     ) async throws {
         let world = try World(settings: SyncSettings(triggers: [.manual, .afterWrites]))
@@ -109,7 +109,7 @@ import Testing
     static let alone: [Trigger] = [.afterWrites, .interval, .reconnect, .read]
 
     @Test(arguments: alone)
-    func `each source of wake-ups is enough by itself, and the others then do nothing`(
+    func `each trigger is enough alone, and the other triggers then do nothing`(
         trigger: Trigger
     ) async throws {
         let world = try World(
@@ -117,7 +117,7 @@ import Testing
         try await world.elsewhere("POST", nil, #"{"id":"theirs"}"#)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await world.engine.run() }
-            // The interval's first sync is at the start.
+            // The first sync of the interval trigger is at the start.
             if trigger == .interval { try await world.pass { await world.engine.lastSync != nil } }
             if trigger == .reconnect {
                 world.transport.decide { _, _ in .notSent }
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func `a loop that stands still is started again, which is said everywhere`()
+    @Test func `a stalled loop is restarted and reported in status and history`()
         async throws
     {
         let world = try World(settings: SyncSettings(triggers: [.manual, .afterWrites]))
@@ -154,12 +154,12 @@ import Testing
         world.transport.once(.hangs) { $0.head.method == .post }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await world.engine.run() }
-            // Only then may time fly: a stall before the request would be another story.
+            // Advance the time only then: a stall before the request would be a different case.
             try await world.pass { world.transport.targets.contains { $0.hasPrefix("POST") } }
             while await world.engine.stalls == 0 {
                 try Task.checkCancellation()
                 await Task.yield()
-                // The watch alone sleeps while the loop waits for its request.
+                // Only the watchdog sleeps while the loop waits for its request.
                 if world.clock.sleepers >= 1 { world.clock.advance(by: .seconds(1)) }
             }
             #expect(world.clock.uptime() > .seconds(30))
@@ -174,7 +174,7 @@ import Testing
         #expect(history.contains { $0.kind == .failed && $0.summary.contains("stood still") })
     }
 
-    @Test func `after the machine slept the backend is looked for at once`() async throws {
+    @Test func `after the machine slept, the backend is tried at once`() async throws {
         let world = try World(settings: SyncSettings(triggers: [.manual, .afterWrites]))
         try await world.insert("a")
         var busy = Response(status: .serviceUnavailable)
@@ -187,7 +187,7 @@ import Testing
             world.transport.decide { _, _ in nil }
             try await world.pass(for: .seconds(60))
             #expect(try await world.remote("a") == nil)
-            // The clock that stands still while the machine sleeps does not see the night.
+            // The uptime stands still while the machine sleeps.
             world.clock.jump(by: .seconds(8 * 3600))
             let woken = world.clock.uptime()
             try await world.pass { try await world.remote("a") != nil }

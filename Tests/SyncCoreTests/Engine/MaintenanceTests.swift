@@ -21,7 +21,7 @@ import Testing
         #expect(days == 7 && samples.count >= 7 * 24 && samples.count <= 7 * 24 + 2)
     }
 
-    @Test func `the engine keeps house by itself, also with nothing to do`() async throws {
+    @Test func `the loop runs maintenance even without other work`() async throws {
         let world = try World(settings: SyncSettings(triggers: [.manual]))
         try await world.insert("a")
         try await world.delete("a")
@@ -37,7 +37,7 @@ import Testing
     private static let page = Array("<html><body>Accept the terms</body></html>".utf8)
 
     @Test(arguments: [200, 302, 400, 403, 511])
-    func `a network's sign-in page is not the backend, whether there is work or not`(status: Int)
+    func `a network's sign-in page is not the backend, with or without work`(status: Int)
         async throws
     {
         for hasWork in [false, true] {
@@ -55,20 +55,20 @@ import Testing
             #expect(state != .online && state != .signedOut, "\(status): \(state)")
             #expect(world.writes.isEmpty)
             #expect(try await world.open().allSatisfy { $0.attempts == 0 })
-            // Behind the portal is the backend.
+            // The backend answers once the sign-in page is gone.
             world.transport.decide { _, _ in nil }
             #expect(await world.engine.sync().state == .complete)
         }
     }
 
-    @Test func `columns that come and go at the backend are kept and sent back untouched`()
+    @Test func `columns that the backend adds or changes are kept and not sent back`()
         async throws
     {
         let world = try World()
         try await world.elsewhere("POST", nil, #"{"id":"a","text":"x"}"#)
         _ = await world.engine.pull(world.todo)
         world.clock.advance(by: .seconds(60))
-        // A new version of the schema: a column more, one of another type, a nested one.
+        // A new schema: an additional column, one of another type, a nested one.
         try await world.elsewhere(
             "PATCH", "a", #"{"text":7,"added":"later","nested":{"a":[1,2.50]}}"#)
         _ = await world.engine.pull(world.todo)
@@ -82,7 +82,7 @@ import Testing
         let remote = try #require(try await world.remote("a"))
         #expect(remote.columns["added"] == .string("later"))
         #expect(remote.columns["nested"]?.text == #"{"a":[1,2.50]}"#)
-        // Another client's offline query by a column that older rows do not have.
+        // A row that lacks the new columns.
         try await world.elsewhere("POST", nil, #"{"id":"b","text":"y"}"#)
         _ = await world.engine.pull(world.todo)
         #expect(try await world.store.tables().first?.items == 2)

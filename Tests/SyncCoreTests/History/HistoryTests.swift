@@ -62,7 +62,7 @@ import Testing
             detail.attemptLog[0].responseExcerpt?.utf8.count == StoreLimits.responseExcerptBytes)
     }
 
-    @Test func `events come after the commit, in order, and are kept for who was away`()
+    @Test func `events come after the commit, in order, and are kept for later readers`()
         async throws
     {
         let seen = Mutex<[Event]>([])
@@ -76,7 +76,7 @@ import Testing
         #expect(try await store.events(after: 999, limit: 9) == .reset(latest: live[1].id))
     }
 
-    @Test func `the ring of events is bounded and says when it is too late`() async throws {
+    @Test func `the number of kept events is bounded, and an older id gets a reset`() async throws {
         try await store.write { transaction in
             for _ in 0..<(StoreLimits.events + 2000) { transaction.events.emit(.status) }
         }
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `old closed operations, history and tombstones are swept, open ones never`()
+    @Test func `old closed operations, history and tombstones are removed, open operations never`()
         async throws
     {
         try await fixture.insert("open")
@@ -130,7 +130,8 @@ import Testing
         #expect(try await store.samples(since: .earliest) == [sample])
     }
 
-    @Test func `a run that a process left is cancelled at the next start`() async throws {
+    @Test func `a run that a process left unfinished is cancelled at the next start`() async throws
+    {
         let run = Run(id: "r1", kind: .push, startedAt: fixture.clock.now())
         try await store.write { try $0.runs.save(run) }
         #expect(try await fixture.reopened().run("r1")?.state == .cancelled)

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func `imported entries stand behind what happened here, as they were`() async throws {
+    @Test func `imported entries come after the store's own, in their order`() async throws {
         try await fixture.insert("here")
         #expect(try await store.importHistory(try entries(3)) == [.added, .added, .added])
         try await fixture.insert("later")
@@ -45,7 +45,7 @@ import Testing
         #expect(try await store.ledger().accepted == 2)
     }
 
-    @Test func `what was imported is not imported again, nor is what happened here`() async throws {
+    @Test func `an entry is imported once, and never if it happened in this store`() async throws {
         _ = try await store.importHistory(try entries(3))
         let again = try await store.importHistory(try entries(4))
         #expect(again == [.added, .present, .present, .present])
@@ -58,7 +58,7 @@ import Testing
         #expect(try await store.history(after: nil, limit: 9).total == 5)
     }
 
-    @Test func `tables that are not allowed stay out`() async throws {
+    @Test func `entries of tables that are not allowed are refused`() async throws {
         let fixture = try StoreFixture(tables: [])
         #expect(
             try await fixture.store.importHistory(try entries(2))
@@ -66,7 +66,7 @@ import Testing
         #expect(try await fixture.store.tables().isEmpty)
     }
 
-    @Test func `old entries are swept as others are`() async throws {
+    @Test func `old imported entries are removed like others`() async throws {
         _ = try await store.importHistory(try entries(3))
         try await fixture.insert("here")
         try await store.write { _ = try Sweep(transaction: $0).run() }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncCore
 
-/// Undo never overwrites and never uncounts.
+/// Undo never overwrites a value, and never reduces the ledger.
 @Suite struct UndoTests {
     let fixture: StoreFixture
     var store: Store { fixture.store }
@@ -24,13 +24,13 @@ import Testing
         return operation
     }
 
-    /// The backend takes the next operation as it was sent.
+    /// The backend applies the next operation as it was sent.
     private func take(_ columns: String, version: String) async throws {
         let row = try fixture.remote("a", columns, version: version)
         try await fixture.push { _ in .applied(row: row, RowOrigin(isOwnAnswer: true)) }
     }
 
-    @Test func `undo of an insert deletes the row as it is`() async throws {
+    @Test func `undo of a sent insert deletes the row with the backend's columns`() async throws {
         try await fixture.insert("a", #"{"x":1}"#)
         try await take(#"{"x":1,"made":true}"#, version: "v1")
         #expect(try await undo(.write)?.kind == .delete)
@@ -39,7 +39,7 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"x":1,"made":true}"#)
     }
 
-    @Test func `undo of an insert that another writer changed since is a conflict`() async throws {
+    @Test func `undo of an insert that another writer has changed is a conflict`() async throws {
         try await fixture.insert("a", #"{"x":1}"#)
         try await take(#"{"x":1}"#, version: "v1")
         try await fixture.pull(fixture.remote("a", #"{"x":"theirs"}"#, version: "v22"))
@@ -50,7 +50,7 @@ import Testing
         #expect(conflict.base?.text == #"{"x":1}"#)
     }
 
-    @Test func `undo of a sent change takes back its own columns alone`() async throws {
+    @Test func `undo of a sent change sets back only its own columns`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
         try await fixture.update("a", #"{"x":2}"#)
         try await take(#"{"x":2,"y":1}"#, version: "v22")
@@ -61,7 +61,9 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"x":1,"y":"theirs"}"#)
     }
 
-    @Test func `undo of a change over a newer value is a conflict`() async throws {
+    @Test func `undo of a change is a conflict if another writer has changed the column`()
+        async throws
+    {
         try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
         try await fixture.update("a", #"{"x":2}"#)
         try await take(#"{"x":2,"y":1}"#, version: "v22")
@@ -74,7 +76,7 @@ import Testing
         #expect(conflict.server?.text == #"{"x":"theirs","y":1}"#)
     }
 
-    @Test func `undo of an older change leaves what was written here since`() async throws {
+    @Test func `undo of an older change is refused while a newer local one is open`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"x":1}"#, version: "v1"))
         try await fixture.update("a", #"{"x":2}"#)
         let first = try await entry(.write)
@@ -86,7 +88,7 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"x":3}"#)
     }
 
-    @Test func `undo of an older change of one that was sent leaves the newer to decide`()
+    @Test func `undo of an older write of a sent operation is a conflict with the newer write`()
         async throws
     {
         try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
@@ -101,7 +103,9 @@ import Testing
         #expect(operation?.state == .conflict)
     }
 
-    @Test func `undo of a discard brings the operation back as it was`() async throws {
+    @Test func `undo of a discard restores the operation with its state and attempts`()
+        async throws
+    {
         try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
         try await fixture.update("a", #"{"x":2}"#)
         try await fixture.push { _ in .quarantined(reason: "Bad milk.", maybeApplied: false) }
@@ -120,7 +124,9 @@ import Testing
         #expect(ledger.discarded == 1 && ledger.queue.quarantined == 1)
     }
 
-    @Test func `what comes back to a row that was changed since is a conflict`() async throws {
+    @Test func `a restored operation is a conflict if another writer has changed the column`()
+        async throws
+    {
         try await fixture.pull(fixture.remote("a", #"{"x":1}"#, version: "v1"))
         try await fixture.update("a", #"{"x":2}"#)
         _ = try await store.discard(try #require(try await fixture.chain("a").first?.id))
@@ -144,7 +150,7 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"x":1,"y":"newer","z":3}"#)
     }
 
-    @Test func `a conflict that opens again after an attempt counts on`() async throws {
+    @Test func `a conflict that is opened again keeps counting its attempts`() async throws {
         let operation = try await fixture.conflict()
         _ = try await store.resolve(operation.id, revision: operation.revision, .mine)
         try await fixture.push { _ in .waiting(reason: "Busy.", until: nil, maybeApplied: false) }
@@ -156,7 +162,7 @@ import Testing
         #expect(try await store.ledger().applied == 1)
     }
 
-    @Test func `undo of a write leaves what a decision took out of it`() async throws {
+    @Test func `undo of a write leaves columns that a decision removed from it`() async throws {
         let operation = try await fixture.conflict()
         let write = try await entry(.write)
         _ = try await store.resolve(operation.id, revision: operation.revision, .merged)
@@ -170,7 +176,7 @@ import Testing
         #expect(conflict.server?.text == #"{"x":2,"y":3,"z":3}"#)
     }
 
-    @Test func `undo of keeping both takes the copy away`() async throws {
+    @Test func `undo of "keep both" deletes the copy`() async throws {
         let operation = try await fixture.conflict()
         _ = try await store.resolve(operation.id, revision: operation.revision, .both)
         #expect(try await store.tables().first?.items == 2)
@@ -180,7 +186,7 @@ import Testing
         #expect(ledger.queue.open == 1 && ledger.queue.conflict == 1)
     }
 
-    @Test func `what was written after a decision stays when the conflict opens again`()
+    @Test func `a write after a decision stays when the conflict is opened again`()
         async throws
     {
         let operation = try await fixture.conflict()
@@ -192,7 +198,7 @@ import Testing
         #expect(conflict.server?.text == #"{"x":1,"y":3,"z":3}"#)
     }
 
-    @Test func `a decision on a view that a pull has made old is refused`() async throws {
+    @Test func `a decision about a conflict that a pull has changed is refused`() async throws {
         let operation = try await fixture.conflict()
         try await fixture.pull(
             fixture.remote("a", #"{"x":1,"y":3,"z":"newer"}"#, version: "v333"))

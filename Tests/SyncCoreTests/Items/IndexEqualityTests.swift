@@ -5,9 +5,9 @@ import Testing
 
 @testable import SyncCore
 
-/// Lists say the same with an index and without.
+/// Lists have the same result with an index and without.
 @Suite struct IndexEqualityTests {
-    /// Values of every JSON type, alike ones among them, and texts where SQLite's reading ends early.
+    /// Values of every JSON type, including equal ones, and texts that SQLite's functions cut.
     static let values = [
         "null", "true", "false", "0", "1", "1.0", "-1", "5", "5.5", "9007199254740993",
         "9007199254740992.0", "1e300", "0.1", "123456789012345678901234567890", #""""#, #""a""#,
@@ -101,7 +101,7 @@ import Testing
 }
 
 extension StoreFixture {
-    /// The ids of the page and the count.
+    /// The ids of the page, and the count.
     fileprivate func answers(_ query: TableQuery) async throws -> [String] {
         guard case .page(let page) = listUnhurried(query) else {
             throw TableIndexTests.Unexpected()

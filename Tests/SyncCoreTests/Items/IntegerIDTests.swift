@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncCore
 
-/// A table is taken for one of string ids until somebody says otherwise.
+/// A table's ids are strings until the backend or the operator says otherwise.
 @Suite struct IntegerIDTests {
     let fixture: StoreFixture
     var store: Store { fixture.store }
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `inserts that were made before get provisional ids, and keep answering`()
+    @Test func `earlier inserts get provisional ids, and their old ids still find them`()
         async throws
     {
         let (first, second) = (try await add(), try await add(#"{"text":"y"}"#))
@@ -40,7 +40,7 @@ import Testing
             #expect(row.id.number == number && row.id.kind == .integer)
             #expect(try await store.read { try $0.queue.chain(of: row) }.first?.itemID == row.id)
         }
-        // The backend's id then answers for both.
+        // Then the backend's id replaces both.
         let operation = try #require(try await fixture.send())
         let row = RemoteRow(id: ItemID(7), columns: try Columns(parsing: #"{"text":"x"}"#))
         try await fixture.settle(operation.seq, .applied(row: row, RowOrigin()))
@@ -48,7 +48,7 @@ import Testing
         #expect(try await shown(ItemID(-1))?.id == ItemID(7))
     }
 
-    @Test func `one that was refused for its id is due again`() async throws {
+    @Test func `an insert that was refused for its id is due again`() async throws {
         let id = try await add()
         let operation = try #require(try await fixture.send())
         try await fixture.settle(
@@ -58,7 +58,7 @@ import Testing
         #expect(try await store.read { try $0.queue.chain(of: row) }.first?.state == .queued)
     }
 
-    @Test func `a table with ids of others, or with an insert under way, stays as it is`()
+    @Test func `a table with other ids or an insert in flight keeps string ids`()
         async throws
     {
         _ = try await add()
@@ -70,7 +70,8 @@ import Testing
         #expect(try await adopt() == .string)
     }
 
-    @Test func `the backend's answer shows what the ids are, and the given ones keep answering`()
+    @Test
+    func `an answer with an integer id changes the table, and old ids still find their items`()
         async throws
     {
         let (first, second) = (try await add(), try await add(#"{"text":"y"}"#))
@@ -82,7 +83,7 @@ import Testing
             let row = try #require(try await shown(id))
             #expect(row.id.number == number && row.id.kind == .integer)
         }
-        // What is left under the first id is text in a list of a table of numbers.
+        // The tombstone of the first id has a text in a list of a table of integer ids.
         var ids: [String: IDKind] = [:]
         if case .partial(let page) = fixture.list(TableQuery(includeDeleted: true)) {
             for item in page.items { ids[item.id.text] = item.id.kind }
@@ -90,7 +91,7 @@ import Testing
         #expect(ids == ["1": .integer, "-1": .integer, first.text: .string, second.text: .string])
     }
 
-    @Test func `rows with text ids win over a guess of numbers`() async throws {
+    @Test func `rows with text ids change a table of integer ids back`() async throws {
         let id = try await add()
         #expect(try await adopt() == .integer)
         let todo = fixture.todo
@@ -107,10 +108,11 @@ import Testing
         }
     }
 
-    @Test func `a client's own number keeps no row of the backend away`() async throws {
+    @Test func `a local item with a number as its id does not hide the backend's row`() async throws
+    {
         let five = try await fixture.insert("5", #"{"text":"mine"}"#)
         let todo = fixture.todo
-        // One request for it may have arrived, so that its id stays; the backend has another 5.
+        // A request for it may have arrived, so it keeps its id. The backend has another item 5.
         let operation = try #require(try await fixture.send())
         try await fixture.settle(
             operation.seq, .unknown(reason: "lost", until: Instant(milliseconds: 0)))

@@ -5,12 +5,12 @@ import Testing
 
 @testable import SyncCore
 
-/// What a forced purge gives up can be brought back, also before the rows themselves are back.
+/// The operations that a forced purge discards can be restored, even before the rows are pulled again.
 @Suite struct PurgeUndoTests {
     private let world: World
     init() throws { world = try World() }
 
-    /// Three items that the backend has, changed here in three ways, and one that it never had.
+    /// Three items of the backend, changed locally in three ways, and one that was never sent.
     private func makeWork() async throws {
         for id in ["updated", "deleted", "both"] { try await world.insert(id, #"{"text":"old"}"#) }
         _ = await world.engine.sync()
@@ -25,7 +25,7 @@ import Testing
         return try #require(history.first { $0.kind == .purged })
     }
 
-    @Test func `a forced purge is in history and can be undone as a whole, offline too`()
+    @Test func `a forced purge can be undone as a whole, even offline`()
         async throws
     {
         try await makeWork()
@@ -57,7 +57,9 @@ import Testing
         #expect(try await world.store.ledger().balances)
     }
 
-    @Test func `a change brought back after a purge meets what happened meanwhile`() async throws {
+    @Test func `a change that is restored after a purge meets the backend's newer row`()
+        async throws
+    {
         try await makeWork()
         _ = await world.engine.purge(world.todo, force: true)
         try await world.elsewhere("PATCH", "updated", #"{"text":"theirs"}"#)
@@ -69,7 +71,7 @@ import Testing
         #expect(try await world.remote("updated")?.columns["text"] == .string("theirs"))
     }
 
-    @Test func `one of the changes can be brought back alone, the purge then brings the rest`()
+    @Test func `one operation can be restored alone, and the purge then restores the rest`()
         async throws
     {
         try await makeWork()
@@ -85,7 +87,7 @@ import Testing
         #expect(try await world.store.ledger().balances)
     }
 
-    @Test func `every token of the table is reset by a purge, with a query too`() async throws {
+    @Test func `a purge resets every token of the table, even with a filter`() async throws {
         for id in ["a", "b"] { try await world.insert(id, #"{"text":"\#(id)"}"#) }
         _ = await world.engine.sync()
         let query = try PullQuery(parsing: "text eq 'a'")

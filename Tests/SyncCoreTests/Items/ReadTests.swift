@@ -24,13 +24,14 @@ import Testing
 
     struct Unexpected: Error {}
 
-    @Test func `a plain list is a page in the order of ids and says that more follow`() throws {
+    @Test func `a plain list is a page in the order of ids and says that more rows follow`() throws
+    {
         let page = try page("")
         #expect(page.items.count == 50 && page.hasMore && page.count == nil)
         #expect(page.items.map(\.id.text) == (1...50).map { "r" + String($0 + 1000).dropFirst() })
     }
 
-    @Test func `filter, order, skip, top and count work on rows`() throws {
+    @Test func `filter, order, skip, top and count are applied to rows`() throws {
         let page = try page(
             "$filter=done eq true and n gt 20&$orderby=n desc&$skip=1&$top=3&$inlinecount=allpages")
         #expect(page.items.compactMap { $0.columns["n"]?.text } == ["118", "116", "114"])
@@ -39,7 +40,7 @@ import Testing
         #expect(try !self.page("$skip=100").hasMore)
     }
 
-    @Test func `now is the time of the store's clock when the list is made`() throws {
+    @Test func `now is the time of the store's clock at the list`() throws {
         let due = Instant(milliseconds: fixture.clock.now().milliseconds + 60_000)
         let filter = "$filter=\(due.text) le now()&$top=1"
         #expect(try page(filter).items.isEmpty)
@@ -65,25 +66,25 @@ import Testing
         #expect(!steps.contains { $0 == "USE TEMP B-TREE FOR ORDER BY" }, "\(steps)")
     }
 
-    @Test func `a column is found whatever its case in the query`() throws {
+    @Test func `a column is found in any case`() throws {
         #expect(try page("$filter=title eq 't3'").items.count == 12)
     }
 
-    @Test func `a first generation client gets as many as it asks for`() throws {
+    @Test func `a first generation client gets the requested number of rows`() throws {
         let outcome = fixture.store.list(
             fixture.todo, try TableQuery(odata: "$top=100"), generation: .mobileServices, worker: 0)
         guard case .page(let page) = outcome else { throw Unexpected() }
         #expect(page.items.count == 100 && page.hasMore)
     }
 
-    @Test func `deleted items show only when asked for`() async throws {
+    @Test func `deleted items are shown only on request`() async throws {
         try await fixture.delete("r001")
         #expect(try page("$filter=n eq 1").items.isEmpty)
         let shown = try page("$filter=n eq 1&__includeDeleted=true").items
         #expect(shown.count == 1 && shown[0].deleted)
     }
 
-    @Test func `what a write changed is seen by every worker at once`() async throws {
+    @Test func `every worker sees a committed write at once`() async throws {
         for worker in 0..<2 {
             #expect(try page("$filter=fresh eq 1", worker: worker).items.isEmpty)
         }
@@ -93,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `an unknown table is unknown and reading makes none`() async throws {
+    @Test func `reading an unknown table does not create it`() async throws {
         let other = try #require(TableName("other"))
         guard case .unknownTable = fixture.list(TableQuery(), table: other) else {
             throw Unexpected()
@@ -101,13 +102,13 @@ import Testing
         #expect(try await fixture.store.tables().map(\.name) == ["todoitem"])
     }
 
-    @Test func `a query over its budget is cut and runs where it may take its time`() async throws {
+    @Test func `a query over its budget is cut and succeeds without one`() async throws {
         let terms = (0..<30).map { "indexof(Title,'zz\($0)') eq 1" }
         let slow = try TableQuery(odata: "$filter=" + terms.joined(separator: " or "))
         guard case .page = fixture.list(slow) else { throw Unexpected() }
         try await fixture.fill(2000)
         guard case .overBudget = fixture.list(slow) else { throw Unexpected() }
-        // The connection is none the worse for it.
+        // The connection still works.
         #expect(try page("$top=1").items.count == 1)
         let unhurried = fixture.listUnhurried(slow)
         guard case .page(let page) = unhurried else { throw Unexpected() }
@@ -115,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: ["", "&$inlinecount=allpages"])
-    func `a long list is cut by its time, and when no one waits for it`(counting: String)
+    func `a long list is cut by its time, and when its client has left`(counting: String)
         async throws
     {
         try await fixture.fill(2000)
@@ -124,7 +125,7 @@ import Testing
             odata: "$filter=" + terms.joined(separator: " or ") + counting)
         fixture.clock.moves(by: .milliseconds(StoreLimits.readMilliseconds / 5))
         guard case .overBudget = fixture.listUnhurried(slow) else { throw Unexpected() }
-        // Time does not pass for a list that is short.
+        // The clock does not advance during a short list.
         #expect(try page("$top=1").items.count == 1)
         fixture.clock.moves(by: .zero)
         guard case .overBudget = fixture.listUnhurried(slow, isAbandoned: { true }) else {
@@ -134,7 +135,7 @@ import Testing
     }
 
     @Test(arguments: ["", "&$inlinecount=allpages"])
-    func `no more queries stay prepared than a reader remembers`(counting: String) throws {
+    func `a reader keeps a bounded number of prepared queries`(counting: String) throws {
         for number in 0..<StorageLimits.keptQueries + 50 {
             _ = try page("$filter=c\(number) eq 1\(counting)")
         }
@@ -149,11 +150,11 @@ import Testing
             }
             return count
         }
-        // A few are the reader's own.
+        // A few statements are the reader's own.
         #expect(prepared <= StorageLimits.keptQueries + 10)
     }
 
-    @Test func `the SDKs' system tables list what is open`() async throws {
+    @Test func `the SDKs' system tables list the open operations`() async throws {
         try await fixture.update("r001", #"{"n":0}"#)
         try await fixture.delete("r002")
         let table = try #require(TableName("MS_TableOperations"))
@@ -175,7 +176,7 @@ import Testing
 }
 
 extension TableQuery {
-    /// A query string of the second generation, its values not encoded.
+    /// Parses a query string of the second generation with unencoded values.
     init(odata: String) throws {
         let parameters = odata.split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -187,7 +188,7 @@ extension TableQuery {
 }
 
 extension StoreFixture {
-    /// That many rows of the backend, the table complete.
+    /// Adds rows of the backend, and marks the table as complete.
     func fill(_ count: Int) async throws {
         let rows = try (1...count).map { index in
             try remote(

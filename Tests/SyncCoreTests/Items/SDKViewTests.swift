@@ -5,8 +5,8 @@ import Testing
 @testable import Storage
 @testable import SyncCore
 
-/// The SDKs' system tables as an app that reads the store's file finds them: the names, columns and
-/// `properties` of the iOS SDK.
+/// The SDKs' system tables, with the names, columns and `properties` of the iOS SDK, for apps that read the
+/// store's file.
 @Suite struct SDKViewTests {
     private let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
@@ -46,12 +46,12 @@ import Testing
             "MS_TableConfig": ["id", "key", "keyType", "table", "value"],
         ]
         for (view, columns) in expected {
-            // Beside them stands the time that makes a row an item of /tables.
+            // The additional column makes a row an item of /tables.
             #expect(try await names(view) == columns.union(["created_at"]))
         }
     }
 
-    @Test func `operations say what they do, and a delete what it deletes`() async throws {
+    @Test func `operations show their kind, and a delete shows the deleted item`() async throws {
         for id in ["a", "b"] {
             try await fixture.pull(try fixture.remote(id, #"{"text":"\#(id)"}"#, version: "v1"))
         }
@@ -69,7 +69,7 @@ import Testing
         #expect(item?["version"]?.string == "v1")
     }
 
-    @Test func `an error has the SDK's keys, mine and the server's item with its version`()
+    @Test func `an error has the SDK's keys, my item and the server's with its version`()
         async throws
     {
         let operation = try await fixture.conflict()
@@ -91,7 +91,7 @@ import Testing
         #expect(row.properties?["serverItem"]?["deleted"]?.bool == false)
     }
 
-    @Test func `an error without a server's item leaves the key out`() async throws {
+    @Test func `an error without a server's item has no such key`() async throws {
         try await fixture.insert("a")
         try await fixture.push { _ in .quarantined(reason: "No.", maybeApplied: false) }
         let row = try #require(try await rows("MS_TableOperationErrors").first)
@@ -99,7 +99,7 @@ import Testing
         #expect(row.properties?["item"]?["text"]?.string == "milk")
     }
 
-    @Test func `a token is the SDK's kind of time`() async throws {
+    @Test func `a pull token is shown in the SDK's form of time`() async throws {
         let todo = fixture.todo
         try await fixture.store.write { transaction in
             let table = try transaction.tables.make(todo)

@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 @testable import SyncCore
 
-/// Indexes that lists ask for and the operator builds.
+/// Indexes that costly lists suggest and the operator builds.
 @Suite struct TableIndexTests {
     let fixture: StoreFixture
     static let costly = "$filter=Title eq 't3'&$top=5"
@@ -43,7 +43,7 @@ import Testing
 
     private let none = "$filter=Title eq 'none'"
 
-    @Test func `a costly list suggests an index, and none is built`() async throws {
+    @Test func `a costly list suggests an index, which is not built`() async throws {
         _ = try list(none, times: 4)
         try await fixture.store.noteCostlyLists()
         fixture.clock.advance(milliseconds: 60_000)
@@ -53,12 +53,12 @@ import Testing
         #expect(try await indexes().count == 1)
     }
 
-    @Test func `a cheap list leaves no trace`() async throws {
+    @Test func `a cheap list suggests nothing`() async throws {
         _ = try list(Self.costly, times: 20)
         #expect(fixture.store.costlyLists.take() == nil)
     }
 
-    @Test func `what a list cost that was cut off is not counted for the next one`() async throws {
+    @Test func `the cost of a list that was cut is not counted for the next one`() async throws {
         func query(_ first: String) throws -> TableQuery {
             let terms = (0..<60).map { "indexof(Title,'zz\($0)') eq 0" }
             let either = ([first] + terms).joined(separator: " or ")
@@ -69,7 +69,7 @@ import Testing
         )
         let todo = fixture.todo
         let table = try #require(try await fixture.store.read { try $0.tables.table(todo) })
-        // Both are one statement to SQLite.
+        // Both have the same statement.
         #expect(
             ItemQuery(slow, table: table, pageRows: 50).page.text
                 == ItemQuery(quick, table: table, pageRows: 50).page.text)
@@ -79,13 +79,13 @@ import Testing
         #expect(fixture.store.costlyLists.take() == nil)
     }
 
-    @Test func `readers that have the old plan prepared find the index`() async throws {
+    @Test func `readers with the old plan prepared use a new index`() async throws {
         let before = try list(none)
         _ = try list(Self.costly)
         try await build(none)
         let rows = try list(Self.costly)
         #expect(rows.count == 5 && before.isEmpty)
-        // Its use is noted.
+        // Its use is recorded.
         let seen = try await indexes().first?.seenAt
         fixture.clock.advance(milliseconds: 60_000)
         try await fixture.store.noteCostlyLists()
@@ -118,7 +118,7 @@ import Testing
             plan.count == 1 && plan[0].contains("USING INDEX \(TableIndex.name(id))"), "\(plan)")
     }
 
-    @Test func `a list that no index gives in order is not lured to one`() async throws {
+    @Test func `a list that no index returns in order does not use one`() async throws {
         try await build(none)
         let todo = fixture.todo
         for query in ["$filter=Title eq 't3' and id gt 'r1'", "$filter=Title gt 't3'", "$top=1"] {
@@ -134,12 +134,12 @@ import Testing
         }
     }
 
-    @Test func `statements with bound values are not prepared anew for every value`() async throws {
+    @Test func `statements with bound values are not prepared again for each value`() async throws {
         try await build(none)
         let counts = try await fixture.store.read { transaction in
             let statement = try transaction.db.database.cachedStatement(
                 sql: "SELECT rowid FROM items WHERE table_id = ? AND id > ? ORDER BY id")
-            // The first one may meet a schema that is new to this connection.
+            // The first execution may meet a schema that is new to this connection.
             return try ["r001", "r002", "r003", "r004"].map { id in
                 _ = try Int64.fetchOne(statement, arguments: [1, id])
                 return unsafe sqlite3_stmt_status(
@@ -160,7 +160,7 @@ import Testing
         #expect(try await again.check().isEmpty)
     }
 
-    @Test func `a suggestion is forgotten after fourteen days, a built index never`() async throws {
+    @Test func `a suggestion is removed after fourteen days, a built index never`() async throws {
         try await build(none)
         _ = try list("$orderby=n")
         try await fixture.store.noteCostlyLists()
@@ -185,7 +185,7 @@ import Testing
         #expect(try await indexes().first { $0.columns == ["Title"] }?.queries == 1)
     }
 
-    @Test func `a person makes and drops one, but no fifth`() async throws {
+    @Test func `a person builds and drops an index, but not a fifth`() async throws {
         var ids: [Int64] = []
         for column in ["a", "b", "c", "d"] {
             let query = try TableQuery(odata: "$filter=\(column) eq 1")
@@ -197,7 +197,7 @@ import Testing
             ids.append(id)
         }
         let fifth = IndexChoice.query(try TableQuery(odata: "$filter=e eq 1"))
-        // Not even when it was decided on before the fourth was there.
+        // Not even if the build was requested before the fourth index existed.
         let todo = fixture.todo
         let late = try await fixture.store.write { transaction in
             let table = try #require(try transaction.tables.table(todo))
@@ -224,8 +224,8 @@ import Testing
         #expect(try await indexes().count == 4)
     }
 
-    @Test func `an index that cannot be built says why`() async throws {
-        // Its name is taken, as after a fault of the file.
+    @Test func `an index that cannot be built has a reason`() async throws {
+        // Its name is taken, as in a damaged file.
         try await fixture.store.write { transaction in
             try transaction.run("CREATE INDEX \(TableIndex.name(1)) ON items(settled_at)")
         }
@@ -235,7 +235,8 @@ import Testing
         #expect(try await indexes().first?.problem?.contains("already exists") == true)
     }
 
-    @Test func `no index takes the room that a budget leaves for writes`() async throws {
+    @Test func `an index does not use the part of the budget that is kept for writes`() async throws
+    {
         let bytes = try await fixture.store.read { transaction in
             try #require(try transaction.integer("PRAGMA page_count")) * 4096
         }
@@ -248,7 +249,7 @@ import Testing
         try await small.untilEnded()
         let index = try #require(try await small.store.tables().first?.indexes.first)
         #expect(index.builtAt == nil && index.problem?.contains("no room") == true)
-        // The next one that is asked for gets the same number, and no reason.
+        // The next suggested index gets the same number, without the old reason.
         #expect(try await small.store.dropIndex(small.todo, id))
         _ = small.list(none)
         try await small.store.noteCostlyLists()
@@ -258,7 +259,7 @@ import Testing
 }
 
 extension StoreFixture {
-    /// Waits until an index is made.
+    /// Waits until an index is built.
     func untilMade(_ id: Int64) async throws {
         while true {
             let indexes = try await store.tables().flatMap(\.indexes)
@@ -271,7 +272,7 @@ extension StoreFixture {
         }
     }
 
-    /// Waits until no index is being made.
+    /// Waits until no index is being built.
     func untilEnded() async throws {
         while store.indexProgress.present.index != nil { await Task.yield() }
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncCore
 
-/// What the writer remembers of the tables.
+/// The table records that the writer caches.
 @Suite struct TableMemoryTests {
     private let fixture: StoreFixture
 
@@ -29,14 +29,14 @@ import Testing
         }
     }
 
-    @Test func `a transaction finds a table as the last commit left it`() async throws {
+    @Test func `a transaction sees a table as the last commit left it`() async throws {
         try await warn("first")
         #expect(try await warnings() == ["first", "first"])
         try await warn("second")
         #expect(try await warnings() == ["second", "second"])
     }
 
-    @Test func `a change that was rolled back is not remembered`() async throws {
+    @Test func `a change that was rolled back is not cached`() async throws {
         try await warn("kept")
         #expect(try await warnings() == ["kept", "kept"])
         await #expect(throws: StoreError.self) {

@@ -7,9 +7,9 @@ import Testing
 
 @testable import SyncCore
 
-/// What a person decides while a page is under way does not keep the page's newer row out.
+/// A decision while a page is in flight does not keep the page's newer row out of the store.
 @Suite struct DecisionBesidePullTests {
-    @Test func `the row of a page that was asked for before a decision is taken`() async throws {
+    @Test func `a row of a page that was requested before a decision is applied`() async throws {
         let world = try World()
         try await world.seed("a", #"{"text":"milk"}"#)
         _ = await world.engine.pull(world.todo)
@@ -24,7 +24,7 @@ import Testing
             request.head.path?.contains("$orderby") == true ? .held(page) : nil
         }
         let pull = Task { await world.engine.pull(world.todo) }
-        await page.reached()
+        await page.waitForArrival()
         _ = try await world.store.resolve(conflict.id, revision: conflict.revision, .server)
         #expect(try await world.local("a")?.columns["text"] == .string("theirs"))
         page.open()

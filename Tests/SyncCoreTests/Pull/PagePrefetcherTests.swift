@@ -15,7 +15,7 @@ import Testing
         pages.flatMap(\.rows).map(\.itemID?.number)
     }
 
-    @Test func `rows of several pages are given in order, no more than asked for`() {
+    @Test func `rows of several pages come in order, at most the requested number`() {
         var pages = PagePrefetcher()
         pages.append(page(1...3, change: 7))
         pages.append(page(4...6, change: 8))
@@ -27,7 +27,7 @@ import Testing
         #expect(ids(pages.first(100)) == [1, 2, 3, 4, 5, 6])
     }
 
-    @Test func `what was applied is dropped, the rest of its page stays`() {
+    @Test func `applied rows are dropped, and the rest of their page stays`() {
         var pages = PagePrefetcher()
         pages.append(page(1...3))
         pages.append(page(4...6))
@@ -42,7 +42,7 @@ import Testing
         #expect(pages.first(100).isEmpty)
     }
 
-    @Test func `a page that was asked for in another way goes by itself`() {
+    @Test func `a page that was requested with another paging is returned separately`() {
         var pages = PagePrefetcher()
         pages.append(page(1...2))
         pages.append(page(3...4, paging: .skipInTies))
@@ -51,7 +51,7 @@ import Testing
         #expect(pages.first(100).map(\.paging) == [.skipInTies])
     }
 
-    @Test func `a page without rows is none`() {
+    @Test func `a page without rows is ignored`() {
         var pages = PagePrefetcher()
         pages.append(PagePrefetcher.Page(rows: [], change: 0, paging: .full))
         #expect(pages.isEmpty)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SyncCore
 
-/// Backends cut pages as they like: a short page is not the end.
+/// Backends cut pages short, so a short page is not the end.
 @Suite struct PageSizeTests {
     private func world(pageRows: Int?, rows: Int) async throws -> World {
         var options = BackendOptions(flavour: .mobileApps)
@@ -17,7 +17,7 @@ import Testing
         return world
     }
 
-    @Test func `a backend of small pages is pulled to its end, and nothing is taken away`()
+    @Test func `a backend with small pages is pulled completely, and no item is removed`()
         async throws
     {
         let world = try await world(pageRows: 7, rows: 60)
@@ -29,20 +29,20 @@ import Testing
         #expect(try await page(world, top: 500).items.count == 50)
     }
 
-    @Test func `a client gets as many rows as it asks for where the backend gives them`()
+    @Test func `a client gets the requested number of rows if the backend gives it`()
         async throws
     {
         let world = try await world(pageRows: 1000, rows: 248)
         _ = await world.engine.pull(world.todo)
-        // The page, and the empty one that ends the pull.
+        // The page, and the empty page at the end.
         #expect(world.transport.targets.count { $0.contains("$top=1000") } == 2)
         #expect(try await page(world, top: 500).items.count == 248)
-        // Also one that names no number, as that server does; the first generation's servers never did.
+        // Also without a number, as on that server. First generation servers always gave 50.
         #expect(try await page(world, top: nil).items.count == 248)
         #expect(try await page(world, top: nil, generation: .mobileServices).items.count == 50)
     }
 
-    @Test func `a client that names no number gets its generation's page from a backend that cuts`()
+    @Test func `without a number, a client gets its generation's page if the backend cuts pages`()
         async throws
     {
         let world = try await world(pageRows: 50, rows: 120)
@@ -51,7 +51,7 @@ import Testing
         #expect(try await page(world, top: nil, generation: .datasync).items.count == 100)
     }
 
-    @Test func `a backend that refuses large pages is asked for small ones, also the next time`()
+    @Test func `a backend that refuses large pages is asked for small ones, now and later`()
         async throws
     {
         let world = try await world(pageRows: 100, rows: 60)
@@ -69,7 +69,7 @@ import Testing
         #expect(!world.transport.targets.contains { $0.contains("$top=1000") })
     }
 
-    @Test func `a failure by chance or a refused filter says nothing about the page size`()
+    @Test func `a transient failure or a refused order does not change the page size`()
         async throws
     {
         let world = try await world(pageRows: 1000, rows: 60)
@@ -78,7 +78,7 @@ import Testing
             if number == 1 {
                 return .instead(Response(status: .internalServerError, headerFields: [:], body: []))
             }
-            // It lists in the order of changes alone, and takes no second one.
+            // It accepts only one column in the order.
             guard path.contains("updatedAt,id") else { return nil }
             return .instead(
                 Response(

@@ -10,7 +10,7 @@ import Testing
 @testable import SyncCore
 
 @Suite struct PullBesideClientsTests {
-    @Test func `a client that waits to write is served with a part of a page, in one commit`()
+    @Test func `a waiting write is committed together with part of a page`()
         async throws
     {
         let world = try World(settings: SyncSettings(triggers: [.manual], pageRows: 50))
@@ -21,13 +21,13 @@ import Testing
         let (first, second) = (Gate(), Gate())
         world.transport.decide { _, number in [1: .held(first), 2: .held(second)][number] }
         let pull = Task { await world.engine.pull(world.todo) }
-        await first.reached()
-        // The writer is busy while the page and then the write arrive.
+        await first.waitForArrival()
+        // The writer is busy when the page and then the write arrive.
         let store = world.store
         let busy = Task.immediate { try await store.write { _ in gate.wait() } }
         first.open()
-        // With the second page asked for, what is under way besides is the page that is applied.
-        await second.reached()
+        // The second page is requested, so the other work in progress is the first page's transaction.
+        await second.waitForArrival()
         while store.underWay.count < 2 { await Task.yield() }
         second.open()
         let written = Task.immediate { await world.write(.insert(ItemBody(columns: Columns()))) }
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `while clients are at work a page is applied before the next is asked for`(
+    func `while clients use the store, a page is applied before the next is requested`(
         reads: Bool
     ) async throws {
         let world = try World()
@@ -77,7 +77,7 @@ import Testing
         #expect(asked.withLock { $0 } == [1, 2, 3])
     }
 
-    @Test func `while clients are at work one transaction takes fewer rows`() async throws {
+    @Test func `while clients use the store, a transaction applies fewer rows`() async throws {
         var options = BackendOptions()
         options.pageRows = 250
         let world = try World(options)

@@ -13,14 +13,14 @@ import Testing
             token: token)
     }
 
-    /// The filter as a backend gets it.
+    /// The filter as sent to a backend.
     private func filter(
         _ plan: PullPlan, _ generation: Generation = .mobileApps
     ) throws -> String? {
         try plan.next().query.filter?.text(dialect: Dialect(generation), names: generation)
     }
 
-    /// A page; rows whose id no item can have are odd.
+    /// A page. A row whose id is invalid for an item becomes unusable.
     private func page(_ rows: [(String, String?)], hasNext: Bool = false, total: Int? = nil)
         -> RemotePage
     {
@@ -34,7 +34,7 @@ import Testing
 
     private func time(_ second: Int) -> String { "2020-01-01T00:00:0\(second).1234567Z" }
 
-    @Test func `a first pull has no condition and orders by time and id`() throws {
+    @Test func `a first pull has no condition and is ordered by time and id`() throws {
         let text = try plan().next().text(for: .mobileApps)
         #expect(text == "$orderby=updatedAt,id&$top=3&__includeDeleted=true")
     }
@@ -47,7 +47,7 @@ import Testing
         )
     }
 
-    @Test func `the next page goes on behind the last row in its raw text`() throws {
+    @Test func `the next page begins after the last row, with its raw text`() throws {
         var plan = try plan()
         plan.take(page([("a", time(1)), ("b", time(2)), ("o'c", time(2))]))
         let raw = time(2)
@@ -73,7 +73,7 @@ import Testing
         #expect(sent.contains("updatedAt gt cast(\(time(1)),Edm.DateTimeOffset)"))
     }
 
-    @Test func `the end is an empty page, and no short page or count`() throws {
+    @Test func `an empty page is the end, but not a short page or a count`() throws {
         var plan = try plan(rows: 50)
         plan.take(page([("a", time(1))]))
         #expect(!plan.isAtEnd)
@@ -82,7 +82,7 @@ import Testing
         var counted = try self.plan(rows: 50)
         counted.take(page([("a", time(1))], total: 3))
         #expect(!counted.isAtEnd)
-        // A count may be the page's, and rows may come twice.
+        // A count may be that of the page, and rows may come twice.
         counted.take(page([("b", time(2)), ("c", time(3))], total: 3))
         #expect(!counted.isAtEnd)
         counted.take(page([]))
@@ -97,13 +97,13 @@ import Testing
         #expect(other.isAtEnd)
     }
 
-    @Test func `a page cut below what was asked for is not the end`() throws {
+    @Test func `a page with fewer rows than requested is not the end`() throws {
         var plan = try plan(rows: 1000)
         plan.take(page((0..<50).map { ("\($0)", time(1)) }))
         #expect(!plan.isAtEnd)
     }
 
-    @Test func `a page that brings nothing new goes over to skipping inside ties`() throws {
+    @Test func `a page without a new row switches to skipping inside ties`() throws {
         var plan = try plan()
         let rows = [("a", Optional(time(1))), ("b", time(1)), ("c", time(1))]
         plan.take(page(rows))
@@ -120,11 +120,11 @@ import Testing
         #expect(plan.isAtEnd)
     }
 
-    @Test func `a page by skipping that does not begin with the last row is not taken`() throws {
+    @Test func `a page by skip that does not begin with the last row is not used`() throws {
         var plan = try plan(.skipInTies)
         plan.take(page([("a", time(1)), ("b", time(2)), ("c", time(2))]))
         #expect(plan.next().query.skip == 1)
-        // The last row moved behind the others: what is in its place was never seen.
+        // The last row moved behind the others, and another row took its place.
         #expect(plan.take(page([("d", time(3)), ("c", time(4))])).isEmpty)
         #expect(!plan.isAtEnd)
         #expect(try filter(plan) == "updatedAt ge datetimeoffset'\(time(2))'")
@@ -133,14 +133,14 @@ import Testing
         #expect(rows.map(\.idText) == ["b", "d", "c"])
     }
 
-    @Test func `a whole table goes back twice as far each time until it meets a row it knows`()
+    @Test func `a full pull goes back twice as far each time until it meets a known row`()
         throws
     {
         var plan = try plan(.full)
         plan.take(page([("a", nil), ("b", nil), ("c", nil)]))
         plan.take(page([("c", nil), ("d", nil), ("e", nil)]))
         #expect(plan.next().query.skip == 4)
-        // Two before it were deleted for good.
+        // Two rows before it were deleted hard.
         #expect(plan.take(page([("g", nil), ("h", nil)])).isEmpty)
         #expect(plan.next().query.skip == 3)
         #expect(plan.take(page([("f", nil), ("g", nil), ("h", nil)])).isEmpty)
@@ -149,18 +149,18 @@ import Testing
         #expect(rows.map(\.idText) == ["e", "f"])
     }
 
-    @Test func `rows in another order each time come to an end, and nothing is sure then`() throws {
+    @Test func `a pull with an unstable order ends, and rows may be missing`() throws {
         var plan = try plan(.full)
         var asked = 0
         while !plan.isAtEnd, asked < 500 {
             asked += 1
             let skip = plan.next().query.skip
-            // What came is first where nothing is left out, else last.
-            let came = Set(plan.ids.map(\.text))
+            // The known rows come first if nothing is skipped, else last.
+            let known = Set(plan.ids.map(\.text))
             let all = (100..<130).map(String.init)
             let order =
-                all.filter { came.contains($0) == (skip == 0) }
-                + all.filter { came.contains($0) != (skip == 0) }
+                all.filter { known.contains($0) == (skip == 0) }
+                + all.filter { known.contains($0) != (skip == 0) }
             plan.take(page(order.dropFirst(skip).prefix(3).map { ($0, time(1)) }))
         }
         #expect(plan.isAtEnd)
@@ -168,7 +168,7 @@ import Testing
         #expect(plan.warning?.contains("another order") == true)
     }
 
-    @Test func `a page of one row goes on behind it`() throws {
+    @Test func `a page of one row continues after it`() throws {
         var plan = try plan(.full)
         plan.take(page([("a", nil)], hasNext: true))
         #expect(plan.next().query.skip == 0)
@@ -182,7 +182,7 @@ import Testing
         #expect(plan.isAtEnd)
     }
 
-    @Test func `a page that comes whatever is asked for is the whole table`() throws {
+    @Test func `a page that comes for every request is the whole table`() throws {
         var plan = try plan()
         let all = page((0..<60).map { ("\($0 + 100)", time($0 / 10)) })
         var asked = 0
@@ -196,15 +196,15 @@ import Testing
         #expect(plan.ids.count == 60)
     }
 
-    @Test func `a page that comes whatever is asked for and names a next one is a circle`() throws {
+    @Test func `a page that comes for every request and names a next one never ends`() throws {
         var plan = try plan()
         let all = page([("a", time(1)), ("b", time(2))], hasNext: true)
         for _ in 0..<4 { plan.take(all) }
-        #expect(plan.isInCircles)
+        #expect(plan.isRepeating)
         #expect(!plan.isAtEnd)
     }
 
-    @Test func `rows without a time are pulled as a whole`() throws {
+    @Test func `a table with rows without a time is pulled completely`() throws {
         var plan = try plan(token: "2020-01-01T00:00:30Z")
         plan.take(page([("a", nil), ("b", nil), ("c", nil)]))
         #expect(plan.paging == .full)
@@ -216,43 +216,45 @@ import Testing
     }
 
     @Test(arguments: [Paging.keyset, .skipInTies, .full], UInt64(0)..<200)
-    func `no row that stays is missed where others move and go`(_ paging: Paging, seed: UInt64)
+    func `no unchanged row is missed while others change or are deleted`(
+        _ paging: Paging, seed: UInt64
+    )
         throws
     {
-        // Pages are cut from the table as it is at that moment. A row that changes moves behind all
-        // others, and some are deleted for good.
+        // Each page is cut from the present table. A changed row moves behind all others, and some rows are
+        // deleted hard.
         let random = SeededRandom(seed)
-        // Some have an id that no item can have: they come, and do not stop the others.
+        // Some have an id that is invalid for an item. They are received and do not stop the pull.
         let begun = (0..<40).map {
             (
                 id: random.happens(0.2) ? "r/\($0 + 100)" : "r\($0 + 100)",
                 time: Int(random.next(below: 8))
             )
         }
-        let restless = begun.map(\.id).filter { _ in random.happens(0.5) }
+        let changing = begun.map(\.id).filter { _ in random.happens(0.5) }
         var table = begun
         var plan = try plan(paging, rows: 4)
-        var came: Set<String> = []
+        var received: Set<String> = []
         var clock = 8
         while !plan.isAtEnd {
             let rows = cut(table, paging, plan.cursor).dropFirst(plan.next().query.skip)
             let taken = plan.take(page(rows.prefix(4).map { ($0.id, stamp($0.time)) }))
-            came.formUnion(taken.compactMap(\.idText))
-            for _ in 0..<random.next(below: 3) where clock < 60 && !restless.isEmpty {
+            received.formUnion(taken.compactMap(\.idText))
+            for _ in 0..<random.next(below: 3) where clock < 60 && !changing.isEmpty {
                 clock += 1
-                let id = random.pick(restless)
+                let id = random.pick(changing)
                 let goes = random.happens(0.5)
                 let isThere = table.contains { $0.id == id }
                 table.removeAll { $0.id == id }
                 if isThere, !goes { table.append((id, clock)) }
             }
         }
-        let missed = Set(begun.map(\.id)).subtracting(restless).subtracting(came)
+        let missed = Set(begun.map(\.id)).subtracting(changing).subtracting(received)
         #expect(missed.isEmpty, "seed \(seed)")
     }
 
-    @Test func `rows that cannot be taken do not stop a pull`() throws {
-        // A page of nothing else, then one that ends with them.
+    @Test func `unusable rows do not stop a pull`() throws {
+        // A page with only unusable rows, then one that ends with them.
         var plan = try plan()
         plan.take(page([("a", time(1)), ("a/b", time(2)), ("", time(3))]))
         #expect(plan.cursor == PullPlan.Cursor(updatedAt: time(3), id: ""))
@@ -264,7 +266,7 @@ import Testing
         #expect(plan.isAtEnd && !plan.hasUntimedRows)
     }
 
-    @Test func `what cannot be taken and shows no time is put behind the row before it`() throws {
+    @Test func `an unusable row without a time gets the time of the row before it`() throws {
         var plan = try plan(rows: 2)
         var page = page([("a", time(1))])
         page.elements.append(

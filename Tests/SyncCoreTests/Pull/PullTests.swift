@@ -22,7 +22,7 @@ import Testing
         try await world.insert("first")
         for number in 0..<70 { try await world.seed("r\(number)", #"{"n":\#(number)}"#) }
         #expect(await world.engine.pull(world.todo).state == .complete)
-        // A second page that brings a single row may not give the other rows' stamps again.
+        // A second page with a single row must not reuse the stamps of the first page.
         _ = try await world.elsewhere("PATCH", "r7", #"{"n":700}"#)
         #expect(await world.engine.pull(world.todo).state == .complete)
         try await world.insert("last")
@@ -57,7 +57,7 @@ import Testing
     ]
 
     @Test(arguments: stamps, BackendFlavour.allCases)
-    func `every way of stamping is pulled whole`(
+    func `a table is pulled completely whatever the backend's timestamps`(
         stamps: BackendOptions.Stamps, flavour: BackendFlavour
     ) async throws {
         var options = BackendOptions(flavour: flavour)
@@ -73,7 +73,7 @@ import Testing
         #expect(again.pull.first?.applied == 0, "\(again)")
     }
 
-    @Test func `a table whose filter is refused is paged by skipping, and that is remembered`()
+    @Test func `a table whose filter is refused is paged by $skip, and the choice is stored`()
         async throws
     {
         let world = try World()
@@ -89,7 +89,7 @@ import Testing
         world.transport.forget()
         _ = await world.engine.pull(world.todo)
         #expect(!world.transport.targets.contains { $0.contains("%20or%20") })
-        // It may have been chance: whoever compares every row asks anew.
+        // The refusal may have been temporary, so a reconcile tries the filter again.
         world.transport.decide { _, _ in nil }
         _ = await world.engine.pull(world.todo, reconcile: true)
         #expect(try await world.store.tables().first?.paging == .keyset)
@@ -99,7 +99,8 @@ import Testing
         answer(408), answer(503), Response(status: .ok, body: Array(#"[{"id":"#.utf8)),
         Response(status: .ok, body: Array("<html></html>".utf8)),
     ])
-    func `a late or torn answer says nothing about the filter`(_ answer: Response) async throws {
+    func `a failed response does not change how the table is paged`(_ answer: Response) async throws
+    {
         let world = try World()
         try await world.fill(120)
         world.transport.decide { request, _ in
@@ -113,7 +114,7 @@ import Testing
         #expect(try await world.store.tables().first?.paging == .keyset)
     }
 
-    @Test func `a pull that is cut short goes on where it was`() async throws {
+    @Test func `an interrupted pull continues from its last page`() async throws {
         let world = try World()
         try await world.fill(200)
         world.transport.decide { _, number in number >= 3 ? .notSent : nil }
@@ -130,7 +131,7 @@ import Testing
         #expect(try await store.tables().first?.isComplete == true)
     }
 
-    @Test func `rows with local changes keep them, and the backend's row is laid beside`()
+    @Test func `rows with local changes keep them, and the backend's row is stored separately`()
         async throws
     {
         let world = try World()
@@ -146,7 +147,8 @@ import Testing
         #expect(try await world.local("r1001")?.columns["text"] == .string("mine"))
     }
 
-    @Test func `pages are asked for while others are applied, and those share a transaction`()
+    @Test
+    func `pages are requested while others are applied, and waiting pages share a transaction`()
         async throws
     {
         let world = try World()
@@ -168,12 +170,12 @@ import Testing
             pageRows: 50, cancel: CancelFlag(), log: .init(label: "test")
         ) { report in
             applied.withLock { $0.append(report.applied) }
-            // The fourth page comes when the two before it are applied.
+            // The fourth page is answered after the two before it are applied.
             if report.applied >= 150 { fourth.open() }
         }
         async let end = pass.run()
-        await first.reached()
-        // The writer is busy until the fourth page is asked for: the second and the third wait then.
+        await first.waitForArrival()
+        // The writer is busy until the fourth page is requested, so pages two and three wait.
         let store = world.store
         let write = Task.immediate {
             try await store.write { _ in busy.wait(timeout: .now() + 10) }
@@ -185,7 +187,7 @@ import Testing
         #expect(try await world.itemCount() == 200)
     }
 
-    @Test func `what came before a page that fails is applied`() async throws {
+    @Test func `the pages before a failed page are applied`() async throws {
         let world = try World()
         try await world.fill(150)
         let pages = Mutex(0)
@@ -216,7 +218,7 @@ import Testing
             store: world.store, remote: try world.remote(), request: PullRequest(table: world.todo),
             pageRows: 50, cancel: CancelFlag(), log: .init(label: "test"), progress: { _ in })
         async let end = pass.run()
-        await gate.reached()
+        await gate.waitForArrival()
         try await world.update("r1000", #"{"text":"pushed"}"#)
         _ = await world.engine.push()
         gate.open()
@@ -255,7 +257,7 @@ import Testing
         #expect(try await world.local("fresh") != nil)
     }
 
-    @Test func `a whole table misses no row when others are deleted for good while it is pulled`()
+    @Test func `a full pull misses no row when others are hard-deleted meanwhile`()
         async throws
     {
         var options = BackendOptions()
@@ -283,13 +285,13 @@ import Testing
         for number in (1000..<1130) where !(1003...1005).contains(number) {
             #expect(try await world.local("r\(number)") != nil, "r\(number)")
         }
-        // They came before they went: the next pull finds them gone.
+        // The pull read these rows before the deletion, so the next pull removes them.
         world.clock.advance(by: .seconds(60))
         _ = await world.engine.pull(world.todo)
         #expect(try await world.itemCount() == 127)
     }
 
-    @Test func `a backend that gives all rows whatever is asked for is pulled, and that is said`()
+    @Test func `a backend that ignores the query is pulled, with a warning`()
         async throws
     {
         let world = try World()
@@ -310,118 +312,7 @@ import Testing
         #expect(try await world.store.tables().first?.warning?.contains("all rows") == true)
     }
 
-    @Test func `a filtered pull has a token for each query id and filter`() async throws {
-        let world = try World()
-        try await world.fill(20)
-        let filter = try PullQuery(parsing: "text eq '3' or text eq '19'")
-        let first = await world.engine.pull(world.todo, query: filter, queryID: "q")
-        #expect(first.pull.first?.applied == 2)
-        #expect(try await world.store.tables().first?.isComplete == false)
-        world.clock.advance(by: .seconds(60))
-        let same = await world.engine.pull(world.todo, query: filter, queryID: "q")
-        #expect(same.pull.first?.received == 1)
-        let other = await world.engine.pull(
-            world.todo, query: try PullQuery(parsing: "text eq '4'"), queryID: "q")
-        #expect(other.pull.first?.applied == 1)
-    }
-
-    @Test(arguments: [BackendFlavour.mobileServices, .mobileApps, .dotnet, .datasync, .toolkit])
-    func `a filter is sent in the backend's own words, whichever the developer used`(
-        flavour: BackendFlavour
-    ) async throws {
-        let world = try World(BackendOptions(flavour: flavour))
-        for number in 0..<60 { try await world.seed("r\(number)", #"{"text":"\#(number)"}"#) }
-        for text in ["substringof('7',text)", "$filter=contains(text,'7')&list=a%20b"] {
-            world.transport.forget()
-            let run = await world.engine.pull(world.todo, query: try PullQuery(parsing: text))
-            #expect(run.state == .complete, "\(run)")
-            #expect(run.pull.first?.received == 6, "\(run)")
-            let isThird = await world.engine.generation == .datasync
-            #expect(isThird == (flavour == .datasync || flavour == .toolkit))
-            let wanted = isThird ? "contains(text,'7')" : "substringof('7',text)"
-            #expect(world.transport.targets.contains { $0.contains(wanted) })
-            #expect(
-                world.transport.targets.contains { $0.hasSuffix("&list=a%20b") }
-                    == text.contains("list"))
-        }
-    }
-
-    @Test func `a filter that the backend has no words for is said and nothing is asked`()
-        async throws
-    {
-        let world = try World(BackendOptions(flavour: .toolkit))
-        try await world.seed("a", #"{"text":"x"}"#)
-        _ = await world.engine.sync()
-        _ = await world.engine.pull(world.todo)
-        world.transport.forget()
-        let query = try PullQuery(parsing: "replace(text,'a','b') eq 'b'")
-        let run = await world.engine.pull(world.todo, query: query)
-        #expect(run.state == .completeWithErrors)
-        #expect(run.reason?.contains("no function 'replace'") == true, "\(run)")
-        #expect(world.transport.sent.isEmpty)
-    }
-
-    @Test(arguments: [
-        "$select=text", "$filter=a eq 1&$orderby=a", "$top=5", "$skip=1", "$inlinecount=allpages",
-        "$count=true", "__includeDeleted=true", "__systemProperties=*", "text eq",
-    ])
-    func `a pull takes no options but a filter that can be read`(text: String) {
-        let error = #expect(throws: ODataError.self) { try PullQuery(parsing: text) }
-        #expect(error?.option == (text.contains("=") ? error?.option : "$filter"))
-        #expect(error?.reason.isEmpty == false)
-    }
-
-    @Test func `the same filter in other words is the same query`() throws {
-        let one = try PullQuery(parsing: "$filter=substringof('x',text)")
-        #expect(try PullQuery(parsing: "contains(text,'x')") == one)
-        #expect(try PullQuery(parsing: "text eq 'a=b'").filter != nil)
-        #expect(try PullQuery(parsing: "") == PullQuery())
-    }
-
-    @Test func `a reconcile lets go of what left the query, and keeps what something else brought`()
-        async throws
-    {
-        let world = try World()
-        for id in ["stays", "leaves", "shared", "gone", "edited"] {
-            try await world.elsewhere("POST", nil, #"{"id":"\#(id)","open":true,"tag":1}"#)
-        }
-        try await world.elsewhere("POST", nil, #"{"id":"other","open":false,"tag":1}"#)
-        let open = try PullQuery(parsing: "open eq true")
-        let tagged = try PullQuery(parsing: "id eq 'shared'")
-        _ = await world.engine.pull(world.todo, query: open, queryID: "open")
-        _ = await world.engine.pull(world.todo, query: tagged, queryID: "tagged")
-        #expect(try await world.itemCount() == 5)
-        world.clock.advance(by: .seconds(60))
-        for id in ["leaves", "shared", "edited"] {
-            try await world.elsewhere("PATCH", id, #"{"open":false}"#)
-        }
-        try await world.elsewhere("DELETE", "gone")
-        world.transport.decide { request, _ in
-            request.head.method == .patch ? .instead(Self.answer(400)) : nil
-        }
-        try await world.update("edited", #"{"tag":2}"#)
-        let plain = await world.engine.pull(world.todo, query: open, queryID: "open")
-        #expect(plain.pull.first?.deleted == 1)
-        #expect(try await world.local("leaves") != nil)
-        let run = await world.engine.pull(
-            world.todo, query: open, queryID: "open", reconcile: true)
-        #expect(run.pull.first?.deleted == 1, "\(run)")
-        #expect(try await world.local("stays") != nil)
-        #expect(try await world.local("leaves") == nil)
-        #expect(try await world.row("leaves")?.deleted == true)
-        #expect(try await world.local("gone") == nil)
-        #expect(try await world.local("shared") != nil)
-        #expect(try await world.local("edited") != nil)
-        // What left comes back with the whole table, which then vouches for it.
-        _ = await world.engine.pull(world.todo)
-        #expect(try await world.local("leaves") != nil)
-        #expect(try await world.local("other") != nil)
-        let again = await world.engine.pull(
-            world.todo, query: open, queryID: "open", reconcile: true)
-        #expect(again.pull.first?.deleted == 0, "\(again)")
-    }
-
-    @Test func `a table that the backend does not have is told and does not stop the others`()
+    @Test func `a table that the backend does not have is reported and does not stop the others`()
         async throws
     {
         var options = BackendOptions()

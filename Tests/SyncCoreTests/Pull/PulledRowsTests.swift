@@ -16,7 +16,7 @@ import Testing
         #expect(try await fixture.row("a")?.stamp == stamp)
     }
 
-    @Test func `a version that a restored backend gives a second time does not hide what is new`()
+    @Test func `a version that a restored backend uses again does not hide new columns`()
         async throws
     {
         try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
@@ -85,12 +85,14 @@ import Testing
         }
         #expect(item.deleted)
         #expect(try await fixture.store.tables().first?.items == 0)
-        // A backend that keeps deleted rows refuses the id, so the proxy does.
+        // A backend with soft delete refuses the id, so the proxy refuses it too.
         let insert = await fixture.write(.insert(ItemBody(id: item.id, columns: Columns())))
         #expect(insert.name == "alreadyExists")
     }
 
-    @Test func `local changes are never overwritten, the row is kept beside`() async throws {
+    @Test func `local changes are never overwritten, and the backend's row is stored separately`()
+        async throws
+    {
         try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
         try await fixture.update("a", #"{"n":5}"#)
         #expect(
@@ -98,13 +100,13 @@ import Testing
         let row = try #require(try await fixture.row("a"))
         #expect(row.columns.text == #"{"n":5}"# && row.shadow?.text == #"{"n":9}"#)
         #expect(try await fixture.chain("a").first?.baseRow?.text == #"{"n":1}"#)
-        // Giving mine up shows what the backend has by now.
+        // After a discard, the item shows the backend's latest row.
         let id = try #require(try await fixture.chain("a").first?.id)
         _ = try await fixture.store.discard(id)
         #expect(try await fixture.row("a")?.columns.text == #"{"n":9}"#)
     }
 
-    @Test func `a page asked for before a push outcome does not undo it`() async throws {
+    @Test func `a page requested before a push outcome does not undo it`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
         let before = try await fixture.store.read { try $0.counters.changeCount() }
         try await fixture.update("a", #"{"n":2}"#)
@@ -115,7 +117,9 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"n":2}"#)
     }
 
-    @Test func `without versions and times the columns say whether a row is new`() async throws {
+    @Test func `without versions and timestamps the columns decide whether a row is new`()
+        async throws
+    {
         func row(_ n: Int) throws -> RemoteRow {
             RemoteRow(id: try ItemID("a"), columns: try Columns(parsing: "{\"n\":\(n)}"))
         }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SyncCore
 
-/// One row, one table, one answer must not stop the rest.
+/// An unusable row, table or response does not stop the others.
 @Suite struct SetAsideTests {
     private static func answer(_ body: String, _ status: Int = 200) -> Response {
         Response(
@@ -16,7 +16,7 @@ import Testing
             body: Array(body.utf8))
     }
 
-    /// The first page of a pull, and nothing behind it.
+    /// Whether the request is for the first page of a pull.
     private static func page(_ request: Request, _ body: String) -> FaultyTransport.Fault? {
         guard let path = request.head.path, path.contains("$orderby") else { return nil }
         return .instead(answer(path.contains("$inlinecount") ? body : "[]"))
@@ -28,8 +28,8 @@ import Testing
 
     private static let deep = String(repeating: "[", count: 70) + String(repeating: "]", count: 70)
 
-    /// Rows that cannot be taken, each with a part of the reason that is given for it.
-    private static let odd = [
+    /// Rows that cannot be stored, each with a part of the stated reason.
+    private static let unusable = [
         (row(#""id":"a/b""#), "'/'"), (row(#""id":"a+b""#), "'+'"), (row(#""id":"a?""#), "'?'"),
         (row(#""id":"\"""#), "'\"'"), (row(#""id":"\\""#), #"'\'"#), (row(#""id":"`""#), "'`'"),
         (row(#""id":".""#), "is ."), (row(#""id":"""#), "empty"),
@@ -41,12 +41,12 @@ import Testing
     ]
 
     @Test(arguments: [false, true])
-    func `rows that cannot be taken are set aside, and those around them are applied`(
+    func `rows that cannot be stored are set aside, and the others are applied`(
         inEnvelope: Bool
     ) async throws {
         let world = try World()
         let good = #"{"id":"good","x":1,"updatedAt":"2020-01-01T00:00:01.000Z","version":"v"}"#
-        let list = "[" + (Self.odd.map(\.0) + [good]).joined(separator: ",") + "]"
+        let list = "[" + (Self.unusable.map(\.0) + [good]).joined(separator: ",") + "]"
         let body = inEnvelope ? #"{"results":\#(list),"count":19}"# : list
         world.transport.decide { request, _ in
             Self.page(request, body)
@@ -54,27 +54,29 @@ import Testing
         #expect(await world.engine.pull(world.todo).state == .complete)
         #expect(try await world.local("good")?.columns["x"] == .integer(1))
         let table = try #require(try await world.store.tables().first)
-        #expect(table.isComplete && table.setAside == Self.odd.count && table.pullError == nil)
-        #expect(table.warning?.contains("\(Self.odd.count) rows") == true, "\(table.warning ?? "")")
+        #expect(table.isComplete && table.setAside == Self.unusable.count && table.pullError == nil)
+        #expect(
+            table.warning?.contains("\(Self.unusable.count) rows") == true, "\(table.warning ?? "")"
+        )
         let rows = try await world.store.setAsideRows(of: world.todo, after: nil, limit: 100)
-        for (text, reason) in Self.odd {
+        for (text, reason) in Self.unusable {
             let row = try #require(rows?.items.first { $0.text == text }, "\(text)")
             #expect(row.reason.contains(reason), "\(text): \(row.reason)")
         }
-        // The token has moved on.
+        // The next request uses a later token.
         world.transport.forget()
         world.clock.advance(by: .seconds(60))
         _ = await world.engine.pull(world.todo)
         #expect(world.transport.targets.contains { $0.contains("updatedAt%20ge") })
     }
 
-    @Test func `a row that was mended comes, and one that is gone is set aside no more`()
+    @Test func `a repaired row is stored, and a deleted row is no longer set aside`()
         async throws
     {
         let world = try World()
-        let odd = ["a", "b", "c"].map { Self.row(#""id":"\#($0)","x":1,"x":2"#) }
+        let unusable = ["a", "b", "c"].map { Self.row(#""id":"\#($0)","x":1,"x":2"#) }
         world.transport.decide { request, _ in
-            Self.page(request, "[\(odd.joined(separator: ","))]")
+            Self.page(request, "[\(unusable.joined(separator: ","))]")
         }
         _ = await world.engine.pull(world.todo)
         #expect(try await world.store.tables().first?.setAside == 3)
@@ -83,7 +85,7 @@ import Testing
             let path = request.head.path?.replacingOccurrences(of: "%27", with: "'") ?? ""
             if path.contains("'a'") { return .instead(Self.answer("[\(mended)]")) }
             if path.contains("'b'") { return .instead(Self.answer("[]")) }
-            // A list that ignores its filter proves nothing.
+            // A response that ignores the filter proves nothing.
             return path.contains("'c'") && !path.contains("$orderby")
                 ? .instead(Self.answer("[\(mended)]")) : .instead(Self.answer("[]"))
         }
@@ -94,14 +96,14 @@ import Testing
         #expect(left?.items.map(\.id) == ["c"])
     }
 
-    @Test func `an item here whose row cannot be taken any more is kept`() async throws {
+    @Test func `an item whose row becomes unusable is kept`() async throws {
         let world = try World()
         try await world.fill(3)
         _ = await world.engine.pull(world.todo)
-        let odd = Self.row(#""id":"r1001","x":1,"x":2"#)
+        let unusable = Self.row(#""id":"r1001","x":1,"x":2"#)
         let good = Self.row(#""id":"r1000""#)
         world.transport.decide { request, _ in
-            Self.page(request, "[\(odd),\(good)]")
+            Self.page(request, "[\(unusable),\(good)]")
         }
         world.clock.advance(by: .seconds(60))
         _ = await world.engine.pull(world.todo, reconcile: true)
@@ -110,12 +112,12 @@ import Testing
         #expect(try await world.local("r1002") == nil)
     }
 
-    @Test func `a row of a time far in the future does not move the token`() async throws {
+    @Test func `a row with a time far in the future does not move the token`() async throws {
         let world = try World()
         try await world.fill(1)
-        let odd = #"{"id":"z","updatedAt":"9999-12-31T00:00:00.000Z","version":"v"}"#
+        let unusable = #"{"id":"z","updatedAt":"9999-12-31T00:00:00.000Z","version":"v"}"#
         let good = Self.row(#""id":"y""#)
-        world.transport.once(.instead(Self.answer("[\(good),\(odd)]"))) {
+        world.transport.once(.instead(Self.answer("[\(good),\(unusable)]"))) {
             $0.head.path?.contains("$orderby") == true
         }
         _ = await world.engine.pull(world.todo)
@@ -124,7 +126,7 @@ import Testing
         #expect(try await world.local("r1000") != nil)
     }
 
-    @Test func `a table whose pulls fail says so until one succeeds`() async throws {
+    @Test func `a failed pull is reported until one succeeds`() async throws {
         let world = try World()
         try await world.fill(3)
         _ = await world.engine.pull(world.todo)
@@ -141,7 +143,9 @@ import Testing
         #expect(mended.pullError == nil && mended.pullsFailSince == nil && mended.warning == nil)
     }
 
-    @Test func `an unpaged list removes only what the backend says it has not`() async throws {
+    @Test func `an unpaged list removes only the items that the backend confirms missing`()
+        async throws
+    {
         let world = try World()
         @Sendable func list(_ ids: Range<Int>) -> Response {
             Self.answer("[" + ids.map { Self.row(#""id":"\#($0)""#) }.joined(separator: ",") + "]")

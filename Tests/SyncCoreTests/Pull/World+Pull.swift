@@ -4,7 +4,7 @@ import TablesProtocol
 @testable import SyncCore
 
 extension World {
-    /// Puts rows into the backend, the last of them long after the others.
+    /// Inserts rows at the backend, the last of them much later than the others.
     func fill(_ count: Int) async throws {
         for number in 0..<count {
             if number == count - 1 { clock.advance(by: .seconds(30)) }
@@ -13,7 +13,7 @@ extension World {
         }
     }
 
-    /// How many rows the table has here.
+    /// The number of items in the store's table.
     func itemCount() async throws -> Int {
         try await store.tables().first { $0.name == todo.text }?.items ?? 0
     }

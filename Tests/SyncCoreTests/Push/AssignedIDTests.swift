@@ -9,12 +9,12 @@ import Testing
 @testable import Storage
 @testable import SyncCore
 
-/// Backends that give an insert another id than the one it came with.
+/// Backends that assign their own id to an inserted row.
 @Suite struct AssignedIDTests {
     private let world: World
     init() throws { world = try World() }
 
-    /// The backend takes the insert under an id of its own.
+    /// The backend inserts the row with an id it assigns.
     private func assign(_ given: String, to asked: String) {
         world.transport.decide { request, _ in
             guard request.head.method == .post else { return nil }
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func `an insert that the backend takes under another id is known by both`() async throws {
+    @Test func `an item that the backend renames is found by both ids`() async throws {
         try await world.insert("mine")
         assign("theirs", to: "mine")
         let before = try #require(try await world.row("mine"))
@@ -41,7 +41,7 @@ import Testing
         #expect(byNew?.columns["text"] == .string("milk"))
         #expect(try await world.open().isEmpty)
         #expect(try await world.operations([.done]).map(\.itemID) == ["theirs"])
-        // Who syncs by updatedAt learns that the old one went and the new one came.
+        // A client that syncs by updatedAt gets the old id as deleted and the new id.
         let todo = world.todo
         let rows = try await world.store.read { transaction in
             try transaction.all("SELECT id, deleted, stamp FROM items ORDER BY stamp") {
@@ -67,8 +67,7 @@ import Testing
         #expect(world.writes == ["PATCH /given"])
     }
 
-    @Test func `an id that belongs to another change here is refused, not taken over`() async throws
-    {
+    @Test func `an assigned id that another local change uses is refused`() async throws {
         try await world.insert("mine")
         try await world.insert("other")
         assign("other", to: "mine")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SyncCore
 
-/// What was deleted and is brought back: nobody's columns come or go with it.
+/// Undelete of rows: no column of another writer is lost or comes back.
 @Suite struct BroughtBackTests {
     private static func world(_ flavour: BackendFlavour) throws -> World {
         var options = BackendOptions(flavour: flavour)
@@ -15,7 +15,7 @@ import Testing
         return try World(options)
     }
 
-    /// A third generation client elsewhere.
+    /// Another client, of the third generation, that writes to the backend.
     private func elsewhere(_ world: World, _ target: String, _ body: String) async throws -> Int {
         var request = Request.tables("PUT", target, body)
         let zumo = try #require(HTTPField.Name("ZUMO-API-VERSION"))
@@ -40,7 +40,7 @@ import Testing
             return
         }
         #expect(item.columns["text"]?.text == #""new""#)
-        // An insert over a deleted id is for a person to decide on some backends.
+        // On some backends an insert with a deleted id is a conflict.
         for _ in 0..<3 {
             _ = await world.engine.push()
             let conflicts = try await world.store.conflicts(after: nil, limit: 9).items
@@ -55,7 +55,7 @@ import Testing
         #expect(here?.columns.changedNames(from: there?.columns ?? Columns()) == [])
     }
 
-    @Test func `to restore a row leaves what others wrote since`() async throws {
+    @Test func `restoring a row keeps what others wrote since`() async throws {
         let world = try Self.world(.toolkit)
         try await world.insert("a", #"{"text":"milk","rank":1}"#)
         _ = await world.engine.push()
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"text":"mine"}"#, "{}"])
-    func `undo of an insert that became a change deletes nobody's row`(_ inserted: String)
+    func `undo of an insert that became an update does not delete the row`(_ inserted: String)
         async throws
     {
         let world = try World()
@@ -92,7 +92,7 @@ import Testing
         #expect(try await world.local("a")?.columns["rank"]?.text == "1")
     }
 
-    /// An item whose last change went with its deletion and was never sent by itself.
+    /// An item whose last update was collapsed into its deletion before it was sent.
     private func changedAndDeleted() async throws -> World {
         let world = try Self.world(.dotnet)
         try await world.insert("a", #"{"text":"milk"}"#)
@@ -103,7 +103,7 @@ import Testing
         return world
     }
 
-    @Test func `what comes back after a change that was never sent is what the backend has`()
+    @Test func `undelete without the client's columns restores the backend's row`()
         async throws
     {
         let world = try await changedAndDeleted()
@@ -113,7 +113,7 @@ import Testing
         #expect(try await world.local("a")?.columns["text"]?.text == #""milk""#)
     }
 
-    @Test func `undo of a deletion brings back the words that were never sent`() async throws {
+    @Test func `undo of a deletion restores the update that was never sent`() async throws {
         let world = try await changedAndDeleted()
         let history = try await world.store.history(after: nil, limit: 9).items
         let deletion = try #require(history.first { $0.kind == .write })

@@ -41,7 +41,7 @@ import Testing
             uniqueKeysWithValues: try await world.open().map { ($0.itemID, $0.state) })
     }
 
-    /// What went out, in order, as `METHOD table/id`.
+    /// The requests sent, in order, as `METHOD table/id`.
     private var sent: [String] {
         world.transport.sent.compactMap { request in
             guard request.head.method != .get, let path = request.head.path else { return nil }
@@ -58,7 +58,7 @@ import Testing
     {
         try await declare()
         for number in 0..<6 {
-            // Children first, so that the order in which they were made does not help.
+            // The children are written first, so creation order alone would be wrong.
             try await insertItem("c\(number)", of: "l\(number)")
             try await insertList("l\(number)")
         }
@@ -83,7 +83,7 @@ import Testing
         #expect(try await world.store.ledger().balances)
     }
 
-    @Test func `children of a refused parent wait for it, say so, and go when it goes`()
+    @Test func `children of a refused parent wait with a reason and are sent after it`()
         async throws
     {
         try await declare()
@@ -101,13 +101,13 @@ import Testing
         #expect(
             held.reason
                 == #"Waits for the insert of "L" (todolist/groceries), which the backend refused."#)
-        // It is not work that is due: the schedule has nothing to do.
+        // Waiting children are not due work, so the schedule is idle.
         #expect(try await world.store.read { try $0.dueOperations.hasQueued() } == false)
         #expect(try await world.store.read { try $0.dueOperations.earliestAttempt() } == nil)
         world.transport.forget()
         _ = await world.engine.push()
         #expect(sent.isEmpty)
-        // After a restart it still waits.
+        // The child still waits after a restart.
         let (store, engine) = try world.reborn()
         let parent = try #require(try await world.open().first { $0.itemID == "groceries" })
         _ = await engine.push()
@@ -120,7 +120,7 @@ import Testing
         #expect(try await store.ledger().queue.open == 0)
     }
 
-    @Test func `children go on their own when the parent is given up or they name another`()
+    @Test func `children are sent when the parent is discarded or they name another parent`()
         async throws
     {
         try await declare()
@@ -141,7 +141,7 @@ import Testing
         #expect(try await states() == ["two": .quarantined])
     }
 
-    @Test func `two that name each other go in the order they were made`() async throws {
+    @Test func `two items that name each other are sent in creation order`() async throws {
         let link = ParentLink(table: world.todo, column: "listId")
         _ = try await world.store.updateTable(world.todo) { $0.parents = [link] }
         try await insertItem("a", of: "b")
@@ -166,7 +166,7 @@ import Testing
         #expect(sent == ["PATCH todoitem/a", "DELETE todolist/one"])
     }
 
-    @Test func `undeclared tables keep nothing back`() async throws {
+    @Test func `without a declared reference nothing waits`() async throws {
         try await insertItem("c", of: "l")
         try await insertList("l")
         world.transport.decide { request, _ in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SyncCore
 
-/// A request that got no answer may arrive long after it was sent again.
+/// A request without a response may arrive long after it was sent again.
 @Suite struct LateArrivalTests {
     private let world: World
 
@@ -32,19 +32,19 @@ import Testing
         world.clock.advance(by: .seconds(700))
     }
 
-    /// The request that was under way arrives; nobody waits for the answer.
+    /// Delivers the delayed request; its response is dropped.
     private func arrive(_ request: Request) async throws {
         _ = try await InProcessTransport(world.backend).send(request)
         world.transport.decide { _, _ in nil }
     }
 
-    @Test func `an edit after an insert that was sent again is not taken for sent with it`()
+    @Test func `an edit after a repeated insert is not counted as sent with it`()
         async throws
     {
         let (id, late) = try await insertIntoTheVoid()
         try await world.update(id.text, #"{"text":"bread"}"#)
         world.transport.decide { request, _ in Self.isPost(request) ? .vanished : nil }
-        // Read back, not there, sent again, lost again.
+        // The row is read back, is missing, and the insert is sent and lost again.
         try await push()
         try await arrive(late)
         try await push()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SyncCore
 
-/// Operations that are marked in flight while the requests before them are under way.
+/// Operations that are marked in flight while earlier requests run.
 @Suite(.ends) struct MarkedInFlightTests {
     private let world: World
 
@@ -19,12 +19,12 @@ import Testing
     private var posts: Int { world.transport.sent.count { $0.head.method == .post } }
 
     /// Begins a push of six inserts; returns once two are at the backend, which holds or loses their
-    /// answers, and two more are marked in flight. A proof that is asked for after that waits for the gate.
+    /// responses, and two more are marked in flight. The next probe waits for the gate.
     private func begin(
         proof: Gate? = nil, _ fault: @escaping @Sendable (Int) -> FaultyTransport.Fault
     ) async throws -> Task<Run, Never> {
         for id in ["a", "b", "c", "d", "e", "f"] { try await world.insert(id) }
-        // Two arrive at once; each gets a number of its own.
+        // Two requests arrive at once, and each gets its own number.
         let posted = Atomic(0)
         world.transport.decide { request, _ in
             guard request.head.method == .post else {
@@ -41,7 +41,7 @@ import Testing
         return run
     }
 
-    @Test func `as many are on the wire as may be, and as many again are marked in flight`()
+    @Test func `all slots send, and as many operations again are marked in flight`()
         async throws
     {
         let gate = Gate()
@@ -56,14 +56,14 @@ import Testing
     }
 
     @Test
-    func `what was marked in flight is not sent before a new proof, and then in the same push`()
+    func `marked operations are sent after a new probe, in the same push`()
         async throws
     {
         let (lost, slow, proof) = (Gate(), Gate(), Gate())
         let run = try await begin(proof: proof) { $0 == 1 ? .lostAfter(lost) : .held(slow) }
         let before = world.transport.targets.count
         lost.open()
-        // The proof is asked for while the other request is still under way.
+        // The probe is sent while the other request still runs.
         while world.transport.targets.count == before { await Task.yield() }
         #expect(world.transport.targets[before].hasPrefix("GET"))
         while try await world.operations([.waiting]).count < 2 { await Task.yield() }
@@ -75,8 +75,8 @@ import Testing
         let left = try await world.open()
         #expect(left.map(\.state) == [.unknown])
         #expect(try await world.backend.effects().count == 6)
-        // Which of the first four are on the wire is not said: turns are given in order, and begin as
-        // the machine has time.
+        // Any two of the first four may have been sent: slots are granted in order, but the tasks
+        // start in any order.
         var logs: [[AttemptRecord]] = []
         for operation in try await world.operations([.done]) {
             logs.append(try #require(try await world.store.operation(operation.id)).attemptLog)
@@ -90,7 +90,9 @@ import Testing
                     count: 2))
     }
 
-    @Test func `a push that is stopped sends nothing that it only marked in flight`() async throws {
+    @Test func `a stopped push does not send operations that it only marked in flight`()
+        async throws
+    {
         let gate = Gate()
         let run = try await begin { _ in .held(gate) }
         let id = try #require(await world.engine.runs().first?.id)
@@ -112,7 +114,7 @@ import Testing
         let gate = Gate()
         world.transport.once(.held(gate)) { $0.head.method == .post }
         async let run = world.engine.push()
-        await gate.reached()
+        await gate.waitForArrival()
         for _ in 0..<100 { await Task.yield() }
         #expect(try await world.operations([.sending]).map(\.itemID) == ["a"])
         gate.open()
@@ -120,42 +122,42 @@ import Testing
     }
 }
 
-/// The places on the wire by themselves.
+/// The limit on concurrent requests, tested alone.
 @Suite struct RequestSlotsTests {
-    @Test func `a slot that nobody waits for is told once`() async {
+    @Test func `a slot without a waiter is reported idle once`() async {
         let slots = RequestSlots(count: 1)
-        #expect(await slots.enter())
-        #expect(!slots.takeIdle())
-        let second = Task.immediate { await slots.enter() }
-        slots.leave()
+        #expect(await slots.acquire())
+        #expect(!slots.takeIdleFlag())
+        let second = Task.immediate { await slots.acquire() }
+        slots.release()
         #expect(await second.value)
-        #expect(!slots.takeIdle())
-        slots.leave()
-        #expect(slots.takeIdle())
-        #expect(!slots.takeIdle())
+        #expect(!slots.takeIdleFlag())
+        slots.release()
+        #expect(slots.takeIdleFlag())
+        #expect(!slots.takeIdleFlag())
     }
 
-    @Test func `so many enter, the others in their order`() async {
+    @Test func `the limit is kept, and waiters get slots in order`() async {
         let slots = RequestSlots(count: 2)
-        #expect(await slots.enter())
-        #expect(await slots.enter())
-        let third = Task.immediate { await slots.enter() }
-        let fourth = Task.immediate { await slots.enter() }
-        slots.leave()
+        #expect(await slots.acquire())
+        #expect(await slots.acquire())
+        let third = Task.immediate { await slots.acquire() }
+        let fourth = Task.immediate { await slots.acquire() }
+        slots.release()
         #expect(await third.value)
-        slots.leave()
+        slots.release()
         #expect(await fourth.value)
     }
 
-    @Test func `closed slots refuse who waits and who comes, until they open`() async {
+    @Test func `closed slots refuse present and later waiters until they open`() async {
         let slots = RequestSlots(count: 1)
-        #expect(await slots.enter())
-        let waits = Task.immediate { await slots.enter() }
+        #expect(await slots.acquire())
+        let waits = Task.immediate { await slots.acquire() }
         slots.close()
         #expect(await !waits.value)
-        #expect(await !slots.enter())
-        slots.leave()
+        #expect(await !slots.acquire())
+        slots.release()
         slots.open()
-        #expect(await slots.enter())
+        #expect(await slots.acquire())
     }
 }

@@ -29,7 +29,7 @@ import Testing
     ) async throws {
         let world = try World(BackendOptions(flavour: flavour))
         try await world.seed("a", #"{"text":"one"}"#)
-        #expect(await world.engine.pull(world.todo, isAsked: true).state == .complete)
+        #expect(await world.engine.pull(world.todo, isExplicit: true).state == .complete)
         let columns = Columns(stored: #"{"text":"two","stars":null}"#)
         _ = await world.write(.replace(try ItemID("a"), columns))
         #expect(await world.engine.push().state == .complete)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SyncCore
 
-/// What proves something about the backend, and what does not.
+/// Which responses prove a fact about the backend or a row.
 @Suite struct ProofTests {
     private static func answer(
         _ body: String, _ status: Int = 200, _ fields: HTTPFields = [:]
@@ -26,7 +26,7 @@ import Testing
         try await world.seed("a", #"{"text":"1"}"#)
         _ = await world.engine.pull(world.todo)
         let known = await world.engine.knownGeneration
-        // Another process; what answers first is something on the way.
+        // A new process, whose first response comes from an intermediary.
         let (store, engine) = try world.reborn()
         world.transport.once(.instead(Self.answer(stray))) { _ in true }
         let id = try ItemID("a")
@@ -37,7 +37,8 @@ import Testing
         #expect(try await world.remote("a")?.columns["text"] == .string("2"))
     }
 
-    @Test func `a refused dialect is no verdict, and the generation is found out anew`()
+    @Test
+    func `a refused dialect leaves the operation pending, and the generation is detected again`()
         async throws
     {
         let world = try World(BackendOptions(flavour: .mobileApps))
@@ -105,7 +106,7 @@ import Testing
         #expect(judge([mine]) == .applied(mine.row))
     }
 
-    @Test func `a sync that is asked for tries what waits for time alone`() async throws {
+    @Test func `an explicit sync retries operations that wait for their backoff`() async throws {
         let world = try World()
         try await world.insert("a")
         try await world.insert("b")
@@ -129,13 +130,13 @@ import Testing
         #expect(try await world.open().isEmpty)
     }
 
-    @Test func `a table that is not there for a moment does not have its writes refused`()
+    @Test func `a table that is missing for a moment does not refuse its writes`()
         async throws
     {
         let world = try World()
         try await world.elsewhere("POST", nil, #"{"id":"a","text":"1"}"#)
         _ = await world.engine.pull(world.todo)
-        // Another table goes on answering, so that the backend is there.
+        // Another table still answers, so the backend is reachable.
         let other = try #require(TableName("other"))
         _ = await world.engine.pull(other)
         try await world.insert("n")
@@ -153,7 +154,7 @@ import Testing
         #expect(await world.engine.sync().state == .complete)
         #expect(try await world.remote("n") != nil)
         #expect(try await world.remote("a")?.columns["text"] == .string("2"))
-        // For ever is refused, after as many attempts as any failure of an operation's own.
+        // A table that stays missing refuses the write after the usual number of attempts.
         try await world.insert("m")
         world.transport.decide { request, _ in
             request.head.path?.contains("todoitem") == true ? .instead(missing) : nil

@@ -37,7 +37,7 @@ import Testing
         #expect(local.columns == (try await world.remote("a"))?.columns)
     }
 
-    @Test func `operations leave in the order they were made, whatever their item`() async throws {
+    @Test func `operations are sent in creation order across items`() async throws {
         let world = try World()
         let ids = (0..<40).map { "item\($0 * 7 % 40)" }
         for id in ids { try await world.insert(id) }
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: ["insert", "update", "delete"], [0, 1, 2])
-    func `a lost answer never makes a write take effect twice`(kind: String, loss: Int)
+    func `a lost response never makes a write take effect twice`(kind: String, loss: Int)
         async throws
     {
         let faults: [FaultyTransport.Fault] = [
@@ -92,7 +92,7 @@ import Testing
         #expect(ledger.balances)
     }
 
-    @Test func `a write that never left is sent again without being read back`() async throws {
+    @Test func `a write that was never sent is sent again without being read back`() async throws {
         let world = try World()
         try await world.insert("a")
         world.transport.once(.notSent) { $0.head.method == .post }
@@ -116,13 +116,13 @@ import Testing
         #expect(try await world.backend.effectCount(world.todo, "a") == 1)
     }
 
-    @Test func `an edit while its insert is on its way is sent after it`() async throws {
+    @Test func `an edit during its insert's request is sent after it`() async throws {
         let world = try World()
         try await world.insert("a")
         let gate = Gate()
         world.transport.once(.held(gate)) { $0.head.method == .post }
         async let run = world.engine.push()
-        await gate.reached()
+        await gate.waitForArrival()
         try await world.update("a", #"{"text":"bread"}"#)
         #expect(try await world.local("a")?.columns["text"] == .string("bread"))
         gate.open()
@@ -135,13 +135,13 @@ import Testing
         #expect(try await world.backend.effectCount(world.todo, "a") == 2)
     }
 
-    @Test func `a delete while its insert is on its way leaves nothing behind`() async throws {
+    @Test func `a delete during its insert's request leaves no row`() async throws {
         let world = try World()
         try await world.insert("a")
         let gate = Gate()
         world.transport.once(.held(gate)) { $0.head.method == .post }
         async let run = world.engine.push()
-        await gate.reached()
+        await gate.waitForArrival()
         try await world.delete("a")
         gate.open()
         _ = await run
@@ -150,7 +150,9 @@ import Testing
         #expect(try await world.open().isEmpty)
     }
 
-    @Test func `operations on different items go out side by side, on one in order`() async throws {
+    @Test func `operations on different items are sent in parallel, on one item in order`()
+        async throws
+    {
         let world = try World(settings: SyncSettings(triggers: [.manual], parallelism: 8))
         for number in 0..<40 { try await world.insert("i\(number)") }
         let run = await world.engine.push()
@@ -159,13 +161,13 @@ import Testing
         #expect(try await world.backend.effects().count == 40)
     }
 
-    @Test func `a cancelled push books the request in flight and leaves the rest`() async throws {
+    @Test func `a cancelled push records the request in flight and leaves the rest`() async throws {
         let world = try World()
         for id in ["a", "b", "c"] { try await world.insert(id) }
         let gate = Gate()
         world.transport.once(.held(gate)) { $0.head.method == .post }
         async let ended = world.engine.push()
-        await gate.reached()
+        await gate.waitForArrival()
         let id = try #require(await world.engine.runs().first?.id)
         #expect(await world.engine.cancel(run: id))
         gate.open()
@@ -182,14 +184,14 @@ import Testing
         let gate = Gate()
         world.transport.once(.held(gate)) { $0.head.method == .post }
         async let first = world.engine.push()
-        await gate.reached()
+        await gate.waitForArrival()
         async let second = world.engine.push()
         gate.open()
         let (one, other) = await (first, second)
         #expect(one.id == other.id)
     }
 
-    @Test func `a process that ends with a request on its way resumes by reading the row back`()
+    @Test func `after a crash during a request the row is read back`()
         async throws
     {
         let world = try World()
@@ -197,7 +199,7 @@ import Testing
         let gate = Gate()
         world.transport.once(.held(gate)) { $0.head.method == .post }
         async let lost = world.engine.push()
-        await gate.reached()
+        await gate.waitForArrival()
         let (store, engine) = try world.reborn()
         let open = try await store.operations(OperationFilter(), after: nil, limit: 10).items
         #expect(open.map(\.state) == [.unknown])
@@ -208,7 +210,7 @@ import Testing
         _ = await lost
     }
 
-    @Test func `an outcome that the disk could not take is found out when it can again`()
+    @Test func `an outcome that could not be stored is read back once the disk accepts writes`()
         async throws
     {
         let world = try World(settings: SyncSettings(triggers: [.manual, .afterWrites]))
@@ -216,14 +218,14 @@ import Testing
         let gate = Gate()
         world.transport.once(.held(gate)) { $0.head.method == .post }
         async let ended = world.engine.push()
-        await gate.reached()
+        await gate.waitForArrival()
         try await world.store.write { try $0.run("PRAGMA query_only = 1") }
         gate.open()
         #expect(await ended.state == .failed)
         #expect(try await world.open().map(\.state) == [.sending])
         let writer = world.store.writer.connection.queue
         try await writer.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
-        // Nobody asks: the loop sees by itself that nothing is under way any more.
+        // No sync is requested: the loop finds by itself that the push ended.
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await world.engine.run() }
             try await world.pass { try await world.open().isEmpty }

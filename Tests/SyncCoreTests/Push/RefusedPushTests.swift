@@ -7,7 +7,7 @@ import Testing
 
 @testable import SyncCore
 
-/// What the backend refuses, fails at or does not answer, and whom that holds back.
+/// Refused, failed and unanswered requests, and which operations they delay.
 @Suite struct RefusedPushTests {
     private static let page = Response(
         status: .ok, headerFields: [.contentType: "text/html"],
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `an expired sign-in holds the queue back without a mark on it`() async throws {
+    @Test func `an expired sign-in pauses the queue without counting an attempt`() async throws {
         let token = Credential.token(HTTPField(name: .authorization, value: "Bearer t"))
         let world = try World(credential: { token })
         try await world.insert("a")
@@ -90,7 +90,7 @@ import Testing
         let token = Credential.token(HTTPField(name: .authorization, value: "Bearer t"))
         let world = try World(credential: { token })
         try await world.insert("a")
-        // The proof, the insert, the proof after it.
+        // The probe, the insert, and the probe after it.
         world.transport.decide { _, number in
             [nil, .answered(Self.answer(500)), .instead(Self.answer(401))][min(number, 2)]
         }

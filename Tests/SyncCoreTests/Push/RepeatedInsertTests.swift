@@ -9,9 +9,9 @@ import Testing
 
 @Suite struct RepeatedInsertTests {
     /// The network sends an insert twice, so that 409 comes back for the item's own row, and the
-    /// look at the row fails: the insert may have been applied, and a delete must follow it.
+    /// read back of the row fails: the insert may have been applied, and a delete must follow it.
     @Test(arguments: [429, 503, 401])
-    func `an insert refused as taken and not read back may have been applied`(status: Int)
+    func `an insert with a 409 that is not read back may have been applied`(status: Int)
         async throws
     {
         let world = try World()

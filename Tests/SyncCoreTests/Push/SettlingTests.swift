@@ -8,7 +8,8 @@ import Testing
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    @Test func `success makes the backend's answer the row and closes the operation`() async throws
+    @Test func `success stores the backend's response as the row and closes the operation`()
+        async throws
     {
         let item = try await fixture.insert("a", #"{"text":"x"}"#)
         let answer = try fixture.remote("a", #"{"text":"x","made":1}"#, version: "s1")
@@ -21,7 +22,7 @@ import Testing
         #expect(try await fixture.store.ledger().applied == 1)
     }
 
-    @Test func `a push that the backend took as it was is invisible to clients`() async throws {
+    @Test func `a push that the backend stores unchanged is invisible to clients`() async throws {
         let item = try await fixture.insert("a", #"{"n":1}"#)
         var answer = try fixture.remote("a", #"{"n":1.0}"#, version: "s1")
         answer.createdAt = "2024-01-01T00:00:00Z"
@@ -32,7 +33,7 @@ import Testing
         #expect(row.serverVersion == "s1" && row.serverUpdatedAt == answer.updatedAt)
     }
 
-    @Test func `a partial answer is laid over what was sent`() async throws {
+    @Test func `a partial response is merged over what was sent`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
         try await fixture.update("a", #"{"y":2}"#)
         let answer = try fixture.remote("a", #"{"y":2}"#, version: "v2")
@@ -40,7 +41,7 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"x":1,"y":2}"#)
     }
 
-    @Test func `an edit during the request follows it and starts from the answer`() async throws {
+    @Test func `an edit during the request follows it, based on the response`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
         try await fixture.update("a", #"{"x":2}"#)
         let sent = try #require(try await fixture.send())
@@ -57,7 +58,7 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"x":2,"y":5,"z":9}"#)
     }
 
-    /// Found by seed 2110 of the simulator.
+    /// Regression test for simulation seed 2110.
     @Test func `a change that becomes two keeps what was edited during its request`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"x":1,"y":1}"#, version: "v1"))
         try await fixture.update("a", #"{"x":2}"#)
@@ -136,7 +137,7 @@ import Testing
         #expect(again.seq == sent.seq && again.maybeApplied && again.attempts == 2)
     }
 
-    @Test func `an attempt that never left counts as never sent`() async throws {
+    @Test func `an attempt that never reached the network counts as never sent`() async throws {
         try await fixture.insert("a")
         let sent = try #require(try await fixture.send())
         try await fixture.update("a", #"{"n":1}"#)
@@ -204,7 +205,7 @@ import Testing
         #expect(try await fixture.store.ledger().balances)
     }
 
-    @Test func `one item's stuck operation holds back nobody else`() async throws {
+    @Test func `a stuck operation does not delay other items`() async throws {
         try await fixture.insert("a")
         try await fixture.insert("b")
         try await fixture.push { _ in .quarantined(reason: "400", maybeApplied: false) }
@@ -234,7 +235,7 @@ import Testing
         #expect(try await fixture.chain("a").first?.payload?.text == #"{"y":8}"#)
     }
 
-    @Test func `a restart turns what was on its way into unknown`() async throws {
+    @Test func `a restart turns operations in flight into unknown`() async throws {
         try await fixture.insert("a")
         _ = try await fixture.send()
         let store = try fixture.reopened()

@@ -3,11 +3,11 @@ import Testing
 
 @testable import SyncCore
 
-/// What follows an operation is judged like any write when that one has settled.
+/// An operation that follows another is checked for conflicts once the first has settled.
 @Suite struct SuccessorTests {
     static let base = #"{"title":"milk","note":"n","done":false}"#
 
-    /// A change whose answer was lost is read back, and another writer has come between.
+    /// Reads back an update with a lost response, after another writer changed the row.
     private func readBack(
         _ follow: (StoreFixture) async throws -> Void,
         theirs: String = #"{"title":"theirs","note":"theirs","done":true}"#,
@@ -45,7 +45,7 @@ import Testing
             fixture, .update, mine: #"{"title":"mine","note":"n","done":true}"#)
     }
 
-    @Test func `a replacement is one too`() async throws {
+    @Test func `a replacement of a row that another writer changed is a conflict`() async throws {
         let fixture = try await readBack { fixture in
             let whole = try Columns(parsing: #"{"title":"mine","note":"n","done":true}"#)
             #expect(await fixture.write(.replace(try ItemID("a"), whole)).isSuccess)
@@ -54,12 +54,12 @@ import Testing
             fixture, .replace, mine: #"{"title":"mine","note":"n","done":true}"#)
     }
 
-    @Test func `a deletion is one where another writer changed anything`() async throws {
+    @Test func `a deletion of a row that another writer changed is a conflict`() async throws {
         let fixture = try await readBack { try await $0.delete("a") }
         try await expectConflict(fixture, .delete, mine: nil)
     }
 
-    @Test func `what is left of a successor starts from the backend's row`() async throws {
+    @Test func `the unsent part of a successor is based on the backend's row`() async throws {
         let fixture = try await readBack(
             { try await $0.update("a", #"{"title":"mine"}"#) },
             theirs: #"{"title":"milk","note":"theirs","done":true}"#)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func `what the backend adds to a new row of its own accord is no other writer's`()
+    @Test func `columns that the backend adds to a new row are not another writer's`()
         async throws
     {
         let fixture = try StoreFixture()

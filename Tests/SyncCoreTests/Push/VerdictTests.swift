@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncCore
 
-/// What the operation, the answer and the row were, and what must come of it.
+/// One case of the table: operation, response, row, and the expected verdict.
 struct VerdictCase: Sendable, CustomTestStringConvertible {
     var name: String
     var subject: PushSubject
@@ -33,11 +33,11 @@ struct VerdictCase: Sendable, CustomTestStringConvertible {
         case (.merge(let rest), .merge(let columns, onto: _)): rest == columns.text
         case (.conflict(let row), .conflict(let found, _, .ask)): row == found
         case (.decided(let policy), .conflict(_, _, let found)): policy == found
-        case (.own(let maybe), .later(let later)):
+        case (.own(let maybe), .postponed(let later)):
             later.cause == .own && later.maybeApplied == maybe
-        case (.link(let maybe), .later(let later)):
+        case (.link(let maybe), .postponed(let later)):
             later.cause == .link && later.maybeApplied == maybe
-        case (.busy(let maybe), .later(let later)):
+        case (.busy(let maybe), .postponed(let later)):
             later.cause == .busy(retryAfter: nil) && later.maybeApplied == maybe
         default: false
         }
@@ -65,7 +65,7 @@ private func subject(
     if kind != .insert { (subject.base, subject.baseVersion) = (base, "v1") }
     if kind == .delete || kind == .undelete { subject.sent = Columns() }
     subject.maybeApplied = maybe
-    subject.madeID = made
+    subject.hasGeneratedID = made
     subject.hasMerged = merged
     subject.conflictPolicy = policy
     subject.conditional = true
@@ -154,7 +154,7 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
     ]
 
     @Test(arguments: answers)
-    func `an answer means one thing`(_ row: VerdictCase) {
+    func `each response has one verdict`(_ row: VerdictCase) {
         let decision = Verdict.judge(row.subject, row.answer)
         #expect(row.check(decision), "\(decision)")
     }
@@ -225,7 +225,7 @@ private let repeated = row(#"{"text":"a","complete":true,"rank":1}"#, version: "
         .init("insert of an equal row", subject(.insert), list(mine), .applied(mine)),
         .init("insert of another row", subject(.insert), list(overlap), .conflict(overlap)),
         .init("insert over a deleted row", subject(.insert), list(gone), .conflict(gone)),
-        .init("insert of an id nobody sees", subject(.insert), list(), .quarantine),
+        .init("insert of a hidden id", subject(.insert), list(), .quarantine),
         .init("update, disjoint", subject(.update), list(elsewhere), .merge(#"{"text":"b"}"#)),
         .init("update, gone", subject(.update), list(), .conflict(nil)),
         .init("delete, gone", subject(.delete), list(), .applied(nil)),

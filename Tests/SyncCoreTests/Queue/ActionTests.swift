@@ -133,7 +133,9 @@ import Testing
         #expect(try await store.retry("nobody") == .notFound)
     }
 
-    @Test func `what is being sent cannot be discarded, what follows goes first`() async throws {
+    @Test func `an operation in flight cannot be discarded, its successor is discarded first`()
+        async throws
+    {
         try await fixture.pull(fixture.remote("a", #"{"x":1}"#, version: "v1"))
         try await fixture.update("a", #"{"x":2}"#)
         let sent = try #require(try await fixture.send())

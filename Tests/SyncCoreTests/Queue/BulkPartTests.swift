@@ -21,7 +21,7 @@ import Testing
         let first = try await store.bulkPart(.discard, OperationFilter(), after: nil, limit: 3)
         #expect(first.done.count == 3 && first.refused == 0)
         #expect(try await open() == (0..<4).map { "i\($0)" })
-        // What came meanwhile is later than what the parts have left to do.
+        // New operations are later than the remaining parts.
         try await fixture.insert("new")
         let second = try await store.bulkPart(
             .discard, OperationFilter(), after: first.next, limit: 10)
@@ -59,7 +59,7 @@ import Testing
         #expect(found.total == 3)
     }
 
-    @Test func `the causes are counted, the most frequent first`() async throws {
+    @Test func `causes are counted, the most frequent first`() async throws {
         for number in 0..<5 { try await fixture.insert("i\(number)") }
         for number in 0..<5 {
             let sent = try #require(try await fixture.send())

@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// The matrix as the rules state it, written a second time and apart from the code.
+    /// The expected matrix, written independently of the code under test.
     static func expected(_ it: Case) -> CollapseDecision {
         if it.pending == .delete {
             switch it.new {

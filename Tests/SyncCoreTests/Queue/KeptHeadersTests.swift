@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncCore
 
-/// The header fields of its client stay with an operation for as long as it is one.
+/// An operation keeps its client's header fields for its whole life.
 @Suite struct KeptHeadersTests {
     let fixture: StoreFixture
     var store: Store { fixture.store }
@@ -42,7 +42,7 @@ import Testing
         get async throws { try await fixture.chain("a").map(\.headers) }
     }
 
-    @Test func `they are there after a restart, each value of each`() async throws {
+    @Test func `all header values survive a restart`() async throws {
         try await insert(["X-Tenant": "näh \"1\"", "X-Way": "one", "X-Way": "two"])
         let id = try #require(try await fixture.chain("a").first?.id)
         let reopened = try fixture.reopened()
@@ -53,7 +53,7 @@ import Testing
                 == ["X-Tenant: näh \"1\"", "X-Way: one", "X-Way: two"])
     }
 
-    @Test func `of two writes that become one the later value of a name holds`() async throws {
+    @Test func `when two writes collapse, the later value of each header wins`() async throws {
         try await insert(["X-Tenant": "north", "X-Way": "one", "X-Way": "two"])
         try await update(#"{"x":2}"#, ["x-way": "three", "X-New": "yes"])
         #expect(
@@ -61,18 +61,20 @@ import Testing
                 == [fields(["X-Tenant": "north", "X-Way": "three", "X-New": "yes"])])
     }
 
-    @Test func `a write beside one that is being sent keeps its own`() async throws {
+    @Test func `a write during another's request keeps its own header fields`() async throws {
         try await insert(["X-Tenant": "north"])
         let sent = try #require(try await fixture.send())
         try await update(#"{"x":2}"#, ["X-Way": "later"])
         #expect(try await headers == [fields(["X-Tenant": "north"]), fields(["X-Way": "later"])])
-        // Nothing of it arrived, so the two become one after all.
+        // The request was never sent, so the two collapse.
         try await fixture.settle(
             sent.seq, .waiting(reason: "Refused.", until: nil, maybeApplied: false))
         #expect(try await headers == [fields(["X-Tenant": "north", "X-Way": "later"])])
     }
 
-    @Test func `a person's edit sends the client's, and undoing a discard brings them back`()
+    @Test
+    func
+        `an operator's edit keeps the client's header fields, and undo of a discard restores them`()
         async throws
     {
         try await insert(["X-Tenant": "north"])
@@ -92,7 +94,7 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"x":3}"#)
     }
 
-    @Test func `keeping both sends the copy with them`() async throws {
+    @Test func `keep both copies the header fields`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"x":1}"#, version: "v1"))
         try await update(#"{"x":2}"#, ["X-Tenant": "north"])
         let server = try fixture.remote("a", #"{"x":9}"#, version: "v22")

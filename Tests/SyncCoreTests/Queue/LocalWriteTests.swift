@@ -8,7 +8,7 @@ import Testing
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
-    @Test func `an insert is there at once with its operation`() async throws {
+    @Test func `an insert shows the item and queues its operation at once`() async throws {
         let item = try await fixture.insert("a")
         #expect(!item.deleted)
         let chain = try await fixture.chain("a")
@@ -25,10 +25,10 @@ import Testing
             .insert(ItemBody(columns: try Columns(parsing: #"{"a":1}"#))))
         let id = try #require(outcome.item?.id.text)
         #expect(id.count == 36)
-        #expect(try await fixture.chain(id)[0].madeID)
+        #expect(try await fixture.chain(id)[0].hasGeneratedID)
     }
 
-    @Test func `an insert of an id that is taken is told the item`() async throws {
+    @Test func `an insert of an existing id returns the existing item`() async throws {
         try await fixture.insert("a")
         let outcome = await fixture.write(
             .insert(ItemBody(id: try ItemID("a"), columns: Columns())))
@@ -55,7 +55,7 @@ import Testing
         #expect(row.deleted && row.pending == nil)
         let ledger = try await fixture.store.ledger()
         #expect(ledger.accepted == 2 && ledger.collapsed == 2 && ledger.balances)
-        // The id is free again, since the backend never knew it.
+        // The id is free again, because the backend never had it.
         try await fixture.insert("a")
     }
 
@@ -110,7 +110,7 @@ import Testing
         #expect(try await fixture.row("a")?.deleted == false)
     }
 
-    @Test func `If-Match names the store's version or the backend's`() async throws {
+    @Test func `If-Match accepts the store's version and the backend's`() async throws {
         let first = try await fixture.insert("a")
         let body = try Columns(parsing: #"{"text":"b"}"#)
         let wrong = await fixture.write(
@@ -120,18 +120,18 @@ import Testing
             .applied(
                 row: RemoteRow(id: first.id, columns: first.columns, version: "s1"), RowOrigin())
         }
-        // The push changed nothing that a client can see.
+        // The push changed no column that a client can see.
         #expect(try await fixture.row("a")?.version == first.version)
         let held = await fixture.write(
             .update(first.id, body), ifMatch: .versions([first.version]))
         #expect(held.name == "updated")
-        // The backend's version does not name what was changed here.
+        // The backend's version does not match an item with local changes.
         let dropped = await fixture.write(
             .update(first.id, Columns()), ifMatch: .versions(["s1"]))
         #expect(dropped.name == "preconditionFailed")
     }
 
-    @Test func `ids differ by case but a look-up may fall back to the only one`() async throws {
+    @Test func `ids differ by case, and a lookup may fall back to the only match`() async throws {
         try await fixture.insert("Abc")
         #expect(try await fixture.update("aBC", #"{"n":1}"#).id.text == "Abc")
         try await fixture.insert("abc")
@@ -151,7 +151,7 @@ import Testing
         #expect(try await fixture.row("b")?.columns.text == #"{"Text":"p"}"#)
     }
 
-    @Test func `an unknown item of a partial table is unknown, of a complete one missing`()
+    @Test func `an absent item is unknown in a partial table and missing in a complete one`()
         async throws
     {
         #expect(try await fixture.delete("a").name == "unknownWhilePartial")
@@ -168,7 +168,7 @@ import Testing
         #expect(fixture.get(try ItemID("a")) == .missing)
     }
 
-    @Test func `tables may be restricted and the SDKs' own are read-only`() async throws {
+    @Test func `tables can be restricted, and the SDKs' own tables are read-only`() async throws {
         let todo = try #require(TableName("todoitem"))
         let fixture = try StoreFixture(tables: [todo])
         try await fixture.insert("a")
@@ -179,7 +179,7 @@ import Testing
         #expect(await self.fixture.write(insert, table: system).name == "tableNotAllowed")
     }
 
-    @Test func `stamps grow strictly even when the clock stands or goes back`() async throws {
+    @Test func `stamps grow strictly even when the clock stops or goes back`() async throws {
         var stamps: [Int64] = []
         for index in 0..<20 {
             let item = try await fixture.insert("i\(index)")
@@ -189,7 +189,7 @@ import Testing
         #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    @Test func `writes of an integer table get provisional ids that become the backend's`()
+    @Test func `inserts of an integer table get provisional ids that the backend's ids replace`()
         async throws
     {
         let todo = fixture.todo

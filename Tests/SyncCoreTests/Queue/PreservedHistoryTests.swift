@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncCore
 
-/// Tables that want to see an update although a delete follows it.
+/// Tables with a setting that sends an update although a delete follows it.
 @Suite struct PreservedHistoryTests {
     private let world: World
     init() throws { world = try World() }
@@ -30,13 +30,13 @@ import Testing
         #expect(try await world.remote("a")?.columns["text"] == .string("last words"))
     }
 
-    @Test func `an update that could not be sent yet stays apart from the delete`() async throws {
+    @Test func `an update that was not sent yet stays separate from the delete`() async throws {
         try await prepare()
         try await world.update("a", #"{"text":"last words"}"#)
         let gate = Gate()
         world.transport.once(.held(gate)) { $0.head.method == .patch }
         async let push = world.engine.push()
-        await gate.reached()
+        await gate.waitForArrival()
         try await world.delete("a")
         gate.open()
         _ = await push
@@ -56,8 +56,7 @@ import Testing
         #expect(try await world.open().isEmpty)
     }
 
-    @Test func `an update that is stuck becomes the delete, so that the item is not`() async throws
-    {
+    @Test func `a stuck update becomes the delete, so that the item is not stuck`() async throws {
         try await prepare()
         try await world.update("a", #"{"text":"bad"}"#)
         world.transport.once(.instead(.init(status: .badRequest))) { $0.head.method == .patch }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncCore
 
-/// What a client that waits for the verdict is told leaves no operation behind, unless more is in it.
+/// A write that waits for the verdict leaves no operation after a refusal, unless another write is in it.
 @Suite struct WithdrawTests {
     let fixture: StoreFixture
     var store: Store { fixture.store }
@@ -21,7 +21,7 @@ import Testing
         #expect(ledger.balances && ledger.discarded == discarded && ledger.queue.open == open)
     }
 
-    @Test func `a refused insert leaves nothing but history, and its id is free`() async throws {
+    @Test func `a refused insert leaves only history, and its id is free`() async throws {
         try await fixture.insert("a")
         let id = try await refuse()
         #expect(try await store.withdraw(id))
@@ -33,7 +33,7 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"text":"better"}"#)
     }
 
-    @Test func `a refused change gives the backend's row back`() async throws {
+    @Test func `a refused update restores the backend's row`() async throws {
         try await fixture.pull(try fixture.remote("a", #"{"text":"theirs"}"#, version: "v1"))
         try await fixture.update("a", #"{"text":"mine"}"#)
         #expect(try await store.withdraw(try await refuse()))
@@ -42,7 +42,7 @@ import Testing
         try await expectBalance(discarded: 1, open: 0)
     }
 
-    @Test func `a conflict gives the backend's row, by whose version the client goes on`()
+    @Test func `a conflict returns the backend's row, and its version is accepted`()
         async throws
     {
         let operation = try await fixture.conflict()
@@ -62,7 +62,7 @@ import Testing
         try await expectBalance(discarded: 0, open: 1)
     }
 
-    @Test func `what was written while it was sent stays`() async throws {
+    @Test func `a write during the request stays`() async throws {
         try await fixture.insert("a")
         let operation = try #require(try await fixture.send())
         try await fixture.update("a", #"{"text":"promised"}"#)
@@ -72,7 +72,9 @@ import Testing
         #expect(try await fixture.row("a")?.columns.text == #"{"text":"promised"}"#)
     }
 
-    @Test func `what may have taken effect, is under way or is not refused stays`() async throws {
+    @Test func `an operation that may have been applied, is in flight or not refused stays`()
+        async throws
+    {
         try await fixture.insert("a")
         let queued = try #require(try await fixture.chain("a").first)
         #expect(try await !store.withdraw(queued.id))

@@ -3,21 +3,21 @@ import Testing
 
 @testable import SyncCore
 
-/// What a write says that the item must be, and the writes that depend on its being deleted.
+/// Conditions of writes, and writes that depend on the item's deletion.
 @Suite struct WriteConditionTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
 
     private func columns(_ text: String) throws -> Columns { try Columns(parsing: text) }
 
-    /// The item as a client sees it, and what is open for it.
+    /// The item as a client sees it, and its open operations.
     private func seen(_ id: String = "a") async throws -> String {
         let row = try #require(try await fixture.row(id))
         let open = try await fixture.chain(id).map(\.kind.rawValue)
         return "\(row.columns.text) \(row.deleted ? "deleted" : "live") \(open)"
     }
 
-    @Test func `a condition that fails changes nothing and tells the item`() async throws {
+    @Test func `a failed condition changes nothing and returns the item`() async throws {
         let item = try await fixture.insert("a", #"{"n":1}"#)
         let now = item.updatedAt
         let early = Instant(milliseconds: now.milliseconds - 1)
@@ -42,7 +42,7 @@ import Testing
         #expect(try await seen() == #"{"n":1} live ["insert"]"#)
     }
 
-    @Test func `a condition that holds lets the write through and is kept with it`() async throws {
+    @Test func `a met condition admits the write and is stored with it`() async throws {
         try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
         let row = try #require(try await fixture.row("a"))
         let holding = Conditions(
@@ -76,7 +76,7 @@ import Testing
         #expect(try await seen() == #"{"n":1} live []"#)
     }
 
-    @Test func `a body that states another version or time is refused before all else`()
+    @Test func `a body with another version or time is refused before other checks`()
         async throws
     {
         try await fixture.pull(
@@ -100,7 +100,7 @@ import Testing
         #expect(try await update("v2", nil).name == "gone")
     }
 
-    @Test func `a patch brings a deleted item back and changes it`() async throws {
+    @Test func `a patch undeletes an item and changes it`() async throws {
         let id = try ItemID("a")
         try await fixture.pull(
             fixture.remote("a", #"{"n":1,"t":"x"}"#, version: "v1", deleted: true))
@@ -116,7 +116,7 @@ import Testing
         #expect(try await seen() == #"{"n":2,"t":"x"} live ["undelete", "update"]"#)
     }
 
-    @Test func `a patch deletes an item, and what is deleted is gone`() async throws {
+    @Test func `a patch deletes an item, and a deleted item is gone`() async throws {
         let id = try ItemID("a")
         try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
         let outcome = await fixture.write(
@@ -129,7 +129,7 @@ import Testing
         #expect(try await seen() == #"{"n":2} deleted ["delete"]"#)
     }
 
-    @Test func `an id whose deletion waits is taken where the backend is known to delete softly`()
+    @Test func `the id of an unsent deletion is taken if the backend has soft delete`()
         async throws
     {
         let again = LocalWrite.Action.insert(
@@ -141,12 +141,12 @@ import Testing
         let taken = await fixture.write(again)
         #expect(taken.name == "alreadyExists" && taken.item?.deleted == true)
         #expect(try await seen() == #"{"n":1} deleted ["delete"]"#)
-        // A person means the item to be there.
+        // An operator asks for the item to exist.
         #expect(await fixture.write(again, Conditions(), by: .person).name == "inserted")
         #expect(try await seen() == #"{"n":2} live ["update"]"#)
     }
 
-    @Test func `an id whose deletion waits is free where no soft deletion was ever seen`()
+    @Test func `the id of an unsent deletion is free if no soft delete was seen`()
         async throws
     {
         try await fixture.pull(fixture.remote("a", #"{"n":1}"#, version: "v1"))
@@ -155,7 +155,7 @@ import Testing
         #expect(try await seen() == #"{"n":2} live ["update"]"#)
     }
 
-    @Test func `an item that the backend never had is inserted anew in any table`() async throws {
+    @Test func `an item that the backend never had is inserted again in any table`() async throws {
         try await fixture.pull(fixture.remote("b", "{}", version: "v1", deleted: true))
         try await fixture.insert("a")
         try await fixture.delete("a")

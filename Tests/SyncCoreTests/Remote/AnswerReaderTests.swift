@@ -32,7 +32,7 @@ import Testing
         #expect(row.deleted == false)
     }
 
-    @Test func `a byte order mark before JSON is passed over`() {
+    @Test func `a byte order mark before JSON is skipped`() {
         guard case .row(let row) = reader.write(response(200, "\u{FEFF}{\"id\":\"x\"}")),
             case .rows(let page) = reader.list(response(200, "\u{FEFF}[{\"id\":\"y\"}]"))
         else {
@@ -46,7 +46,7 @@ import Testing
                 == .rejected(status: 400, text: "no"))
     }
 
-    @Test func `the tag stands in for a version that the body lacks`() {
+    @Test func `the ETag is the version if the body has none`() {
         let answer = reader.write(response(200, #"{"id":"x"}"#, fields: [.eTag: #""a\"b""#]))
         guard case .row(let row) = answer else {
             Issue.record("no row")
@@ -69,12 +69,12 @@ import Testing
         (200, "[", .unusable(status: 200, .notJSON)),
         (200, "7", .unusable(status: 200, .unexpectedShape)),
     ])
-    func `a status and body are one answer`(status: Int, body: String, expected: RemoteAnswer) {
+    func `each status and body give one answer`(status: Int, body: String, expected: RemoteAnswer) {
         #expect(reader.write(response(status, body)) == expected)
     }
 
     @Test(arguments: [200, 403, 404, 409])
-    func `a page for people is never a verdict`(status: Int) {
+    func `an HTML page is never a verdict`(status: Int) {
         let page = "<!DOCTYPE html><html><body>Sign in</body></html>"
         for type in ["text/html; charset=utf-8", "application/json"] {
             let answer = reader.write(response(status, page, type: type))
@@ -109,7 +109,7 @@ import Testing
         #expect(page.isDatasync == isDatasync)
     }
 
-    @Test func `a row without an id is no list`() {
+    @Test func `a row without an id makes the list invalid`() {
         let answer = reader.list(response(200, #"[{"text":"x"}]"#))
         #expect(answer == .unusable(status: 200, .unexpectedShape))
     }

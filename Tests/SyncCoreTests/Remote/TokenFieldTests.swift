@@ -17,7 +17,7 @@ import Testing
         (.mobileApps, ["X-ZUMO-AUTH: t"], ["X-ZUMO-AUTH: t"]),
         (.datasync, ["X-ZUMO-AUTH: t", "Authorization: Bearer t"], ["Authorization: Bearer  t"]),
     ])
-    func `a token goes where servers of the generation look for it`(
+    func `a token is sent in the header field of its generation`(
         generation: Generation, zumo: [String], bearer: [String]
     ) throws {
         #expect(try fields("X-ZUMO-AUTH", "t", generation) == zumo)

@@ -19,12 +19,12 @@ import Testing
         return Scheduler(settings: settings, url: "http://b", now: .zero, wall: wall)
     }
 
-    @Test func `work found at the start is pushed at once`() {
+    @Test func `work that exists at the start is pushed at once`() {
         var scheduler = scheduler()
         #expect(scheduler.next(now: .zero, outlook: due) == .run(.push))
     }
 
-    @Test func `writes are pushed after a moment of quiet, but not put off for ever`() {
+    @Test func `writes are pushed after a quiet moment, within a maximum delay`() {
         var scheduler = scheduler()
         for tenth in 0..<120 {
             let now = Duration.milliseconds(tenth * 100)
@@ -39,14 +39,14 @@ import Testing
         Issue.record("never pushed")
     }
 
-    @Test func `a person's action does not wait for quiet`() {
+    @Test func `an operator's action is pushed without the quiet moment`() {
         var scheduler = scheduler()
         scheduler.wake(.write, now: .zero)
         scheduler.wake(.action, now: .zero)
         #expect(scheduler.next(now: .zero, outlook: due) == .run(.push))
     }
 
-    @Test func `with the manual trigger alone nothing happens unasked`() {
+    @Test func `with only the manual trigger nothing is due without a request`() {
         var scheduler = scheduler([.manual])
         scheduler.wake(.write, now: .zero)
         #expect(scheduler.next(now: .seconds(100), outlook: due) == .wait(until: nil))
@@ -56,7 +56,7 @@ import Testing
         #expect(scheduler.next(now: .seconds(100), outlook: due) == .run(.sync))
     }
 
-    @Test func `the interval syncs at the start and then in its rhythm`() {
+    @Test func `the interval trigger syncs at the start and at each interval`() {
         var scheduler = scheduler([.manual, .interval])
         #expect(scheduler.next(now: .zero, outlook: idle) == .run(.sync))
         #expect(scheduler.next(now: .seconds(1), outlook: idle) == .wait(until: .seconds(60)))
@@ -69,14 +69,14 @@ import Testing
         #expect(scheduler.next(now: .seconds(3), outlook: outlook) == .wait(until: .seconds(10)))
     }
 
-    @Test func `a backend out of reach is probed, ever less often, and then all is synced`() {
+    @Test func `an unreachable backend is probed less and less often, then all is synced`() {
         var scheduler = scheduler()
         var now = Duration.zero
         for failures in 1...12 {
             scheduler.failed(down, now: now, wall: wall, random: random)
             #expect(scheduler.backend.state == .offline)
             guard case .wait(let until?) = scheduler.next(now: now, outlook: due) else {
-                // The jitter may be nothing.
+                // The jitter may be zero.
                 #expect(scheduler.next(now: now, outlook: due) == .probe)
                 continue
             }
@@ -93,7 +93,7 @@ import Testing
         #expect(!isAway)
     }
 
-    @Test func `Retry-After wins over the probe's own wait`() {
+    @Test func `Retry-After replaces the probe's own delay`() {
         var scheduler = scheduler()
         var failure = down
         failure.retryAfter = .seconds(300)
@@ -102,7 +102,7 @@ import Testing
         #expect(scheduler.backend.nextTry == wall.advanced(by: .seconds(300)))
     }
 
-    @Test func `a hint that the backend answers makes the probe due`() {
+    @Test func `a hint that the backend is reachable makes the probe due`() {
         var scheduler = scheduler()
         var failure = down
         failure.retryAfter = .seconds(300)
@@ -121,24 +121,24 @@ import Testing
         #expect(scheduler.next(now: .seconds(31), outlook: due) == .run(.sync))
     }
 
-    @Test func `what was held up until a sign-in is due with the next proof, once`() {
+    @Test func `operations paused for a sign-in are retried once, after the next proof`() {
         var scheduler = scheduler()
-        #expect(!scheduler.isHeldUp)
+        #expect(!scheduler.retriesAllWhenProven)
         scheduler.failed(
             Prover.Failure(state: .signedOut, reason: "sign in"), now: .zero, wall: wall,
             random: random)
         scheduler.wake(.signedIn, now: .seconds(1))
-        // An answer that proves nothing lets go of nothing.
+        // An answer that proves nothing releases no operation.
         scheduler.reached(now: .seconds(2), wall: wall)
-        #expect(scheduler.isHeldUp)
-        let isDue = scheduler.takeHeldUp()
+        #expect(scheduler.retriesAllWhenProven)
+        let isDue = scheduler.takeRetryAll()
         #expect(isDue)
         scheduler.wake(.signedIn, now: .seconds(3))
         scheduler.reached(now: .seconds(4), wall: wall)
-        #expect(!scheduler.isHeldUp)
+        #expect(!scheduler.retriesAllWhenProven)
     }
 
-    @Test func `a backend that asks to sign in is looked for when a request finds it away`() {
+    @Test func `a backend that requires a sign-in is probed after a request fails to reach it`() {
         var scheduler = scheduler()
         scheduler.failed(
             Prover.Failure(state: .signedOut, reason: "sign in"), now: .zero, wall: wall,
@@ -148,7 +148,7 @@ import Testing
         #expect(scheduler.next(now: .seconds(1), outlook: due) == .wait(until: .seconds(60)))
     }
 
-    @Test func `offline mode holds everything and ends by itself`() {
+    @Test func `offline mode pauses everything and ends at its time`() {
         var scheduler = scheduler()
         scheduler.setMode(.offline(until: nil), until: nil, now: .zero)
         #expect(scheduler.next(now: .seconds(999), outlook: due) == .wait(until: nil))
@@ -167,7 +167,7 @@ import Testing
         #expect(scheduler.next(now: .seconds(9), outlook: idle) == .wait(until: nil))
     }
 
-    @Test func `reads of many names pull a bounded number of tables, and others later`() throws {
+    @Test func `reads of many tables pull a limited number of them, and the others later`() throws {
         var scheduler = scheduler([.manual, .read])
         func pulled(_ names: Range<Int>, at seconds: Int) throws -> Int {
             for name in names {
@@ -182,7 +182,7 @@ import Testing
         #expect(try pulled(500..<520, at: 5) == 20)
     }
 
-    @Test func `due work that nobody touches for half a minute is a stall`() {
+    @Test func `due work without progress for half a minute is a stall`() {
         var scheduler = scheduler()
         #expect(scheduler.next(now: .zero, outlook: due) == .run(.push))
         #expect(!scheduler.isStalled(now: .seconds(30), outlook: due, isRunning: false))

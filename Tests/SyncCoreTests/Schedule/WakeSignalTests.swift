@@ -3,7 +3,7 @@ import Testing
 @testable import SyncCore
 
 struct WakeSignalTests {
-    @Test func `a write is kept until it is taken, twice it is one`() {
+    @Test func `a wake signal is kept until it is taken, and two are one`() {
         let signal = WakeSignal()
         signal.send(.write)
         signal.send(.write)
@@ -11,14 +11,14 @@ struct WakeSignalTests {
         #expect(signal.take() == [])
     }
 
-    @Test func `where nothing is sent after writes, they wake nobody, and all else does`() async {
+    @Test func `writes do not wake a loop without the write trigger, other signals do`() async {
         let signal = WakeSignal()
-        signal.hear(writes: false)
+        signal.setWakesOnWrites(false)
         signal.send(.write)
         signal.send(.action)
         await signal.wait()
         #expect(signal.take() == [.action])
-        signal.hear(writes: true)
+        signal.setWakesOnWrites(true)
         signal.send(.write)
         await signal.wait()
         #expect(signal.take() == [.write])

@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 @testable import SyncCore
 
-/// A store that an earlier version wrote, opened by a version with one more step.
+/// A store of an earlier version, opened by a version with one more migration.
 @Suite struct MigrationsTests {
     private static let first = Migrations.present.steps
     private static let later = Migrations(
@@ -29,7 +29,7 @@ import Testing
         return fixture
     }
 
-    /// All rows of a file, with the columns that they have in the present version.
+    /// All rows of a file, in the columns of the present version.
     private func rows(_ file: ConnectionQueue) throws -> [String: [Row]] {
         let present = try ConnectionQueue.inMemory()
         try Migrations.present.run(on: present)
@@ -54,7 +54,7 @@ import Testing
         try file.access(Self.later.version)
     }
 
-    @Test func `a later step keeps all rows`() async throws {
+    @Test func `a later migration keeps all rows`() async throws {
         let fixture = try await filled()
         defer { withExtendedLifetime(fixture) {} }
         let file = try ConnectionQueue.writer(fixture.path)
@@ -65,7 +65,7 @@ import Testing
         #expect(try version(of: file) == 2)
     }
 
-    @Test func `a step that fails leaves the file as it was`() async throws {
+    @Test func `a failed migration leaves the file unchanged`() async throws {
         let fixture = try await filled()
         defer { withExtendedLifetime(fixture) {} }
         let file = try ConnectionQueue.writer(fixture.path)
@@ -75,7 +75,7 @@ import Testing
         #expect(try version(of: file) == 1)
     }
 
-    @Test func `a file of a newer version is refused and not changed`() async throws {
+    @Test func `a file of a newer version is refused and left unchanged`() async throws {
         let fixture = try await filled()
         let file = try ConnectionQueue.writer(fixture.path)
         try Self.later.run(on: file)

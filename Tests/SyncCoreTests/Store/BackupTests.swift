@@ -20,7 +20,7 @@ import Testing
         _ = try Store.backup(of: fixture.path, to: path)
     }
 
-    /// What a restore would give, which is what it gives.
+    /// The result of a dry run, which must equal the result of the restore.
     @available(*, noasync)
     private func rehearsed(_ path: String) throws -> StoreContents {
         try Store.rehearseRestore(of: path, clock: fixture.clock)
@@ -31,7 +31,7 @@ import Testing
         try Store.restore(path, to: fixture.path, clock: fixture.clock)
     }
 
-    @Test func `a backup is a whole store that only its owner can read`() async throws {
+    @Test func `a backup is a complete store that only its owner can read`() async throws {
         try await fixture.insert("a")
         let contents = try await fixture.store.backup(to: backup)
         #expect(contents.tables == ["todoitem"] && contents.items == 1)
@@ -48,12 +48,12 @@ import Testing
         #expect(left.allSatisfy { !$0.contains(".part") })
     }
 
-    @Test func `a backup follows no link that is planted where it is made`() async throws {
+    @Test func `a backup does not follow a symbolic link at its path`() async throws {
         try await fixture.insert("a")
         let files = FileManager.default
         let (victim, nowhere) = (fixture.folder + "/victim", fixture.folder + "/nowhere")
         try "precious".write(toFile: victim, atomically: true, encoding: .utf8)
-        // The names that a copy has had while it grew.
+        // The temporary names of a growing copy.
         for suffix in [".part", ".part-wal", ".part-journal"] {
             try files.createSymbolicLink(
                 atPath: backup + suffix, withDestinationPath: nowhere)
@@ -73,7 +73,7 @@ import Testing
         #expect(!left.contains { $0.contains(".part-") && $0.count > 30 })
     }
 
-    @Test func `a backup while writes run holds every write of a moment and none by half`()
+    @Test func `a backup during writes is a consistent snapshot`()
         async throws
     {
         let fixture = fixture
@@ -98,7 +98,7 @@ import Testing
         #expect(try await writing.value >= Int(last))
     }
 
-    @Test func `a restore puts the backup in the store's place and keeps what was there`()
+    @Test func `a restore replaces the store with the backup and keeps the old file`()
         async throws
     {
         try await fixture.insert("a")
@@ -115,7 +115,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: fixture.path + ".restoring"))
     }
 
-    @Test func `a restore over a store that is damaged puts it aside`() async throws {
+    @Test func `a restore over a damaged store keeps the damaged file`() async throws {
         try await fixture.insert("a")
         try await fixture.store.backup(to: backup)
         try fixture.store.close()
@@ -126,7 +126,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: fixture.path + ".before-restore"))
     }
 
-    @Test func `a backup that is damaged, newer or none is refused and nothing is changed`()
+    @Test func `a damaged, newer or invalid backup is refused without a change`()
         async throws
     {
         for number in 0..<300 { try await fixture.insert("i\(number)") }
@@ -151,7 +151,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.path)) == before)
     }
 
-    @Test func `what a restored store may have sent since is read back, not sent again`()
+    @Test func `operations of a restored store are read back, not sent again`()
         async throws
     {
         let world = try World()
@@ -206,7 +206,7 @@ import Testing
         try await fixture.store.backup(to: backup)
         try fixture.store.close()
         let own = try schema(fixture.path)
-        // Numbers that were given are not given again, also where their rows are gone.
+        // Numbers are not reused, even if their rows are gone.
         try await DatabaseQueue(path: backup).write { db in
             try db.execute(sql: "UPDATE sqlite_sequence SET seq = seq + 10")
         }
@@ -230,7 +230,7 @@ import Testing
         #expect(try contents(copied) == rows)
     }
 
-    @Test func `a restore makes the indexes anew`() async throws {
+    @Test func `a restore rebuilds the indexes`() async throws {
         try await fixture.insert("a", #"{"text":"x"}"#)
         try await fixture.store.backup(to: backup)
         try fixture.store.close()
@@ -248,7 +248,7 @@ import Testing
         #expect(index?.id == 5 && index?.columns == ["text"] && index?.builtAt != nil)
     }
 
-    @Test func `header fields that no client could have sent on are left behind`() async throws {
+    @Test func `a restore drops header fields that no client may send`() async throws {
         try await fixture.insert("a", #"{"text":"a"}"#)
         try await fixture.store.backup(to: backup)
         try fixture.store.close()
@@ -282,7 +282,7 @@ import Testing
         "UPDATE history SET actor = 'per' || char(10) || 'son'",
         "UPDATE history SET kind = 'wri' || char(10) || 'tten'",
     ])
-    func `a value that no store can have is refused, and nothing is changed`(
+    func `an impossible value is refused without a change`(
         statement: String
     ) async throws {
         try await fixture.insert("a")
@@ -292,7 +292,7 @@ import Testing
         let before = try contents(fixture.path)
         try await DatabaseQueue(path: backup).write { db in
             try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-            // The program's own triggers keep another hand from nothing.
+            // Triggers do not protect a file from edits by another program.
             try db.execute(sql: "DROP TRIGGER operation_moved; DROP TRIGGER operation_released")
             try db.execute(sql: statement)
             #expect(db.changesCount > 0)
@@ -304,7 +304,7 @@ import Testing
         #expect(try contents(fixture.path) == before)
     }
 
-    @Test func `a sequence that has come to its end goes on from the rows`() async throws {
+    @Test func `an exhausted sequence continues after the largest row`() async throws {
         try await fixture.insert("a")
         try await fixture.store.backup(to: backup)
         try fixture.store.close()
@@ -354,7 +354,7 @@ import Testing
         }
     }
 
-    // Restoring blocks, so it is done where nothing else waits for the thread.
+    // A restore blocks its thread, so these helpers are synchronous.
 
     private func restore(_ check: (StoreContents) -> Void) throws { check(try restored(backup)) }
 

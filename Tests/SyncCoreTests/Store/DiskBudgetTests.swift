@@ -29,7 +29,7 @@ import Testing
         return count
     }
 
-    @Test func `a full store says so, keeps every write it took, and still answers`() async throws {
+    @Test func `a full store reports it, keeps accepted writes and answers reads`() async throws {
         let fixture = try fixture()
         let count = try await fill(fixture)
         #expect((50..<1_000).contains(count))
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `operations of a full store can be sent and given up, and then there is room`()
+    @Test func `operations of a full store can be sent and discarded, which frees space`()
         async throws
     {
         let fixture = try fixture()
@@ -63,7 +63,7 @@ import Testing
         _ = try await fixture.insert("after", #"{"text":"\#(Self.text)"}"#)
     }
 
-    @Test func `rows that the backend has as well make room, operations never go`() async throws {
+    @Test func `a full store evicts rows that the backend has, but no operation`() async throws {
         let fixture = try fixture()
         try await fixture.insert("mine")
         for number in 0..<300 {

@@ -7,7 +7,7 @@ struct DueWorkTests {
     private static let noon = Instant(milliseconds: 1_800_000_000_000)
     private static let yesterday = noon.advanced(by: .seconds(-86_400))
 
-    @Test func `work that is due now is due by every clock`() async throws {
+    @Test func `work that is due now is due on every clock`() async throws {
         let fixture = try StoreFixture()
         try await fixture.insert("a")
         func summary() throws -> StoreSummary { try fixture.store.summary() }
@@ -18,23 +18,23 @@ struct DueWorkTests {
         #expect(!DueWork(nil, noted: Self.noon).isDue(Self.noon))
     }
 
-    @Test func `a time is waited for, unless the clock was set back since it was noted`() {
+    @Test func `a due time is kept unless the clock was set back since`() {
         let due = DueWork(Self.noon.advanced(by: .seconds(600)), noted: Self.noon)
         #expect(!due.isDue(Self.noon))
         #expect(!due.isDue(Self.noon.advanced(by: .seconds(599))))
         #expect(due.isDue(Self.noon.advanced(by: .seconds(600))))
         #expect(due.isDue(Self.yesterday))
-        // A clock that is corrected by a moment was not set back.
+        // A small correction of the clock does not count as set back.
         #expect(!due.isDue(Self.noon.advanced(by: .seconds(-1))))
     }
 
-    @Test func `no time is further away than the longest wait`() {
+    @Test func `no due time is later than the longest delay`() {
         let due = DueWork(Self.noon.advanced(by: .seconds(100 * 86_400)), noted: Self.noon)
         #expect(!due.isDue(Self.noon.advanced(by: .seconds(SyncLimits.retryAfterSeconds - 1))))
         #expect(due.isDue(Self.noon.advanced(by: .seconds(SyncLimits.retryAfterSeconds))))
     }
 
-    @Test func `of two stores the work counts that is due first`() {
+    @Test func `the earliest due work of two stores counts`() {
         let soon = DueWork.at(Self.noon, noted: Self.yesterday)
         let later = DueWork.at(Self.noon.advanced(by: .seconds(1)), noted: Self.yesterday)
         let order = [DueWork.now, soon, later, .never]

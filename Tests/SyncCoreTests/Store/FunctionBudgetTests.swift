@@ -3,8 +3,8 @@ import Testing
 
 @testable import SyncCore
 
-/// What the functions of a query do with texts counts in its budget, which SQLite's steps alone would not
-/// reach.
+/// The text functions of a query count in its budget, because SQLite's steps alone
+/// would not exhaust it.
 struct FunctionBudgetTests {
     private let fixture: StoreFixture
 
@@ -12,7 +12,7 @@ struct FunctionBudgetTests {
 
     struct Unexpected: Error {}
 
-    /// So many rows with a text, the table complete.
+    /// Fills a complete table with this many rows of one text.
     private func fill(rows: Int, text: String) async throws {
         try await fixture.fill(1)
         for row in 2...max(2, rows) {
@@ -33,16 +33,17 @@ struct FunctionBudgetTests {
     ]
 
     @Test(arguments: heavy)
-    func `texts that functions read and write count as work`(filter: String) async throws {
+    func `the texts that functions read and write count in the budget`(filter: String) async throws
+    {
         try await fill(rows: 40, text: Self.long)
         let query = try TableQuery(odata: "$filter=" + filter)
         guard case .overBudget = fixture.list(query) else { throw Unexpected() }
-        // The connection is none the worse for it, and where there is time the query has its answer.
+        // The connection still works afterwards.
         guard case .page(let first) = fixture.list(try TableQuery(odata: "$top=1")) else {
             throw Unexpected()
         }
         #expect(first.items.count == 1)
-        // SQLite itself would not look at the clock in so few rows.
+        // SQLite's own step check does not run for so few rows.
         fixture.clock.moves(by: .milliseconds(StoreLimits.readMilliseconds / 5))
         guard case .overBudget = fixture.listUnhurried(query) else { throw Unexpected() }
         fixture.clock.moves(by: .zero)
@@ -51,15 +52,14 @@ struct FunctionBudgetTests {
     }
 
     @Test(arguments: heavy)
-    func `the same over short texts is within the budget`(filter: String) async throws {
+    func `the same query over short texts is within the budget`(filter: String) async throws {
         try await fill(rows: 40, text: "ab")
         let query = try TableQuery(odata: "$filter=" + filter)
         guard case .page(let page) = fixture.list(query) else { throw Unexpected() }
         #expect(page.items.isEmpty)
     }
 
-    @Test func `the work of a regular expression counts, whatever its text's length`() async throws
-    {
+    @Test func `the states of a regular expression count, also for a short text`() async throws {
         try await fill(rows: 60, text: String(repeating: "a", count: 120))
         let filter = "matchesPattern(Text,'(a|aa|aaa|aaaa|aaaaa){40}b')"
         let query = try TableQuery.parse(
@@ -67,7 +67,7 @@ struct FunctionBudgetTests {
         guard case .overBudget = fixture.list(query) else { throw Unexpected() }
     }
 
-    @Test func `one call that is too much ends the query`() async throws {
+    @Test func `one call over the budget ends the query`() async throws {
         try await fill(rows: 2, text: String(repeating: "a", count: 900_000))
         let query = try TableQuery(odata: "$filter=indexof(Text,'zz') eq 1")
         guard case .overBudget = fixture.list(query) else { throw Unexpected() }

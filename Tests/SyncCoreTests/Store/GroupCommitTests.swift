@@ -18,13 +18,13 @@ import Testing
         let gate = Gate()
         let store = fixture.store
         store.onWrite { commits.withLock { $0 += 1 } }
-        // The writer is busy while these arrive.
+        // The writer is busy while these writes arrive.
         async let busy: Void = store.write { _ in gate.wait() }
         let todo = fixture.todo
         let outcomes = await withTaskGroup(of: (Int, WriteOutcome).self) { group in
             for index in 0..<20 {
                 group.addTask {
-                    // Every fourth one is an insert of an id that is taken.
+                    // Every fourth write inserts an existing id.
                     let id = ItemID(stored: "i\(index % 4 == 3 ? 0 : index)", kind: .string)
                     let body = ItemBody(id: id, columns: Columns())
                     return await withCheckedContinuation { continuation in
@@ -45,7 +45,7 @@ import Testing
         #expect(ledger.accepted == 15 && ledger.balances)
     }
 
-    @Test func `what arrives while a group is made joins its commit`() async throws {
+    @Test func `a write that arrives while a group is written joins its commit`() async throws {
         let commits = Mutex(0)
         let (store, todo) = (fixture.store, fixture.todo)
         store.onWrite { commits.withLock { $0 += 1 } }
@@ -63,7 +63,8 @@ import Testing
         #expect(commits.withLock { $0 } == 1)
     }
 
-    @Test func `the engine's bookings share a commit with writes and one that throws fails alone`()
+    @Test
+    func `the engine's transactions share a commit with writes, and one that throws fails alone`()
         async throws
     {
         let commits = Mutex(0)
@@ -97,7 +98,7 @@ import Testing
         #expect(ledger.accepted == 4 && ledger.collapsed == 3 && ledger.balances)
     }
 
-    @Test func `a write that the store cannot hold leaves no trace of itself`() async throws {
+    @Test func `a write that the store cannot hold leaves no trace`() async throws {
         try await fixture.insert("a")
         try await fixture.store.write { transaction in
             try transaction.db.database.execute(
@@ -115,9 +116,9 @@ import Testing
         #expect(try await fixture.store.check().isEmpty)
     }
 
-    @Test func `an answered write is in the file although nobody closed it`() async throws {
+    @Test func `an answered write is in the file without a close`() async throws {
         try await fixture.insert("a", #"{"n":1}"#)
-        // The file and its log as a crash would leave them.
+        // The file and its WAL as after a crash.
         let copy = fixture.folder + "/copy.sqlite"
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(
@@ -131,7 +132,7 @@ import Testing
         #expect(try await store.check().isEmpty)
     }
 
-    @Test func `a full disk is said to be full and nothing of the group is written`() async throws {
+    @Test func `a full disk is reported, and nothing of the group is written`() async throws {
         try await fixture.insert("a")
         try await fixture.store.write { transaction in
             let pages = try Int.fetchOne(transaction.db.database, sql: "PRAGMA page_count") ?? 0
@@ -149,7 +150,9 @@ import Testing
         #expect(try await fixture.store.ledger().balances)
     }
 
-    @Test func `a store that cannot be written says so, to clients and to who asks`() async throws {
+    @Test func `a store that cannot be written is reported to clients and in the health`()
+        async throws
+    {
         try await fixture.insert("a")
         try await fixture.store.proveWritable()
         try await fixture.store.write { try $0.db.database.execute(sql: "PRAGMA query_only = 1") }
@@ -189,7 +192,7 @@ import Testing
         #expect(synchronous == 2)
     }
 
-    @Test func `a store of a newer version is refused with a sentence`() async throws {
+    @Test func `a store of a newer version is refused with a reason`() async throws {
         try await fixture.store.write { transaction in
             try transaction.db.database.execute(
                 sql: "INSERT INTO grdb_migrations(identifier) VALUES ('99')")
@@ -202,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func `a file that is no store is refused and left alone`() throws {
+    @Test func `a file that is no store is refused and left unchanged`() throws {
         let path = fixture.folder + "/other"
         let text = String(repeating: "this is no database ", count: 100)
         try text.write(toFile: path, atomically: true, encoding: .utf8)
@@ -218,7 +221,7 @@ import Testing
     }
 }
 
-/// Holds the writer until all writes have arrived.
+/// Blocks the writer until all writes have arrived.
 private final class Gate: Sendable {
     private let arrivals = Mutex(0)
     private let condition = DispatchSemaphore(value: 0)

@@ -24,7 +24,7 @@ import Testing
 
     struct Unexpected: Error {}
 
-    @Test func `a next link leaves nothing out when an item of the page before has moved`()
+    @Test func `a next link misses no item when an item of the previous page moved`()
         async throws
     {
         let first = try page("$orderby=updatedAt", .datasync)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [Generation.mobileServices, .mobileApps])
-    func `a row passed over by $skip that has moved lets no other be passed over`(
+    func `a moved row does not make $skip miss another row`(
         generation: Generation
     ) async throws {
         let name = generation == .mobileServices ? "__updatedAt" : "updatedAt"
@@ -48,7 +48,7 @@ import Testing
         try await fixture.insert("d")
         try await fixture.update("c", #"{"text":"bread"}"#)
         #expect(try page("\(sync)&$skip=1", generation).map(\.id.text) == ["d", "c"])
-        // A list that is no sync is left as it is asked for.
+        // A list that is no sync query keeps its own order.
         #expect(try page("\(since)&$skip=1", generation).map(\.id.text) == ["c"])
     }
 }

@@ -5,13 +5,13 @@ import Testing
 @testable import Storage
 @testable import SyncCore
 
-/// What ends a read: its steps first, its time last, and that no one waits for it.
+/// The ends of a read: its steps, its time, and the loss of its client.
 struct StatementBudgetTests {
     private let clock = StoreFixture.Clock()
 
     private var budget: StatementBudget { StatementBudget(uptime: { [clock] in clock.uptime() }) }
 
-    /// How often a read may go on that counts so many steps at a time.
+    /// The number of checks that a read passes with this many steps per check.
     private func count(
         _ budget: StatementBudget, steps: Int, each: Int,
         isAbandoned: @escaping @Sendable () -> Bool = { false }
@@ -21,7 +21,7 @@ struct StatementBudgetTests {
         }
     }
 
-    @Test func `a read ends with its steps where time stands still, and the next begins anew`() {
+    @Test func `a read ends after its steps on a stopped clock, and the next starts at zero`() {
         let budget = budget
         for _ in 0..<2 {
             #expect(count(budget, steps: 200_000, each: 10_000) == 21)
@@ -29,7 +29,7 @@ struct StatementBudgetTests {
         #expect(count(budget, steps: 1_000_000, each: 1_000) == 1_000)
     }
 
-    @Test func `a read ends with its time, whatever steps it has left, and the next begins anew`() {
+    @Test func `a read ends after its time with steps left, and the next starts at zero`() {
         clock.moves(by: .milliseconds(StoreLimits.readMilliseconds / 5))
         let budget = budget
         for _ in 0..<2 {
@@ -37,14 +37,14 @@ struct StatementBudgetTests {
         }
     }
 
-    @Test func `the clock is looked at every ten thousand steps, whatever made them`() {
+    @Test func `the clock is read every ten thousand steps of any kind`() {
         clock.moves(by: .milliseconds(1))
         let budget = budget
         #expect(count(budget, steps: 200_000_000, each: 100) == 1_000)
         #expect(clock.uptime() == .milliseconds(11))
     }
 
-    @Test func `a read ends when no one waits for it`() {
+    @Test func `a read ends when its client is gone`() {
         let looks = Mutex(0)
         let end = count(budget, steps: 200_000_000, each: 10_000) {
             looks.withLock { looks in
@@ -55,7 +55,7 @@ struct StatementBudgetTests {
         #expect(end == 7)
     }
 
-    @Test func `nothing is bounded while nothing is read`() {
+    @Test func `work outside a read has no limit`() {
         clock.moves(by: .seconds(60))
         let budget = budget
         _ = count(budget, steps: 1_000, each: 10_000)

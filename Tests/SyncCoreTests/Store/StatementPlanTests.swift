@@ -5,7 +5,7 @@ import Testing
 @testable import Storage
 @testable import SyncCore
 
-/// What SQLite does for the statements of a write and of a push, as it plans them.
+/// SQLite's query plans for the statements of a write and a push.
 @Suite struct StatementPlanTests {
     let fixture: StoreFixture
     init() throws { fixture = try StoreFixture() }
@@ -32,7 +32,7 @@ import Testing
         func add(_ text: String) { texts.withLock { $0.append(text) } }
     }
 
-    /// How often SQLite makes a table of its own, a cache and a file in memory, for a statement.
+    /// The number of temporary tables that SQLite makes for a statement.
     private func tablesMade(for sql: String) async throws -> Int {
         try await fixture.store.write { transaction in
             try Row.fetchAll(transaction.db.database, sql: "EXPLAIN " + sql)
@@ -40,7 +40,9 @@ import Testing
         }
     }
 
-    @Test func `a write and its push make no tables but for what waits for it`() async throws {
+    @Test func `a write and its push make no temporary tables except for waiting operations`()
+        async throws
+    {
         try await fixture.insert("first")
         let statements = try await statements {
             try await fixture.insert("a")

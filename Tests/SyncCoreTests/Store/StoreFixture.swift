@@ -10,7 +10,7 @@ import Testing
 final class StoreFixture: Sendable {
     final class Clock: StoreClock {
         private let milliseconds = Mutex<Int64>(1_700_000_000_000)
-        /// The uptime that each look sees is later by the step.
+        /// Each read of the uptime advances it by the step.
         private let up = Mutex((time: Duration.zero, step: Duration.zero))
         func now() -> Instant { Instant(milliseconds: milliseconds.withLock { $0 }) }
         func uptime() -> Duration {
@@ -57,7 +57,7 @@ final class StoreFixture: Sendable {
     }
 
     deinit {
-        // What a failed removal leaves behind is only a folder among the temporary ones.
+        // A failed removal leaves only a temporary folder.
         try? FileManager.default.removeItem(atPath: folder)
     }
 
@@ -146,7 +146,7 @@ final class StoreFixture: Sendable {
         }
     }
 
-    /// As a server worker, which is a thread of its own.
+    /// Runs the body on a thread of its own, as a server worker does.
     func get(_ id: ItemID, includeDeleted: Bool = false) -> GetOutcome {
         store.get(todo, id, includeDeleted: includeDeleted, worker: 0)
     }
@@ -189,7 +189,7 @@ final class StoreFixture: Sendable {
 }
 
 extension WriteOutcome {
-    /// The item that a client is told about, if any.
+    /// The item in the outcome, if any.
     var item: Item? {
         switch self {
         case .inserted(let item), .updated(let item), .deleted(let item), .undeleted(let item),

@@ -37,7 +37,7 @@ struct StoreIndexTests {
             ])
     }
 
-    @Test func `what is put is there after the file is opened again, and the later one counts`()
+    @Test func `an entry survives a reopen, and the later entry wins`()
         throws
     {
         defer { remove() }
@@ -59,7 +59,7 @@ struct StoreIndexTests {
         inode: -7, bytes: 4096, changedAt: 1_800_000_000_000_000_001)
 
     @Test(arguments: ["this is no database, and longer than nothing", ""])
-    func `an index that is damaged is made anew`(text: String) throws {
+    func `a damaged index is rebuilt`(text: String) throws {
         defer { remove() }
         try Data(text.utf8).write(to: URL(fileURLWithPath: file))
         let index = try StoreIndex(at: file)
@@ -69,7 +69,7 @@ struct StoreIndexTests {
         #expect(try StoreIndex(at: file).entries() == ["ana": entry])
     }
 
-    @Test(arguments: [1, 3]) func `an index of another version is made anew`(version: Int) throws {
+    @Test(arguments: [1, 3]) func `an index of another version is rebuilt`(version: Int) throws {
         defer { remove() }
         let other = try ConnectionQueue.writer(file)
         try other.transaction(.immediate) { db in
@@ -79,18 +79,18 @@ struct StoreIndexTests {
         #expect(try StoreIndex(at: file).entries() == [:])
     }
 
-    @Test func `what is left to a store is kept until it has taken it in`() throws {
+    @Test func `deferred policies are kept until the store has applied them`() throws {
         defer { remove() }
         let tables = ["a", "b"].compactMap { TableName($0) }
         let index = try StoreIndex(at: file)
-        try index.leave(tables, to: ["ana", "ben"])
-        try index.leave(Array(tables.prefix(1)), to: ["ana"])
+        try index.deferPolicies(of: tables, to: ["ana", "ben"])
+        try index.deferPolicies(of: Array(tables.prefix(1)), to: ["ana"])
         try index.close()
         let later = try StoreIndex(at: file)
-        #expect(try later.left(to: "ana") == ["a", "b"])
-        try later.took("ana")
-        #expect(try later.left(to: "ana") == [])
-        #expect(try later.left(to: "ben") == ["a", "b"])
+        #expect(try later.deferredPolicies(of: "ana") == ["a", "b"])
+        try later.removeDeferredPolicies(of: "ana")
+        #expect(try later.deferredPolicies(of: "ana") == [])
+        #expect(try later.deferredPolicies(of: "ben") == ["a", "b"])
     }
 
     @Test func `sums are as if all were one store`() {
@@ -108,7 +108,7 @@ struct StoreIndexTests {
     }
 
     @Test
-    func `an entry is trusted only for the very file that was closed, without a log beside it`() {
+    func `an entry is valid only for the same closed file without a WAL`() {
         let entry = StoreIndex.Entry(summary: .empty, file: Self.closed)
         func holds(_ files: [String: StoreFile]) -> Bool { entry.holds(of: "s") { files[$0] } }
         #expect(holds(["s": Self.closed]))
@@ -122,7 +122,7 @@ struct StoreIndexTests {
         #expect(!StoreIndex.Entry(summary: .empty, file: nil).holds(of: "s") { _ in Self.closed })
     }
 
-    @Test func `a store that was not closed has its log beside it, and one that was has none`()
+    @Test func `a store has a WAL until it is closed`()
         throws
     {
         defer { remove() }

@@ -9,8 +9,8 @@ import Testing
 /// Writes that arrive while the rows of a pull are written.
 @Suite final class WritesTakenAlongTests: Sendable {
     private let fixture: StoreFixture
-    /// How often rows were brought, the times included that were not committed.
-    private let rounds = Mutex(0)
+    /// The number of attempts to write pulled rows, with or without a commit.
+    private let attempts = Mutex(0)
     private let outcome = Mutex<WriteOutcome?>(nil)
     private let commits = Mutex<[[String?]]>([])
 
@@ -23,8 +23,8 @@ import Testing
         }
     }
 
-    /// Brings a row while a client writes one; both are over when it returns.
-    private func bringRow(
+    /// Pulls a row while a client writes one; returns after both.
+    private func pullRow(
         beside columns: String = "{}", then: @escaping @Sendable () throws -> Void = {}
     ) async throws {
         let (store, todo) = (fixture.store, fixture.todo)
@@ -32,13 +32,13 @@ import Testing
         let row = RemoteRow(id: try ItemID("theirs"), columns: Columns())
         let brought = await Task {
             try await store.writeBesideClients { [self] transaction in
-                let round = rounds.withLock { rounds in
-                    rounds += 1
-                    return rounds
+                let round = attempts.withLock { count in
+                    count += 1
+                    return count
                 }
                 if round == 1 {
-                    store.submit(LocalWrite(table: todo, action: .insert(body))) { [self] came in
-                        outcome.withLock { $0 = came }
+                    store.submit(LocalWrite(table: todo, action: .insert(body))) { [self] result in
+                        outcome.withLock { $0 = result }
                     }
                 }
                 let table = try IDKinds(transaction: transaction).tableForRows(todo, [.row(row)])
@@ -52,34 +52,36 @@ import Testing
         try brought.get()
     }
 
-    @Test func `who waits is answered with the commit of the rows`() async throws {
-        try await bringRow()
+    @Test func `a waiting write is answered with the commit of the rows`() async throws {
+        try await pullRow()
         #expect(outcome.withLock { $0?.isSuccess } == true)
         #expect(commits.withLock { $0 } == [[nil, "mine"]])
         #expect(try await fixture.row("theirs") != nil)
         #expect(try await fixture.store.ledger().balances)
     }
 
-    @Test func `rows are brought although there is no room for the write that was taken along`()
+    @Test func `pulled rows are written although the write in the same commit does not fit`()
         async throws
     {
         try await fixture.store.write { transaction in
             let pages = try Int.fetchOne(transaction.db.database, sql: "PRAGMA page_count") ?? 0
             try transaction.db.database.execute(sql: "PRAGMA max_page_count = \(pages)")
         }
-        try await bringRow(beside: #"{"t":"\#(String(repeating: "x", count: 100_000))"}"#)
-        #expect(rounds.withLock { $0 } == 2)
+        try await pullRow(beside: #"{"t":"\#(String(repeating: "x", count: 100_000))"}"#)
+        #expect(attempts.withLock { $0 } == 2)
         #expect(outcome.withLock { $0 } == .storageFull)
         #expect(commits.withLock { $0 } == [[nil]])
         #expect(try await fixture.row("theirs") != nil)
         #expect(try await fixture.store.ledger().balances)
     }
 
-    @Test func `rows that cannot be brought take no write with them`() async throws {
+    @Test func `pulled rows that cannot be written do not fail the write in the same group`()
+        async throws
+    {
         await #expect(throws: StoreError.failed("planned")) {
-            try await bringRow { throw StoreError.failed("planned") }
+            try await pullRow { throw StoreError.failed("planned") }
         }
-        #expect(rounds.withLock { $0 } == 1)
+        #expect(attempts.withLock { $0 } == 1)
         #expect(outcome.withLock { $0?.isSuccess } == true)
         #expect(try await fixture.row("theirs") == nil)
         #expect(try await fixture.row("mine") != nil)

@@ -15,12 +15,12 @@ import Testing
         #expect(columns["e\u{301}"] == nil)
     }
 
-    @Test func `white space between columns goes, inside values it stays`() throws {
+    @Test func `white space is removed between columns and kept inside values`() throws {
         let columns = try Columns(parsing: "\n{ \"a\" : [ 1 ] ,\t\"b\":2 } ")
         #expect(columns.text == "{\"a\":[ 1 ],\"b\":2}")
     }
 
-    @Test func `setting keeps the place, removing closes the gap`() throws {
+    @Test func `setting a column keeps its position, removing closes the gap`() throws {
         var columns = try Columns(parsing: "{\"a\":1,\"b\":2,\"c\":3}")
         columns["b"] = .string("x")
         columns["d"] = .null
@@ -41,12 +41,12 @@ import Testing
         ("{}", "{\"a\":null}", []), ("{}", "{\"a\":1}", ["a"]), ("{\"a\":1}", "{}", ["a"]),
         ("{\"x\":1,\"a\":2}", "{\"b\":3,\"x\":1}", ["a", "b"]),
     ])
-    func `names what changed`(mine: String, base: String, names: [String]) throws {
+    func `lists the changed columns`(mine: String, base: String, names: [String]) throws {
         let changed = try Columns(parsing: mine).changedNames(from: Columns(parsing: base))
         #expect(changed == names)
     }
 
-    @Test func `lays changes over`() throws {
+    @Test func `merges changes`() throws {
         var columns = try Columns(parsing: "{\"a\":1,\"b\":2}")
         columns.merge(try Columns(parsing: "{\"c\":3,\"a\":null}"))
         #expect(columns.text == "{\"a\":null,\"b\":2,\"c\":3}")
@@ -58,7 +58,7 @@ import Testing
         ("{\"a\":tru}", .unexpectedByte(0x7D), 8), ("{", .unexpectedEnd, 1),
         ("", .unexpectedEnd, 0), ("{\"a\":\"\\udc00\"}", .loneSurrogate, 6),
     ])
-    func `refuses what is not one object`(text: String, reason: JSONError.Reason, position: Int) {
+    func `refuses anything but one object`(text: String, reason: JSONError.Reason, position: Int) {
         #expect(throws: JSONError(reason, at: position)) { try Columns(parsing: text) }
     }
 

@@ -11,7 +11,7 @@ import Testing
     @Test(arguments: [
         (Generation.mobileServices, nil, nil), (.mobileApps, "v", nil), (.datasync, nil, true),
     ])
-    func `takes system properties out`(generation: Generation, version: String?, deleted: Bool?)
+    func `extracts system properties`(generation: Generation, version: String?, deleted: Bool?)
         throws
     {
         let prefix = generation == .mobileServices ? "__" : ""
@@ -25,7 +25,7 @@ import Testing
         #expect(body.deleted == deleted)
     }
 
-    @Test func `names of another generation are the user's`() throws {
+    @Test func `system property names of another generation are user columns`() throws {
         #expect(
             try parse("{\"version\":1,\"deleted\":\"x\"}", .mobileServices).columns.names == [
                 "version", "deleted",
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `refuses the id in another case, and what is no object`() {
+    @Test func `refuses the id in another case, and a body that is no object`() {
         for name in ["ID", "Id", "iD"] {
             #expect { try parse("{\"\(name)\":\"a\"}", .datasync) } throws: {
                 ($0 as? TablesError)?.status(in: .datasync).code == 400

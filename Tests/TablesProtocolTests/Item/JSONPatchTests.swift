@@ -7,7 +7,7 @@ import Testing
         try ItemBody.parse(patch: Array(patch.utf8), generation: generation)
     }
 
-    @Test func `changes are columns in their order, with their values as they came`() throws {
+    @Test func `changes are columns in order, with unchanged values`() throws {
         let body = try body(
             """
             [{"op":"replace","path":"/n","value":1.10},
@@ -25,7 +25,7 @@ import Testing
                             + #""when":"2014-03-01T08:00:00.1200000+01:00"}"#)))
     }
 
-    @Test func `the server's own members are told apart from columns`() throws {
+    @Test func `the server's own members are distinguished from columns`() throws {
         let sent = try body(
             """
             [{"op":"test","path":"/version","value":"t"},
@@ -58,7 +58,7 @@ import Testing
         #expect(sent.columns.text == #"{"a":1}"#)
     }
 
-    @Test func `operations hold one after the other`() throws {
+    @Test func `operations apply in order`() throws {
         let sent = try body(
             """
             [{"op":"test","path":"/a","value":1},{"op":"replace","path":"/a","value":2},
@@ -114,11 +114,12 @@ import Testing
             "Operation 0 of the JSON Patch: the path '/a~2' has a '~' without 0 or 1."
         ),
     ])
-    func `what cannot be read is refused with its place`(patch: String, sentence: String) {
+    func `an invalid patch is refused with its position`(patch: String, sentence: String) {
         #expect(throws: TablesError.badRequest(sentence)) { try body(patch) }
     }
 
-    @Test func `malformed JSON is refused with its place, and too many operations are`() {
+    @Test func `malformed JSON is refused with its position, and too many operations are refused`()
+    {
         #expect(throws: TablesError.malformedJSON(JSONError(.unexpectedByte(0x2C), at: 1))) {
             try body("[,]")
         }

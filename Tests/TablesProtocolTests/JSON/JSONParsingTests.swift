@@ -35,7 +35,7 @@ import Testing
         ("[//\n]", .unexpectedByte(0x2F), 1),
         ("\u{FEFF}{}", .byteOrderMark, 0),
     ])
-    func `refuses the rest and names the byte`(
+    func `refuses invalid JSON and names the byte`(
         text: String, reason: JSONError.Reason, position: Int
     ) {
         #expect(throws: JSONError(reason, at: position)) { try JSONText(validating: text) }
@@ -45,14 +45,14 @@ import Testing
     @Test(arguments: [
         "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}", "[{\"b\":{\"a\":1,\"a\":1}}]",
     ])
-    func `a tree has no name twice`(text: String) throws {
+    func `a tree with a repeated name is refused`(text: String) throws {
         #expect { try JSONValue(parsing: text) } throws: {
             ($0 as? JSONError)?.reason == .duplicateName("a")
         }
         #expect(try JSONText(validating: text).text == text)
     }
 
-    @Test func `names that only look alike are two names`() throws {
+    @Test func `names that differ in code points are two names`() throws {
         let value = try JSONValue(parsing: "{\"\u{E9}\":1,\"e\u{301}\":2}")
         #expect(value["\u{E9}"]?.integer == 1)
         #expect(value["e\u{301}"]?.integer == 2)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `nesting ends at the limit`() throws {
+    @Test func `nesting beyond the limit is refused`() throws {
         let fits =
             String(repeating: "[", count: Limits.jsonDepth)
             + String(repeating: "]", count: Limits.jsonDepth)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `cuts an array into its elements`() throws {
+    @Test func `splits an array into its elements`() throws {
         let text = #" [ 1.10 , {"a": [1]},"]\\\"," ] "#
         #expect(elements(text) == ["1.10", #"{"a": [1]}"#, #""]\\\",""#])
         #expect(elements("[]") == [])
@@ -96,14 +96,14 @@ import Testing
         }
     }
 
-    @Test func `one element that is no JSON does not spoil the others`() throws {
+    @Test func `an invalid element does not affect the others`() throws {
         let deep = String(repeating: "[", count: 90) + String(repeating: "]", count: 90)
         let odd = #"{"id":"a","id":"b"}"#
         #expect(
             elements(#"["\ud800",\#(deep),\#(odd),x,1]"#) == [#""\ud800""#, deep, odd, "x", "1"])
     }
 
-    @Test func `cuts an object into its members`() throws {
+    @Test func `splits an object into its members`() throws {
         let text = #"{ "a" : [1, 2] ,"b\u0063":{"d":","}, "a":3}"#
         let members = try #require(JSONCutter.members(ofObject: Array(text.utf8)[...]))
         #expect(members.map(\.name) == ["a", "bc", "a"])

@@ -18,7 +18,7 @@ struct SeededGenerator: RandomNumberGenerator {
 }
 
 @Suite struct JSONRoundTripTests {
-    @Test func `what is written is read back, whatever it is`() throws {
+    @Test func `any written value is read back`() throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("JSON round trip: seed \(seed)")
         var random = SeededGenerator(seed: seed)
@@ -35,7 +35,7 @@ struct SeededGenerator: RandomNumberGenerator {
         }
     }
 
-    @Test func `damaged text never passes for another value`() throws {
+    @Test func `damaged text is never parsed as another value`() throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("JSON damage: seed \(seed)")
         var random = SeededGenerator(seed: seed)

@@ -10,7 +10,7 @@ import Testing
         ("\"a\"", "\"\\u0061\""), ("{\"a\":1,\"b\":[1.0]}", "{ \"b\":[1], \"a\":1.00 }"),
         ("null", "null"), ("[ ]", "[]"),
     ])
-    func `values that are the same`(left: String, right: String) throws {
+    func `equal values`(left: String, right: String) throws {
         #expect(try JSONText(validating: left).isSame(as: JSONText(validating: right)))
         #expect(try JSONText(validating: right).isSame(as: JSONText(validating: left)))
     }
@@ -24,12 +24,12 @@ import Testing
         ("null", "false"), ("[1,2]", "[2,1]"), ("{\"a\":1}", "{\"A\":1}"), ("{}", "{\"a\":null}"),
         ("1e99999999999999999999", "-1e99999999999999999999"), ("[]", "{}"), ("[1]", "[1,1]"),
     ])
-    func `values that are not`(left: String, right: String) throws {
+    func `unequal values`(left: String, right: String) throws {
         #expect(try !JSONText(validating: left).isSame(as: JSONText(validating: right)))
         #expect(try !JSONText(validating: right).isSame(as: JSONText(validating: left)))
     }
 
-    @Test func `the same numbers have the same hash`() throws {
+    @Test func `equal numbers have equal hashes`() throws {
         let numbers = Set(["1.10", "1.1", "11e-1", "0.11e1"].compactMap(JSONNumber.init))
         #expect(numbers.count == 1)
         #expect(JSONNumber("1.") == nil)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TablesProtocol
 
-/// What functions of queries cost, and how long the texts are that they make.
+/// The cost of query functions, and the limit on the texts that they make.
 struct FunctionWorkTests {
     private func call(_ name: String, _ arguments: SQLValue...) throws -> SQLFunction.Call {
         let function = try #require(
@@ -14,7 +14,7 @@ struct FunctionWorkTests {
 
     private func text(_ count: Int) -> SQLValue { .text(String(repeating: "a", count: count)) }
 
-    @Test func `a call costs its own steps and those of the bytes that it reads and writes`() throws
+    @Test func `a call costs fixed steps plus steps for the bytes that it reads and writes`() throws
     {
         #expect(try call("tolower", text(400)) == .init(value: text(400), steps: 16 + 800 / 4))
         #expect(try call("length", text(400)) == .init(value: .integer(400), steps: 16 + 400 / 4))
@@ -25,14 +25,14 @@ struct FunctionWorkTests {
                     value: .text(String(repeating: "b", count: 200)), steps: 16 + 303 / 4))
     }
 
-    @Test func `a regular expression costs the states that it was in`() throws {
+    @Test func `a regular expression costs one step for each state`() throws {
         let short = try call("matches", text(10), .text("b"))
         let long = try call("matches", text(10), .text("(a|aa|aaa){20}b"))
         #expect(short.value == .integer(0) && long.value == .integer(0))
         #expect(long.steps > 10 * short.steps)
     }
 
-    @Test func `a function makes no text longer than the limit, unless it was given one`() throws {
+    @Test func `a function makes no text over the limit, except an argument over it`() throws {
         let limit = Limits.computedTextBytes
         #expect(try call("concat", text(limit - 1), text(1)).value == text(limit))
         #expect(try call("concat", text(limit), text(1)).value == .null)
@@ -43,7 +43,7 @@ struct FunctionWorkTests {
         #expect(try call("replace", text(2 * limit), .text("aa"), .text("aaa")).value == .null)
     }
 
-    @Test func `texts are found as by looking at every place`() {
+    @Test func `text search equals a search at every position`() {
         var random = SystemRandomNumberGenerator()
         func word(_ count: Int) -> [UInt8] {
             (0..<count).map { _ in random.next() % 2 == 0 ? 0 : 1 }
@@ -52,19 +52,20 @@ struct FunctionWorkTests {
             let (part, text) = (word(Int.random(in: 0...5)), word(Int.random(in: 0...24)))
             let start = Int.random(in: 0...text.count)
             let expected = (start...text.count).first { text[$0...].starts(with: part) }
-            #expect(SoughtText(part).first(in: text, from: start) == expected, "\(part) \(text)")
+            #expect(
+                SubstringSearch(part).first(in: text, from: start) == expected, "\(part) \(text)")
         }
     }
 
-    @Test func `looking for a text is no more work for one that nearly is there everywhere`() {
+    @Test func `text search is linear for near matches`() {
         // 2^18 times 2^14 comparisons would take minutes.
         let text = [UInt8](repeating: 0x61, count: 1 << 18)
         let part = [UInt8](repeating: 0x61, count: 1 << 14) + [0x62]
-        #expect(SoughtText(part).first(in: text) == nil)
+        #expect(SubstringSearch(part).first(in: text) == nil)
     }
 
     @Test(arguments: ["contains", "startswith", "endswith"])
-    func `long texts are found as short ones are`(function: String) throws {
+    func `long texts are found like short ones`(function: String) throws {
         let part = String(repeating: "pq", count: Limits.nativeSearchBytes)
         let database = try ODataDatabase([
             "is": #"{"s":"\#(part)"}"#, "begins": #"{"s":"\#(part)x"}"#,

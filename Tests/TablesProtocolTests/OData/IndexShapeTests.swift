@@ -2,7 +2,7 @@ import Testing
 
 @testable import TablesProtocol
 
-/// Which index a list would need.
+/// The index that a list needs.
 @Suite struct IndexShapeTests {
     private func shape(_ query: String, _ generation: Generation = .mobileApps) throws -> [String]?
     {
@@ -32,7 +32,7 @@ import Testing
         ("$filter=user eq 'u' and tags/any(t: t eq 'x')", ["=user"]),
         ("$filter=user eq 'u' and due lt now() and cast(n,Edm.Int32) gt 1", ["=user"]),
     ])
-    func `its keys are what is held to one value, then the order`(
+    func `the keys are the columns compared with one value, then the order`(
         query: String, terms: [String]
     ) throws {
         #expect(try shape(query) == terms)
@@ -54,11 +54,11 @@ import Testing
         "$filter=user eq 'u' and tags/any(t: t eq id)", "$orderby=date(due)",
         "$filter=user eq 'u'&$orderby=cast(n,Edm.Int32)",
     ])
-    func `there is none where standing indexes serve better, or none can`(query: String) throws {
+    func `there is no index if a standing index is better, or none can help`(query: String) throws {
         #expect(try shape(query) == nil)
     }
 
-    @Test func `it is read as it was written`() throws {
+    @Test func `a written index is read back`() throws {
         let terms = ["=a/b", "=Complete", "-price", "+@updatedAt"]
         let shape = try #require(IndexShape(terms: terms))
         #expect(shape.terms == terms)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func `it serves the lists that hold what it holds, in its order`() throws {
+    @Test func `an index serves lists with the same conditions and order`() throws {
         let held = try #require(IndexShape(terms: ["=a", "-price"]))
         for terms in [["=a", "-price"], ["=a", "=b", "-price"]] {
             #expect(held.serves(try #require(IndexShape(terms: terms))), "\(terms)")
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `its keys are written as filters and orders write them`() throws {
+    @Test func `the keys are the expressions of filters and orders`() throws {
         let shape = try #require(IndexShape(terms: ["=it's", "-@updatedAt"]))
         let keys = SQLCompiler(ItemSQLSchema()).indexKeys(shape)
         #expect(keys == #"json_extract(columns,'$."it''s"'), stamp DESC, id"#)

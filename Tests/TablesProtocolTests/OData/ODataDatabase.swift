@@ -3,11 +3,11 @@ import TablesProtocol
 
 import struct Foundation.Data
 
-/// A table of items in memory, asked with compiled queries.
+/// A table of items in memory, for compiled queries.
 struct ODataDatabase {
     private let queue: DatabaseQueue
     private let schema: ItemSQLSchema
-    /// What `now()` is.
+    /// The value of `now()`.
     static let now = Instant(milliseconds: 1_700_000_000_123)
 
     /// - Parameter rows: the JSON of the user's columns by id; the stamps are 1000, 2000, …
@@ -32,7 +32,7 @@ struct ODataDatabase {
         }
     }
 
-    /// The ids of the rows that a filter lets through, in an order.
+    /// The ids of the rows that match a filter, in an order.
     func ids(
         _ filter: String = "true", orderBy: String = "", generation: Generation = .mobileApps
     ) throws -> [String] {
@@ -68,7 +68,7 @@ struct ODataDatabase {
         }
     }
 
-    /// How SQLite means to run a filter.
+    /// SQLite's query plan for a filter.
     func plan(_ filter: String, generation: Generation = .mobileApps) throws -> String {
         let compiler = SQLCompiler(schema, nulls: NullComparison(generation), now: Self.now)
         let condition = compiler.filter(try Expression(parsing: filter, generation: generation))

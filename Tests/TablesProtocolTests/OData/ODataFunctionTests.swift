@@ -1,7 +1,7 @@
 import TablesProtocol
 import Testing
 
-/// What came with OData v4, run by SQLite over rows with gaps, nulls and mixed types.
+/// The functions and operators of OData v4, run by SQLite over rows with gaps, nulls and mixed types.
 @Suite struct ODataFunctionTests {
     private func ids(
         _ database: ODataDatabase, _ filter: String, _ generation: Generation = .datasync
@@ -64,7 +64,7 @@ import Testing
         ("span eq cast('PT26H',Edm.Duration)", "a"),
         ("cast(duration'PT26H' mul 1,Edm.String) eq span", "a"),
     ])
-    func `lengths of time`(filter: String, ids: String) throws {
+    func `durations`(filter: String, ids: String) throws {
         let database = try ODataDatabase([
             "a": #"{"span":"P1DT2H","due":"2024-01-02T00:00:00Z"}"#, "b": #"{"span":"P2D"}"#,
             "d": #"{"span":"-PT5M"}"#, "e": #"{"span":5}"#, "missing": "{}",
@@ -163,7 +163,7 @@ import Testing
         ("geo.length(geometry'LINESTRING(0 0,3 4)') eq 5 and at eq null", "missing null"),
         ("geo.distance(at,to) ne null", "here"),
     ])
-    func `places`(filter: String, ids: String) throws {
+    func `geographic points`(filter: String, ids: String) throws {
         let database = try ODataDatabase([
             "here":
                 #"{"at":{"type":"Point","coordinates":[-97,38]},"to":{"type":"Point","coordinates":[1,2,3]}}"#,
@@ -228,7 +228,7 @@ import Testing
         #expect(try ids(database, filter, .datasync) == csharp)
     }
 
-    @Test func `no pattern takes long`() throws {
+    @Test func `every pattern runs in bounded time`() throws {
         for (text, source) in [
             (String(repeating: "a", count: 20_000) + "b", "^(a+)+$"),
             (String(repeating: "a", count: 5_000), "(a|aa)+$"),

@@ -86,7 +86,7 @@ import Testing
         ("a in (1,2) and b", "((a eq 1) or (a eq 2)) and b"),
         ("booleanValue", "booleanValue"),
     ])
-    func `a filter reads as the tree that it means`(filter: String, meaning: String) throws {
+    func `a filter is parsed as the expected tree`(filter: String, meaning: String) throws {
         let tree = try Expression(parsing: filter, generation: .mobileApps)
         #expect(try tree.text(dialect: .v3, names: .mobileApps) == meaning)
     }
@@ -106,7 +106,7 @@ import Testing
         ("größe", .mobileApps, .user(path: ["größe"])),
         ("or", .mobileApps, .user(path: ["or"])),
     ])
-    func `a name means a column of its generation`(
+    func `a name is a column of its generation`(
         name: String, generation: Generation, column: Expression.Column
     ) throws {
         #expect(try Expression(parsing: name, generation: generation) == .column(column))
@@ -183,13 +183,15 @@ import Testing
         ),
         ("a.b eq 1", 0, "'a.b' is not the name of a column"),
     ])
-    func `a bad filter names the position`(filter: String, position: Int, reason: String) {
+    func `an invalid filter is refused with its position`(
+        filter: String, position: Int, reason: String
+    ) {
         #expect(throws: ODataError(option: "$filter", reason: reason, position: position)) {
             try Expression(parsing: filter, generation: .mobileApps)
         }
     }
 
-    @Test func `limits hold and name the position`() throws {
+    @Test func `a filter over a limit is refused with its position`() throws {
         func failure(_ filter: String) -> ODataError? {
             #expect(throws: ODataError.self) {
                 try Expression(parsing: filter, generation: .mobileApps)
@@ -230,7 +232,7 @@ import Testing
         #expect(operands.count == count)
     }
 
-    @Test func `an order reads as its terms`() throws {
+    @Test func `an order is parsed as its terms`() throws {
         let order = try Ordering.parse("text desc, id ,length(text) ASC", generation: .mobileApps)
         #expect(
             order == [
@@ -246,7 +248,9 @@ import Testing
         ("text,", 5, "Expression expected but found the end"),
         ("text) desc", 4, "Expected 'asc', 'desc' or ',' but found ')'"),
     ])
-    func `a bad order names the position`(order: String, position: Int, reason: String) {
+    func `an invalid order is refused with its position`(
+        order: String, position: Int, reason: String
+    ) {
         #expect(throws: ODataError(option: "$orderby", reason: reason, position: position)) {
             try Ordering.parse(order, generation: .mobileApps)
         }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct ODataPrintingTests {
     @Test(arguments: Generation.allCases)
-    func `a printed tree reads back as the same tree`(names: Generation) throws {
+    func `a printed tree is parsed as the same tree`(names: Generation) throws {
         let dialect = Dialect(names)
         for seed in UInt64(1)...2_000 {
             var random = ODataRandom(seed: seed)
@@ -79,7 +79,9 @@ import Testing
             "geo.length(a) gt 1", "A backend of generation 3 has no function 'geo.length'"
         ),
     ])
-    func `what a backend lacks is refused with a sentence`(filter: String, reason: String) throws {
+    func `a feature that a backend lacks is refused with a reason`(filter: String, reason: String)
+        throws
+    {
         let tree = try Expression(parsing: filter, generation: .mobileApps)
         #expect(throws: ODataError(option: "$filter", reason: reason, position: 0)) {
             try tree.text(dialect: .v4, names: .datasync)
@@ -106,7 +108,7 @@ import Testing
             "geo.distance(a,geography'SRID=4326;POINT(-97 38)') lt 1"
         ),
     ])
-    func `what came with v4 is asked of generation 3 alone`(filter: String, text: String) throws {
+    func `OData v4 features are sent only to generation 3`(filter: String, text: String) throws {
         let tree = try Expression(parsing: filter, generation: .datasync)
         #expect(try tree.text(dialect: .v4, names: .datasync) == text)
         for names in [Generation.mobileServices, .mobileApps] {
@@ -119,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func `a pull goes on after the last row with its own text`() throws {
+    @Test func `a pull continues after the last row with the timestamp's exact text`() throws {
         let keyset = try #require(
             Expression.keyset(after: "2014-03-01T08:00:00.1234567+00:00", id: "O'Neil"))
         let user = try Expression(parsing: "a eq 1 or b eq 2", generation: .mobileApps)
@@ -145,7 +147,7 @@ import Testing
     }
 
     @Test(arguments: Generation.allCases)
-    func `a whole query survives the way to a backend`(generation: Generation) throws {
+    func `a complete query survives the conversion for a backend`(generation: Generation) throws {
         let query = TableQuery(
             filter: .binary(
                 .equal, .column(.user(path: ["text"])), .literal(.string("a+b & 50% 'é' ?$x#"))),

@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: [
         ("a=1&b=%4", 6), ("a=%zz", 2), ("a=%", 2), ("a=1&b=%FF", 6), ("%C3=1", 0),
     ])
-    func `a torn escape is refused with its position`(query: String, position: Int) {
+    func `an incomplete escape is refused with its position`(query: String, position: Int) {
         let error = #expect(throws: ODataError.self) { try QueryParameter.split(query[...]) }
         #expect(error?.position == position)
     }
@@ -65,7 +65,7 @@ import Testing
             TableQuery(select: [.id, .user(path: ["text"]), .user(path: ["a", "b"])])
         ),
     ])
-    func `options that all generations know`(query: String, expected: TableQuery) throws {
+    func `options of all generations`(query: String, expected: TableQuery) throws {
         for generation in Generation.allCases {
             var expected = expected
             expected.nulls = NullComparison(generation)
@@ -91,7 +91,7 @@ import Testing
             TableQuery(select: [.system(.version), .user(path: ["version"])])
         ),
     ])
-    func `options that generations read differently`(
+    func `options that differ between generations`(
         query: String, generation: Generation, expected: TableQuery
     ) throws {
         var expected = expected
@@ -124,7 +124,7 @@ import Testing
         ("$skiptoken=a", .datasync, "The option '$skiptoken' is not supported"),
         ("$select=a,,b", .mobileApps, "Expected the name of a column"),
     ])
-    func `a bad option is refused`(query: String, generation: Generation, reason: String) {
+    func `an invalid option is refused`(query: String, generation: Generation, reason: String) {
         let error = #expect(throws: ODataError.self) { try parse(query, generation) }
         #expect(error?.reason == reason)
     }
@@ -147,7 +147,7 @@ import Testing
             .datasync
         ),
     ])
-    func `a pull of each SDK is understood`(query: String, generation: Generation) throws {
+    func `a pull of each SDK is parsed`(query: String, generation: Generation) throws {
         let parsed = try parse(query, generation)
         guard
             case .binary(_, .column(.system(.updatedAt)), .literal(.instant(let since))) = parsed

@@ -13,7 +13,7 @@ extension ODataRandom {
         case 6:
             let value = child(&self)
             guard isOne(in: 2) else { return .isOf(value, pick(EdmType.allCases)) }
-            // A constant takes the type at once.
+            // A constant gets the type directly.
             if case .literal = value { return .isOf(value, pick(EdmType.allCases)) }
             return .cast(value, pick(EdmType.allCases))
         case 7, 8:

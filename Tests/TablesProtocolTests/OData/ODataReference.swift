@@ -1,14 +1,14 @@
 @testable import TablesProtocol
 
-/// What a filter says of a row, worked out by hand in Swift: the oracle of the compiled queries.
+/// The value of a filter for a row, computed in Swift: the oracle for compiled queries.
 ///
-/// It knows comparisons of a value in the row with a constant, `in`, parts of dates, `startswith`, arrays
-/// and the connectives; random trees are made of nothing else (``ODataRandom/condition(_:depth:)``).
+/// It supports comparisons of a row's value with a constant, `in`, parts of dates, `startswith`, arrays
+/// and the connectives; random trees contain nothing else (``ODataRandom/condition(_:depth:)``).
 struct ODataReference {
     let nulls: NullComparison
     let row: JSONValue
 
-    /// True, false, or nil for neither.
+    /// True, false, or nil for null.
     func truth(_ tree: Expression, _ element: [String: JSONValue] = [:]) -> Bool? {
         switch tree {
         case .column, .variable:
@@ -113,7 +113,7 @@ struct ODataReference {
         case (.string(let text), .date(let other)):
             guard let instant = Instant(parsing: text) else { return none(operation) }
             order = instant == other.instant ? 0 : instant < other.instant ? -1 : 1
-        // What is no date is no instant at all; another type is another value.
+        // A text that is no date has no instant; a value of another type is unequal.
         case (.null, _), (_, .instant), (_, .date): return none(operation)
         case (_, .boolean) where operation != .equal && operation != .notEqual:
             return none(operation)
@@ -137,7 +137,7 @@ struct ODataReference {
 }
 
 extension ODataRandom {
-    /// A condition that ``ODataReference`` can judge.
+    /// A condition that ``ODataReference`` can evaluate.
     mutating func condition(_ variables: [String] = [], depth: Int) -> Expression {
         if depth <= 1 { return test(variables) }
         switch Int.random(in: 0..<6, using: &self) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TablesProtocol
 
-/// Compiled queries against an oracle that never sees SQL.
+/// Compiled queries against an oracle that does not use SQL.
 @Suite struct ODataReferenceTests {
     private static let rows: KeyValuePairs<String, String> = [
         "a": #"{"a":1,"b":"x","due":"2024-01-02T10:00:00+01:00","tags":["x",1,null,true]}"#,
@@ -17,7 +17,7 @@ import Testing
     ]
 
     @Test(arguments: NullComparison.allCases)
-    func `any filter finds the rows that it says, and its opposite the rows that that says`(
+    func `any filter and its negation find the rows of the oracle`(
         nulls: NullComparison
     ) throws {
         let database = try ODataDatabase(Self.rows)
@@ -51,7 +51,7 @@ import Testing
             ("not (b eq 'x')", nil), ("a ne b", nil), ("a eq b", nil), ("(a eq 1) eq true", nil),
             ("not (b in ('x'))", nil), ("b in ('x',null)", "(b eq 'x') or (b eq null)"),
         ] as [(String, String?)])
-    func `a backend of an older generation is asked for the rows that generation 3 would give`(
+    func `a filter converted for an older generation finds the rows of generation 3`(
         filter: String, asked: String?
     ) throws {
         let tree = try Expression(parsing: filter, generation: .datasync)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [(NullComparison.decided, Generation.mobileApps), (.unknown, .datasync)])
-    func `a filter in the words of another generation finds the same rows`(
+    func `a filter in the dialect of another generation finds the same rows`(
         nulls: NullComparison, generation: Generation
     ) throws {
         let database = try ODataDatabase(Self.rows)
@@ -71,7 +71,7 @@ import Testing
         for seed in UInt64(1)...3_000 {
             var random = ODataRandom(seed: seed)
             let tree = random.condition(depth: 3)
-            // In the columns of a server a value has the type that the filter takes it for.
+            // A server's columns are typed, so a value has the type that the filter expects.
             let words = "\(tree)"
             let computed = ["InstantLiteral", "DateLiteral", "year", "totalOffsetMinutes", "cast"]
             if computed.contains(where: words.contains) { continue }

@@ -1,9 +1,9 @@
 import TablesProtocol
 import Testing
 
-/// What SQLite makes of compiled queries, whatever they say.
+/// SQLite's plans and limits for compiled queries.
 @Suite struct ODataSQLShapeTests {
-    @Test func `indexes serve what is asked most`() throws {
+    @Test func `indexes serve the most frequent queries`() throws {
         let database = try ODataDatabase(["a": "{}"])
         #expect(try database.plan("complete eq false").contains("USING INDEX complete (<expr>=?)"))
         #expect(try database.plan("complete eq 'x'").contains("USING INDEX complete (<expr>=?)"))
@@ -56,7 +56,7 @@ import Testing
             ("b", { "(\($0) has 1)" }), ("d", { "date(\($0))" }),
             ("d", { "(\($0) add duration'P1D')" }), ("n", { "fractionalseconds(\($0))" }),
         ] as [(String, (String) -> String)] {
-            // As deep as the parser lets it be, as an operand and as a condition.
+            // The maximum depth of the parser, as an operand and as a condition.
             for whole in ["(LEAF) eq null", "not ((LEAF) ne n)"] {
                 let deepest = (1...depth).map { nested($0, leaf, wrap) }
                     .map { whole.replacing("LEAF", with: $0) }
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func `any tree runs, and not turns true and false around and leaves null`() throws {
+    @Test func `any tree runs, and not swaps true and false and keeps null`() throws {
         let database = try ODataDatabase([
             "a":
                 #"{"text":"a😀","complete":true,"a-b":1.5,"_x":null,"year":"2013-01-01T00:00:00.000Z","tags":["a",1,null,{"n":2,"tags":[1]}]}"#,
@@ -113,7 +113,7 @@ import Testing
         #expect(seen == [true, false, nil])
     }
 
-    @Test func `in generation 3 a comparison or its opposite holds`() throws {
+    @Test func `in generation 3 either a comparison or its opposite is true`() throws {
         let database = try ODataDatabase([
             "a": #"{"text":"a","a-b":1.5,"_x":null,"year":"2013-01-01T00:00:00.000Z"}"#, "b": "{}",
         ])
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func `an order by a time of the system is one that an index has`() {
+    @Test func `an order by a system timestamp uses an index`() {
         let compiler = SQLCompiler(ItemSQLSchema())
         let created = Ordering(.column(.system(.createdAt)), descending: true)
         #expect(compiler.ordering([created]).text == "created_at DESC, id")

@@ -19,7 +19,7 @@ import Testing
         ("n eq n", "one text true two"), ("n ne n", ""), ("n eq m", "two"), ("n ne m", "one text"),
         ("n gt 'a'", ""), ("n ge '1'", "text"),
     ])
-    func `comparisons tell types apart and leave null out`(filter: String, ids: String) throws {
+    func `comparisons distinguish types and exclude null`(filter: String, ids: String) throws {
         let database = try ODataDatabase([
             "missing": #"{}"#, "null": #"{"n":null}"#, "one": #"{"n":1,"m":"1"}"#,
             "two": #"{"n":2.5,"m":2.50}"#, "true": #"{"n":true}"#, "text": #"{"n":"1","m":1}"#,
@@ -74,7 +74,7 @@ import Testing
         ("toupper(s) eq 'A\u{0}B'", "nul"), ("s ge 'abc' and s lt 'abd'", "abc"),
         ("length(n) eq 1", ""), ("startswith(n,'1')", ""), ("s eq X'00FF'", ""),
     ])
-    func `texts are read unit by unit`(filter: String, ids: String) throws {
+    func `texts are compared by UTF-16 unit`(filter: String, ids: String) throws {
         let database = try ODataDatabase([
             "abc": #"{"s":"abc"}"#, "umlaut": #"{"s":"STRASSE"}"#.replacing("SS", with: "ß"),
             "like": #"{"s":"50%_x"}"#, "empty": #"{"s":""}"#, "space": #"{"s":" \tpad\u00a0 "}"#,

@@ -31,7 +31,7 @@ import Testing
         ("/Date(1393660800120+0100)/", "2014-03-01T08:00:00.120Z"),
         ("/Date(-1)/", "1969-12-31T23:59:59.999Z"),
     ])
-    func `reads older forms where asked to`(text: String, canonical: String) throws {
+    func `parses older forms on request`(text: String, canonical: String) throws {
         #expect(Instant(parsing: text)?.text == canonical)
         #expect(Instant(iso: text) == nil)
     }
@@ -43,7 +43,7 @@ import Testing
         "0000-01-01T00:00:00Z", "0001-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01",
         "/Date()/", "/Date(12345678901234567890)/", "２０14-03-01T08:00:00Z", "2014-3-1T08:00:00Z",
     ])
-    func `refuses what is no date`(text: String) {
+    func `refuses a text that is no date`(text: String) {
         #expect(Instant(parsing: text) == nil)
         #expect(Instant(iso: text) == nil)
     }
@@ -79,7 +79,7 @@ import Testing
         #expect(Instant(httpDate: date)?.httpDate == date)
     }
 
-    @Test func `every day of four centuries comes back`() {
+    @Test func `every day of four centuries is written and parsed back`() {
         for day in 700_000..<846_097 {
             #expect(Calendar(dayNumber: day).dayNumber == day)
         }

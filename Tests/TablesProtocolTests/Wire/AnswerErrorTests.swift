@@ -4,7 +4,7 @@ import Testing
 
 @testable import TablesProtocol
 
-/// Errors in the form of each SDK.
+/// Error responses in the form of each SDK.
 @Suite struct AnswerErrorTests {
     private static let id = ItemID(7)
 
@@ -53,12 +53,12 @@ import Testing
         (.mobileApps, "{\"error\":\"The item does not exist\"}"),
         (.datasync, "{\"error\":\"The item does not exist\"}"),
     ])
-    func `says what the real servers say`(client: ClientFamily, body: String) {
+    func `has the message of the real servers`(client: ClientFamily, body: String) {
         let response = TablesAnswer(client: client).render(error: .notFound(Self.id))
         #expect(String(decoding: response.bytes ?? [], as: UTF8.self) == body)
     }
 
-    @Test func `a bad filter says where`() {
+    @Test func `an invalid filter is reported with its position`() {
         let error = ODataError(option: "$filter", reason: "Unknown identifier 'x'", position: 4)
         let response = TablesAnswer(client: .mobileServices).render(error: .badQuery(error))
         #expect(
@@ -72,13 +72,15 @@ import Testing
         (.mobileApps, ["412", "409"]),
         (.datasync, ["412", "409"]), (.toolkit, ["412", "409"]),
     ])
-    func `a conflict shows the whole item with its tag`(client: ClientFamily, words: [String])
+    func `a conflict contains the complete item with its ETag`(
+        client: ClientFamily, words: [String]
+    )
         throws
     {
         let item = try WireSample.item()
         let errors: [TablesError] = [.preconditionFailed(item), .conflict(item)]
         for (error, word) in zip(errors, words) {
-            // The select of a call does not hide columns of the item that stands against it.
+            // `$select` does not hide columns of the conflicting item.
             let call = try WireSample.call(
                 .patch, "/tables/t/a1", WireSample.fields(client), body: "{\"id\":\"a1\"}")
             let response = TablesAnswer(to: call).render(error: error)

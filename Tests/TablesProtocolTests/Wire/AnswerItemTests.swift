@@ -4,7 +4,7 @@ import Testing
 
 @testable import TablesProtocol
 
-/// Whole answers of single items, byte for byte.
+/// Complete responses with single items, byte for byte.
 @Suite struct AnswerItemTests {
     private func answer(
         _ method: HTTPRequest.Method = .get, _ target: String, _ fields: [String: String],
@@ -26,7 +26,7 @@ import Testing
                 """)
     }
 
-    @Test func `first generation: what was asked for, with its tag`() throws {
+    @Test func `first generation: requested system properties, with an ETag`() throws {
         let answer = try answer(
             .get, "/tables/TodoItem/a1?__systemproperties=__version,__deleted",
             WireSample.mobileServices)
@@ -50,7 +50,7 @@ import Testing
             answer.render(item: item).bytes == Array("{\"id\":7,\"text\":\"x\",\"n\":1.10}".utf8))
     }
 
-    @Test func `second generation: the whole row`() throws {
+    @Test func `second generation: the complete row`() throws {
         let answer = try answer(.patch, "/tables/todoitem/a1", WireSample.mobileApps)
         #expect(
             WireSample.text(answer.render(item: try WireSample.item())) == """
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [ClientFamily.datasync, .toolkit])
-    func `third generation: no createdAt, but when it was modified`(client: ClientFamily) throws {
+    func `third generation: Last-Modified and no createdAt`(client: ClientFamily) throws {
         let answer = try answer(.put, "/tables/todoitem/a1", WireSample.fields(client))
         #expect(
             WireSample.text(answer.render(item: try WireSample.item())) == """
@@ -88,7 +88,7 @@ import Testing
         ("/tables/t/?x=1", "it's a % id", "http://localhost:8080/tables/t/it%27s%20a%20%25%20id"),
         ("/tables/%74", "é", "http://localhost:8080/tables/%74/%C3%A9"),
     ])
-    func `an insert says where the item is`(target: String, id: String, location: String) throws {
+    func `an insert has the item's Location`(target: String, id: String, location: String) throws {
         for client in ClientFamily.allCases {
             let answer = try answer(.post, target, WireSample.fields(client))
             let response = answer.render(inserted: try WireSample.item(id))
@@ -102,7 +102,7 @@ import Testing
     @Test(arguments: [
         (ClientFamily.mobileServices, 200), (.mobileApps, 201), (.datasync, 200), (.toolkit, 200),
     ])
-    func `an undeletion has a body and the generation's status`(
+    func `an undelete has a body and the generation's status`(
         client: ClientFamily, status: Int
     ) throws {
         let method: HTTPRequest.Method = client.generation == .datasync ? .patch : .post
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: ClientFamily.allCases)
-    func `a deletion has neither body nor tag nor type`(client: ClientFamily) throws {
+    func `a deletion has no body, ETag or content type`(client: ClientFamily) throws {
         let response = try answer(.delete, "/tables/t/a1", WireSample.fields(client))
             .renderDeleted()
         #expect(response.head.status == .noContent)
@@ -165,7 +165,7 @@ import Testing
         #expect((response.head.headerFields[.eTag] != nil) == (select == "version"))
     }
 
-    @Test func `a date without createdAt takes the time of the change`() throws {
+    @Test func `Last-Modified without createdAt is the time of the change`() throws {
         var item = try WireSample.item()
         item.createdAt = nil
         item.columns = Columns()

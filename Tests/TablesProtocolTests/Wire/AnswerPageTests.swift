@@ -4,7 +4,7 @@ import Testing
 
 @testable import TablesProtocol
 
-/// Whole answers of lists, byte for byte.
+/// Complete responses with lists, byte for byte.
 @Suite struct AnswerPageTests {
     private func render(
         _ target: String, _ client: ClientFamily, _ ids: [String] = [], count: Int? = nil,
@@ -26,7 +26,7 @@ import Testing
         (.datasync, nil, "{\"items\":[],\"count\":null,\"nextLink\":null}"),
         (.toolkit, 5, "{\"items\":[],\"count\":5,\"nextLink\":null}"),
     ])
-    func `nothing found`(client: ClientFamily, count: Int?, body: String) throws {
+    func `an empty list`(client: ClientFamily, count: Int?, body: String) throws {
         #expect(try render("/tables/t", client, count: count) == body)
     }
 
@@ -81,7 +81,7 @@ import Testing
         #expect(first.hasPrefix("Link: http://localhost:8080/tables/t?x=1&$skip=1; rel=next\n"))
     }
 
-    @Test func `a link keeps the version where nothing else would tell the client's generation`()
+    @Test func `a link keeps the API version if nothing else shows the client's generation`()
         throws
     {
         for (version, expected) in [
@@ -91,7 +91,7 @@ import Testing
             ),
             ("2.0.0", "Link: http://localhost:8080/tables/t?x=1&$skip=0; rel=next\n[]"),
         ] {
-            // Requests without a mark are taken for the second generation here.
+            // Requests without a mark count as second generation here.
             let call = try WireSample.call(
                 .get, "/tables/t?zumo-api-version=\(version)&x=1&x-zumo-installation-id=7", [:])
             let response = TablesAnswer(to: call).render(
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: ClientFamily.allCases)
-    func `links keep the case in which the client spelled its path`(client: ClientFamily) throws {
+    func `links keep the case of the client's path`(client: ClientFamily) throws {
         let text = try render("/TABLES/Movies/?$top=9", client, ["a1"], hasMore: true)
         switch client {
         case .mobileServices, .mobileApps:
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `the link is in the one form that every SDK reads`() throws {
+    @Test func `the link has the form that every SDK parses`() throws {
         let text = try render("/tables/t?$top=2", .mobileApps, ["a1"], hasMore: true)
         let line = text.prefix { $0 != "\n" }.dropFirst("Link: ".count)
         let managed = try Regex("^(?<uri>.*?);\\s*rel\\s*=\\s*(?<rel>\\w+)\\s*$")
@@ -148,7 +148,7 @@ import Testing
                 + "&__after=2014-03-02T08:00:00.000Z&$skip=1\"}")
     }
 
-    @Test func `a select holds for every row`() throws {
+    @Test func `a select applies to every row`() throws {
         #expect(
             try render("/tables/t?$select=text,id", .mobileApps, ["a1", "a2"])
                 == "[{\"text\":\"x\",\"id\":\"a1\"},{\"text\":\"x\",\"id\":\"a2\"}]")

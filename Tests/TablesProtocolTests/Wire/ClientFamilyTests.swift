@@ -17,7 +17,7 @@ import Testing
         ("User-Agent", "curl/8", .mobileApps),
         ("Accept", "*/*", .mobileApps),
     ])
-    func `one mark tells the SDK`(name: String, value: String, client: ClientFamily) {
+    func `one mark identifies the SDK`(name: String, value: String, client: ClientFamily) {
         let request = WireSample.request(.get, "/tables/t", [name: value])
         #expect(ClientFamily.detect(request, default: .mobileApps) == client)
         #expect(Generation.detect(request, default: .mobileApps) == client.generation)
@@ -28,13 +28,15 @@ import Testing
         ("?__systemProperties=*", .mobileServices), ("?%24count=true", .toolkit),
         ("?$inlinecount=allpages", .mobileServices), ("", .mobileServices),
     ])
-    func `the query tells as well, then the default`(query: String, client: ClientFamily) {
+    func `the query identifies the SDK too, then the default applies`(
+        query: String, client: ClientFamily
+    ) {
         let request = WireSample.request(.get, "/tables/t\(query)")
         #expect(ClientFamily.detect(request, default: .mobileServices) == client)
     }
 
     @Test(arguments: ClientFamily.allCases)
-    func `each SDK is known by what it sends`(client: ClientFamily) {
+    func `each SDK is identified by its requests`(client: ClientFamily) {
         for generation in Generation.allCases {
             let request = WireSample.request(.post, "/tables/t", WireSample.fields(client))
             #expect(ClientFamily.detect(request, default: generation) == client)
@@ -52,7 +54,7 @@ import Testing
     @Test(arguments: [
         "nextLink=path", "nextlink=path", "NEXTLINK=PATH", "include:deleted, NextLink=Path",
     ])
-    func `a client that only its user agent tells gets links that are a path`(options: String)
+    func `a client identified only by its user agent gets links that are a path`(options: String)
         throws
     {
         for fields in [

@@ -60,7 +60,7 @@ import Testing
             // A date beside its field of tags does not count.
             (Conditions(ifMatch: .any, unmodifiedSince: before), .holds, .holds),
             (Conditions(ifNoneMatch: .versions(["x"]), modifiedSince: after), .holds, .holds),
-            // What fails is said before what is known.
+            // A failed condition comes before an unmodified one.
             (Conditions(ifMatch: .versions(["x"]), ifNoneMatch: .any), .fails, .fails),
             (Conditions(ifNoneMatch: .any, unmodifiedSince: before), .fails, .fails),
             (Conditions(ifMatch: .any, modifiedSince: after), .known, .known),
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: cases)
-    func `an item is judged as each of the third generation's servers does`(
+    func `an item is checked like each server of the third generation`(
         conditions: Conditions, datasync: Conditions.Verdict, toolkit: Conditions.Verdict
     ) {
         var conditions = conditions
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: ["AAAAAAAAB9E=", "", "a\"b", "\"", "é"])
-    func `a tag gives its version back`(version: String) {
+    func `an ETag is parsed back to its version`(version: String) {
         #expect(ETag.unquote(ETag.quote(version)) == version)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TablesProtocol
 
-/// Requests as the SDKs send them, head and body, and what they ask for.
+/// Requests as the SDKs send them, head and body, and the calls that they become.
 @Suite struct SDKRequestTests {
     private func parse(
         _ method: HTTPRequest.Method, _ target: String, _ fields: [String: String],
@@ -107,7 +107,7 @@ import Testing
                 && call.conditions.ifMatch == .versions(["v1"]))
     }
 
-    @Test func `whatever is sent is answered, never with a failure of its own`() throws {
+    @Test func `any request has a JSON response, and its errors are client errors`() throws {
         let seed = UInt64.random(in: 0 ... .max)
         print("Calls: seed \(seed)")
         var random = SeededGenerator(seed: seed)

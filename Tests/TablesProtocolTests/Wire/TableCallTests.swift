@@ -19,7 +19,7 @@ import Testing
 
     private static let body = "{\"text\":\"x\"}"
 
-    /// Words for the four SDKs in the order of `ClientFamily.allCases`; a number is a refusal.
+    /// The verbs for the four SDKs in the order of `ClientFamily.allCases`; a number is a refusal.
     @Test(arguments: [
         (HTTPRequest.Method.get, "/tables/t", ["list", "list", "list", "list"]),
         (.head, "/tables/t/", ["list", "list", "list", "list"]),
@@ -149,7 +149,7 @@ import Testing
             ("?__systemProperties=__createdAt,", [.createdAt]),
             ("?$select=id,__updatedAt", [.updatedAt]),
         ] as [(String, Set<SystemProperty>)])
-    func `the first generation shows what it is asked for`(
+    func `the first generation returns the requested system properties`(
         query: String, properties: Set<SystemProperty>
     ) throws {
         let call = try WireSample.call(.get, "/tables/t" + query, WireSample.mobileServices)
@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test(arguments: ["__x", "__invalidSystemProperties", "$foo", "$Filter", "$count"])
-    func `the first generation refuses unknown names that it keeps for itself`(name: String) {
+    func `the first generation refuses unknown reserved names`(name: String) {
         let error = TablesError.badRequest(
             "Invalid query parameter name '\(name)'. "
                 + "Custom query parameter names must not start with $ or __.")
@@ -209,7 +209,7 @@ import Testing
         (HTTPRequest.Method.get, "", "list"), (.post, "", "insert -"), (.get, "/a", "get a"),
         (.patch, "/a", "update a"), (.delete, "/a", "delete a"),
     ])
-    func `path and table are understood in any case, of every family`(
+    func `path and table are matched in any case for every family`(
         method: HTTPRequest.Method, rest: String, expected: String
     ) throws {
         for client in ClientFamily.allCases {
@@ -231,7 +231,7 @@ import Testing
         ("?__includeDeleted=false", false), ("?__includeDeleted=1", false), ("", false),
         ("?$inlinecount=allpages?__includeDeleted=true", true),
     ])
-    func `deleted items are meant only by true`(query: String, isMeant: Bool) throws {
+    func `only true includes deleted items`(query: String, isMeant: Bool) throws {
         for path in ["/tables/t", "/tables/t/a"] {
             #expect(try WireSample.call(.get, path + query).includeDeleted == isMeant)
         }
@@ -241,7 +241,7 @@ import Testing
         #expect(list.includeDeleted == isMeant)
     }
 
-    @Test func `the header of Datasync asks for deleted items as well`() throws {
+    @Test func `the header of Datasync includes deleted items too`() throws {
         var fields = WireSample.datasync
         fields["X-ZUMO-Options"] = "include:deleted"
         #expect(try WireSample.call(.get, "/tables/t", fields).includeDeleted)
@@ -249,7 +249,7 @@ import Testing
         #expect(try !WireSample.call(.get, "/tables/t", fields).includeDeleted)
     }
 
-    @Test func `keeps the client's own parameters as they came`() throws {
+    @Test func `keeps custom parameters unchanged`() throws {
         let call = try WireSample.call(
             .post, "/tables/t?b=%41+x&$top=1&__x=1&a&b=2&zumo-api-version=2.0.0", body: "{}")
         #expect(call.parameters.map(\.raw) == ["b=%41+x", "a", "b=2"])
@@ -257,20 +257,20 @@ import Testing
     }
 
     @Test(arguments: ["?$filter=(a", "?$top=2000", "?a=%zz", "?$orderby=a%20sideways"])
-    func `a bad query is refused with its place`(query: String) {
+    func `an invalid query is refused with its position`(query: String) {
         #expect { try WireSample.call(.get, "/tables/t" + query) } throws: {
             if case .badQuery? = $0 as? TablesError { true } else { false }
         }
     }
 
-    @Test func `a single item has no filter, its select counts`() throws {
+    @Test func `a read of one item uses $select and no filter`() throws {
         let call = try WireSample.call(.get, "/tables/t/a?$filter=((&$top=x&$select=id")
         guard case .get(_, let query) = call.verb else { return }
         #expect(query.select == [.id])
         #expect(query.filter == nil)
     }
 
-    @Test func `conditions are read where they count`() throws {
+    @Test func `conditions are read only for verbs that use them`() throws {
         let fields = WireSample.mobileServices.merging(["If-Match": "v", "If-None-Match": "\"v\""])
         { $1 }
         #expect(throws: TablesError.invalidIfMatch("v")) {

@@ -18,7 +18,7 @@ import Testing
     ]
 
     @Test(arguments: rows)
-    func `a row shows null in each column of its table that it has not`(
+    func `a row has null in each missing column of its table`(
         columns: String, whole: String
     ) throws {
         var bytes = Array("x".utf8)
@@ -31,7 +31,7 @@ import Testing
         #expect(stored == bytes)
     }
 
-    @Test func `a name that is written with an escape counts as present`() {
+    @Test func `a name with an escape counts as present`() {
         var bytes = Array(#","\u0061":1,"c":2"#.utf8)
         Self.columns.appendAbsent(after: 0, to: &bytes)
         #expect(
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: ClientFamily.allCases)
-    func `single items, pages and conflicts show them to the first and second generation`(
+    func `single items, pages and conflicts have null columns for the first and second generation`(
         client: ClientFamily
     ) throws {
         let item = Item(

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `only the first segment tells whose path it is`() {
+    @Test func `only the first segment decides whether a path is a table path`() {
         for path in ["/", "", "/tablesx/t", "/x/tables/t", "/%2Ftables", "/%", "/tables%2Ft"] {
             #expect(!TablePath.isTables(path[...]))
         }

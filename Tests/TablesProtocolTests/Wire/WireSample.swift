@@ -21,7 +21,7 @@ enum WireSample {
         return Request(head: head, body: Array(body.utf8))
     }
 
-    /// What a request of the second generation asks for, unless its fields say otherwise.
+    /// The call of a request; of the second generation unless its fields show another.
     static func call(
         _ method: HTTPRequest.Method = .get, _ target: String,
         _ fields: [String: String] = mobileApps, body: String = ""
@@ -48,14 +48,14 @@ enum WireSample {
         }
     }
 
-    /// A todo.
+    /// A todo item.
     static func item(_ id: String = "a1", deleted: Bool = false) throws -> Item {
         Item(
             id: try ItemID(id), columns: Columns(stored: "{\"text\":\"x\",\"n\":1.10}"),
             createdAt: created, updatedAt: updated, version: "AAAAAAAAB9I=", deleted: deleted)
     }
 
-    /// An answer as text: status line, fields by name in lower case, empty line, body.
+    /// A response as text: status line, fields by lower case name, empty line, body.
     static func text(_ response: Response) -> String {
         let fields = response.head.headerFields.map {
             "\($0.name.canonicalName): \($0.value)"

@@ -1,32 +1,33 @@
-/// A regular expression of `matchesPattern`, matched in time bounded by pattern times text.
+/// A regular expression of `matchesPattern`. Matching takes time proportional to pattern times text at
+/// most.
 ///
-/// It is a machine that is in many states at once and never goes back (Thompson's), so that no pattern
-/// blows up. What needs going back, references to groups and looking around, is refused. Texts are read
-/// as UTF-16 units, as .NET and JavaScript do.
+/// It is a nondeterministic automaton that is in several states at once and never backtracks (Thompson).
+/// Back-references and look-around need backtracking and are refused. Texts are matched as UTF-16 units, as
+/// in .NET and JavaScript.
 struct Pattern: Sendable {
-    /// Why a pattern is not taken.
+    /// Why a pattern is refused.
     struct Refusal: Error, Hashable {
-        /// One sentence without its stop.
+        /// One sentence without its full stop.
         let reason: String
     }
 
-    /// One step of the machine.
+    /// One step of the automaton.
     enum Step: Sendable {
-        /// One unit of a set.
+        /// Matches one unit of a set.
         case unit(UnitSet)
-        /// Goes on at both steps.
+        /// Continues at both steps.
         case split(Int, Int)
         case jump(Int)
         case assertion(Assertion)
         case match
     }
 
-    /// What is asked of a place between two units.
+    /// A condition on the position between two units.
     enum Assertion: Sendable {
         case start, end, wordBoundary, noWordBoundary
     }
 
-    /// A set of units.
+    /// A set of UTF-16 units.
     struct UnitSet: Sendable {
         var ranges: [ClosedRange<UInt16>]
         var isNegated = false
@@ -38,7 +39,7 @@ struct Pattern: Sendable {
 
     let steps: [Step]
 
-    /// Reads a pattern.
+    /// Parses a pattern.
     init(_ text: String) throws(Refusal) {
         guard text.utf16.count <= Limits.patternUnits else {
             throw Refusal(reason: "it is longer than \(Limits.patternUnits) characters")
@@ -49,14 +50,13 @@ struct Pattern: Sendable {
         steps = writer.steps + [.match]
     }
 
-    /// Whether some part of the text matches; nil where finding out takes more than
-    /// ``Limits/patternWork``.
+    /// Whether some part of the text matches; nil if that takes more than ``Limits/patternWork`` steps.
     func matches(_ text: String) -> Bool? {
         var work = 0
         return matches(text, work: &work)
     }
 
-    /// The same, with the work that it took added to `total`.
+    /// The same, and adds the number of steps to `total`.
     func matches(_ text: String, work total: inout Int) -> Bool? {
         let units = Array(text.utf16)
         var work = Limits.patternWork
@@ -64,7 +64,7 @@ struct Pattern: Sendable {
         var current = States(count: steps.count)
         var next = States(count: steps.count)
         for place in 0...units.count {
-            // A match may begin at every place.
+            // A match may begin at every position.
             add(0, at: place, of: units, to: &current, &work)
             if current.hasMatch { return true }
             if work <= 0 { return nil }
@@ -83,7 +83,7 @@ struct Pattern: Sendable {
         return false
     }
 
-    /// The states that the machine is in.
+    /// The states that the automaton is in.
     private struct States {
         var list: [Int] = []
         var hasMatch = false
@@ -91,7 +91,7 @@ struct Pattern: Sendable {
 
         init(count: Int) { isIn = Array(repeating: false, count: count) }
 
-        /// Takes a state in; false if it is in already.
+        /// Adds a state; false if it was added before.
         mutating func insert(_ state: Int) -> Bool {
             if isIn[state] { return false }
             isIn[state] = true
@@ -106,7 +106,7 @@ struct Pattern: Sendable {
         }
     }
 
-    /// Adds a state and all that are reached from it without a unit.
+    /// Adds a state and all states that are reached from it without a unit.
     private func add(
         _ first: Int, at place: Int, of units: [UInt16], to states: inout States, _ work: inout Int
     ) {
@@ -138,21 +138,21 @@ struct Pattern: Sendable {
 }
 
 extension Pattern.UnitSet {
-    /// The sets that a letter after a backslash names; capital letters name their opposites.
+    /// The sets of the escapes `\d`, `\w` and `\s`. The capital letters stand for their complements.
     static let digit = Self(ranges: [0x30...0x39])
     static let word = Self(ranges: [0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])
     static let space = Self(ranges: [
         0x09...0x0D, 0x20...0x20, 0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x2028...0x2029,
         0x202F...0x202F, 0x205F...0x205F, 0x3000...0x3000, 0xFEFF...0xFEFF,
     ])
-    /// What a full stop stands for: all but line ends.
+    /// The set of a full stop: all units except line ends.
     static let anyUnit = Self(
         ranges: [0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029], isNegated: true)
 
-    /// The opposite.
+    /// The complement.
     var inverted: Self { Self(ranges: ranges, isNegated: !isNegated) }
 
-    /// The ranges that are in it, without a sign.
+    /// The ranges of the set, also if it is negated.
     var positive: [ClosedRange<UInt16>] {
         guard isNegated else { return ranges }
         var next: UInt32 = 0
@@ -177,11 +177,11 @@ indirect enum PatternNode: Sendable {
     case repeated(PatternNode, least: Int, most: Int?)
 }
 
-/// Writes the steps of a regular expression's machine.
+/// Compiles a regular expression to the steps of its automaton.
 struct PatternWriter {
     private(set) var steps: [Pattern.Step] = []
 
-    /// Adds a tree; its repetitions are written out.
+    /// Adds a tree, with its repetitions expanded.
     mutating func write(_ node: PatternNode) throws(Pattern.Refusal) {
         switch node {
         case .set(let set): try append(.unit(set))
@@ -192,7 +192,7 @@ struct PatternWriter {
             for _ in 0..<least {
                 let before = steps.count
                 try write(node)
-                // Nothing, however often.
+                // The node matches the empty text, so repeating it changes nothing.
                 if steps.count == before { break }
             }
             guard let most else {

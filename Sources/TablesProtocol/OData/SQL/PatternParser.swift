@@ -1,4 +1,4 @@
-/// Reads a regular expression, the part of JavaScript's and .NET's syntax that needs no going back.
+/// Parses a regular expression: the syntax of JavaScript and .NET that needs no backtracking.
 struct PatternParser {
     private let units: [UInt16]
     private var position = 0
@@ -59,7 +59,7 @@ struct PatternParser {
         return .set(Pattern.UnitSet(ranges: [units[position]...units[position]]))
     }
 
-    /// `(…)`, `(?:…)`, `(?<name>…)`: what a group holds is not asked for.
+    /// `(…)`, `(?:…)`, `(?<name>…)`. Captures are not used.
     private mutating func group() throws(Pattern.Refusal) -> PatternNode {
         if take("?") {
             if take("<"), !isNext("="), !isNext("!") {
@@ -74,7 +74,7 @@ struct PatternParser {
         return node
     }
 
-    /// `*`, `+`, `?`, `{m}`, `{m,}`, `{m,n}` behind something; a lazy one matches the same texts.
+    /// `*`, `+`, `?`, `{m}`, `{m,}`, `{m,n}` after a node. A lazy repetition matches the same texts.
     private mutating func repeated(_ node: PatternNode) throws(Pattern.Refusal) -> PatternNode {
         var node = node
         while let (least, most) = try bounds() {
@@ -99,7 +99,7 @@ struct PatternParser {
                 if take("}") { return (least, most) }
             }
         }
-        // No repetition: a brace is a character then.
+        // Not a repetition, so the brace is an ordinary character.
         position = start
         return nil
     }
@@ -116,7 +116,7 @@ struct PatternParser {
         return value
     }
 
-    /// What follows a backslash outside of a set.
+    /// An escape outside a set.
     private mutating func escape() throws(Pattern.Refusal) -> PatternNode {
         if take("b") { return .assertion(.wordBoundary) }
         if take("B") { return .assertion(.noWordBoundary) }
@@ -126,7 +126,7 @@ struct PatternParser {
         return .set(try escaped())
     }
 
-    /// The set that an escape names, in a set and outside.
+    /// The set of an escape, inside or outside a set.
     private mutating func escaped() throws(Pattern.Refusal) -> Pattern.UnitSet {
         guard position < units.count, let scalar = Unicode.Scalar(units[position]) else {
             throw refusal("a '\\' has nothing behind it")

@@ -1,21 +1,21 @@
-// `cast` and `isof`: what cannot be cast is null, as what is of another type.
+// `cast` and `isof`. A value that cannot be cast is null, like a value of another type.
 extension SQLCompiler {
-    /// What is or says true or false.
-    func castTruth(_ value: Expression) -> SQLFragment {
+    /// A boolean, or a text that is `true` or `false`.
+    func castBoolean(_ value: Expression) -> SQLFragment {
         switch kind(of: value) {
         case .boolean:
-            return truth(value)
+            return boolean(value)
         case .text:
             return .call("odata_boolean", text(value))
         case .json:
-            let said = SQLFragment.call("odata_boolean", text(value))
-            return SQLFragment("ifnull(\(truth(value).text), \(said.text))", said.arguments)
+            let parsed = SQLFragment.call("odata_boolean", text(value))
+            return SQLFragment("ifnull(\(boolean(value).text), \(parsed.text))", parsed.arguments)
         case .null, .number, .guid, .instant, .time, .duration, .place:
             return .null
         }
     }
 
-    /// A number that is one or that a text says, without its fraction where the type has none.
+    /// A number, or a text that is a number, without its fraction if the type is an integer.
     func castNumber(_ value: Expression, _ type: EdmType) -> SQLFragment {
         let number: SQLFragment
         switch kind(of: value) {
@@ -30,7 +30,7 @@ extension SQLCompiler {
             .bound(.integer(range.upperBound)))
     }
 
-    /// The text of a value, as JSON writes it; a GUID only of a text that is one.
+    /// A value as text in JSON's form. As a GUID: only a text that is a GUID.
     func castText(_ value: Expression, _ type: EdmType) -> SQLFragment {
         if type == .guid { return .call("odata_guid", text(value)) }
         switch kind(of: value) {
@@ -39,9 +39,10 @@ extension SQLCompiler {
         case .text, .guid:
             return text(value)
         case .boolean:
-            let truth = truth(value)
+            let boolean = boolean(value)
             return SQLFragment(
-                "CASE \(truth.text) WHEN 1 THEN 'true' WHEN 0 THEN 'false' END", truth.arguments)
+                "CASE \(boolean.text) WHEN 1 THEN 'true' WHEN 0 THEN 'false' END", boolean.arguments
+            )
         case .number:
             let number = number(value)
             return SQLFragment("CAST(\(number.text) AS TEXT)", number.arguments)
@@ -56,7 +57,7 @@ extension SQLCompiler {
         }
     }
 
-    /// Whether a value has a type: 1 or 0. In JSON dates, times, GUIDs and bytes are texts of their form.
+    /// Whether a value has a type: 1 or 0. In JSON, dates, times, GUIDs and bytes are texts of their form.
     func typeTest(_ value: Expression, _ type: EdmType) -> SQLFragment {
         guard kind(of: value) == .json else {
             let isOfKind = kind(of: value) == kind(of: type)
@@ -94,7 +95,7 @@ extension SQLCompiler {
 }
 
 extension EdmType {
-    /// The whole numbers of the type; nil of what may have a fraction, and of what is no number.
+    /// The integers of the type; nil for types with a fraction and for types that are not numbers.
     var range: ClosedRange<Int64>? {
         switch self {
         case .byte: 0...255

@@ -1,16 +1,16 @@
 extension SQLCompiler {
-    /// `left eq right` and its like, as the client's generation decides them.
+    /// A comparison such as `left eq right`, with the null rule of the client's generation.
     func comparison(
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) -> SQLFragment {
         guard nulls == .decided else { return compared(operation, left, right) }
-        // `IS` has two values, and costs the parser of SQLite one level where a function costs three.
+        // `IS` has two values, and adds one level to SQLite's parser stack where a function adds three.
         switch operation {
         case .equal, .notEqual:
             let isEqual = operation == .equal
-            // A test for null decides by itself, and an index serves it as it is.
+            // A test for null is never null, and an index serves it in this form.
             if isNull(left) || isNull(right) { return compared(operation, left, right) }
-            // One side is not null, so that null on the other side is another value.
+            // One side is not null, so null on the other side is a different value.
             if isConstant(left) || isConstant(right) {
                 let fragment = compared(operation, left, right)
                 if !isEqual { return fragment.infix("IS NOT", SQLFragment("0")) }
@@ -28,13 +28,13 @@ extension SQLCompiler {
 
     private func isNull(_ expression: Expression) -> Bool { expression == .literal(.null) }
 
-    /// Whether two values are equal, or both null: 1 or 0.
+    /// Whether two values are equal or both null: 1 or 0.
     private func same(_ left: Expression, _ right: Expression) -> SQLFragment {
         switch domain(kind(of: left), kind(of: right)) {
         case .json:
             json(left).infix("IS", json(right))
                 .infix("AND", jsonClass(left).infix("IS", jsonClass(right)))
-        case .boolean: truth(left).infix("IS", truth(right))
+        case .boolean: boolean(left).infix("IS", boolean(right))
         case .number: number(left).infix("IS", number(right))
         case .text: text(left).infix("IS", text(right))
         case .guid: ignoringCase(text(left).infix("IS", text(right)))
@@ -45,7 +45,7 @@ extension SQLCompiler {
         }
     }
 
-    /// A comparison with SQL's three values.
+    /// A comparison with the three values of SQL.
     func compared(
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) -> SQLFragment {
@@ -62,7 +62,7 @@ extension SQLCompiler {
         }
         switch domain(kind(of: left), kind(of: right)) {
         case .json: return jsonComparison(operation, left, right)
-        case .boolean: return truthComparison(operation, left, right)
+        case .boolean: return booleanComparison(operation, left, right)
         case .number: return numberComparison(operation, left, right)
         case .text: return textComparison(operation, left, right)
         case .guid: return guidComparison(operation, left, right)
@@ -73,7 +73,7 @@ extension SQLCompiler {
         }
     }
 
-    /// Whether the value is the same for all rows, and not null.
+    /// Whether the value is the same for all rows and not null.
     func isConstant(_ expression: Expression) -> Bool {
         switch expression {
         case .literal(let literal): literal != .null
@@ -84,7 +84,7 @@ extension SQLCompiler {
         }
     }
 
-    /// Whether flags are set: all bits of a number, all names of a text.
+    /// Whether flags are set: all bits of a number, or all names of a text.
     private func flags(_ left: Expression, _ right: Expression) -> SQLFragment {
         let values = [left, right].map { side in
             switch kind(of: side) {
@@ -97,7 +97,7 @@ extension SQLCompiler {
         return .call("odata_has", values)
     }
 
-    /// The type in which two values meet; nil if they do not.
+    /// The type in which two values are compared; nil if they are not comparable.
     private func domain(_ left: Kind, _ right: Kind) -> Kind? {
         if left == right || right == .json { return left }
         if left == .json { return right }
@@ -108,7 +108,7 @@ extension SQLCompiler {
         return pair == [.guid, .text] ? .guid : nil
     }
 
-    /// `eq null` and `ne null`; null is neither less nor greater.
+    /// `eq null` and `ne null`. Null is neither less nor greater than a value.
     private func nullTest(
         _ operation: Expression.BinaryOperator, _ operand: Expression
     ) -> SQLFragment {
@@ -122,7 +122,7 @@ extension SQLCompiler {
         }
     }
 
-    /// Ids are kept as texts, also where they are numbers on the wire.
+    /// Ids are stored as texts, even if they are numbers on the wire.
     private func idComparison(
         _ operation: Expression.BinaryOperator, _ literal: Expression.Literal
     ) -> SQLFragment? {
@@ -140,7 +140,7 @@ extension SQLCompiler {
         return sql("id").infix(operation.sql, .bound(SQLValue(wanted)))
     }
 
-    /// Two columns of the user: equal if they are of one type and equal in it.
+    /// Compares two user's columns: equal if they have the same type and value.
     private func jsonComparison(
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) -> SQLFragment {
@@ -151,13 +151,13 @@ extension SQLCompiler {
             : compared.infix("AND", classes.0.infix("=", classes.1))
     }
 
-    private func truthComparison(
+    private func booleanComparison(
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) -> SQLFragment {
         guard kind(of: left) == .json, case .literal(.boolean(let wanted)) = right else {
-            return truth(left).infix(operation.sql, truth(right))
+            return boolean(left).infix(operation.sql, boolean(right))
         }
-        // The first part alone can use an index; the second tells true from 1.
+        // Only the first part can use an index; the second distinguishes true from 1.
         let value = SQLFragment(wanted ? "1" : "0")
         let type = SQLFragment(wanted ? "'true'" : "'false'")
         switch operation {
@@ -167,7 +167,7 @@ extension SQLCompiler {
             return json(left).infix("<>", value).infix("OR", jsonType(left).infix("<>", type))
         case .greaterThan, .greaterOrEqual, .lessThan, .lessOrEqual, .add, .sub, .mul, .div, .divBy,
             .mod, .has:
-            return truth(left).infix(operation.sql, value)
+            return boolean(left).infix(operation.sql, value)
         }
     }
 
@@ -191,13 +191,13 @@ extension SQLCompiler {
         ignoringCase(text(left).infix(operation.sql, text(right)))
     }
 
-    /// A comparison of texts, `(a = b)`, whatever their case.
+    /// Makes a text comparison `(a = b)` ignore case.
     private func ignoringCase(_ comparison: SQLFragment) -> SQLFragment {
         SQLFragment(comparison.text.dropLast() + " COLLATE NOCASE)", comparison.arguments)
     }
 
-    /// Compares instants: those of the system against a constant in whole milliseconds, so that the
-    /// index on them serves; all others in ticks.
+    /// Compares instants. `createdAt` and `updatedAt` are compared with a constant in whole milliseconds,
+    /// so that their index serves; all others are compared in ticks.
     func instantComparison(
         _ operation: Expression.BinaryOperator, _ left: Expression, _ right: Expression
     ) -> SQLFragment {
@@ -208,10 +208,10 @@ extension SQLCompiler {
         return self.instant(left).infix(operation.sql, self.instant(right))
     }
 
-    /// A stamp in milliseconds against an instant that may lie between two of them.
+    /// Compares a stamp in milliseconds with an instant that may be between two milliseconds.
     ///
-    /// Between milliseconds m and m + 1: `gt` and `ge` are `> m`, `lt` and `le` are `<= m`, nothing
-    /// is equal and everything else is unequal.
+    /// Between milliseconds m and m + 1: `gt` and `ge` become `> m`, `lt` and `le` become `<= m`, nothing
+    /// is equal and everything is unequal.
     private func stampComparison(
         _ operation: Expression.BinaryOperator, _ stamp: SQLFragment, _ instant: Instant
     ) -> SQLFragment {

@@ -1,9 +1,9 @@
 extension SQLCompiler {
-    /// A value in the JSON of a row, in SQL.
+    /// SQL for a value in the JSON of a row.
     struct JSONPlace {
         /// The value as SQLite extracts it: booleans as 1 and 0, arrays and objects as their text.
         let value: String
-        /// Its JSON type, null where there is no such value.
+        /// Its JSON type; null if there is no such value.
         let type: String
         /// Its JSON text.
         let text: String
@@ -14,8 +14,8 @@ extension SQLCompiler {
         SQLFragment(schema.alias.map { "\(JSONPath.identifier($0)).\(name)" } ?? name)
     }
 
-    /// Where a user's column is, or what a lambda's variable stands for; nil for anything else, and for
-    /// what SQLite cannot name.
+    /// The SQL of a user's column or a lambda's variable; nil for other expressions, and for names that
+    /// SQLite cannot express.
     func jsonPlace(_ expression: Expression) -> JSONPlace? {
         switch expression {
         case .column(.user(let path)):
@@ -54,22 +54,22 @@ extension SQLCompiler {
         jsonPlace(expression).map { SQLFragment("nullif(\($0.type),'null')") } ?? .null
     }
 
-    /// The text of a user's column that may hold U+0000, where `json_extract` would stop.
+    /// The whole text of a user's column. `json_extract` would stop at U+0000.
     func wholeText(_ expression: Expression) -> SQLFragment {
         jsonPlace(expression).map { SQLFragment("odata_text(\($0.text))") } ?? .null
     }
 
-    /// Whether the row has no text with U+0000 at all.
+    /// Whether no text of the row contains U+0000.
     var hasNoZero: String { "instr(\(sql("columns").text),'\\u0000') = 0" }
 
-    /// The value of a user's column if it has one of some JSON types, else null.
+    /// The value of a user's column if it has one of these JSON types, else null.
     func json(_ expression: Expression, ofTypes types: String) -> SQLFragment {
         guard let place = jsonPlace(expression) else { return .null }
         return SQLFragment(
             "CASE WHEN \(jsonType(expression).text) IN (\(types)) THEN \(place.value) END")
     }
 
-    /// A class of JSON types that can be compared with one another: 1 text, 2 number, 3 boolean.
+    /// The class of a JSON type within which values are comparable: 1 text, 2 number, 3 boolean.
     func jsonClass(_ expression: Expression) -> SQLFragment {
         SQLFragment(
             """
@@ -78,7 +78,7 @@ extension SQLCompiler {
             """)
     }
 
-    /// Milliseconds since 1970 of a system property that is a date.
+    /// `createdAt` or `updatedAt` in milliseconds since 1970; nil for other expressions.
     func stamp(_ expression: Expression) -> SQLFragment? {
         switch expression {
         case .column(.system(.createdAt)): sql("created_at")
@@ -90,17 +90,17 @@ extension SQLCompiler {
         }
     }
 
-    /// Where the element is that a lambda looks at: SQL names of a row of `json_each`.
+    /// The SQL names of the `json_each` row of a lambda's element.
     struct Element {
         let value: String
         let type: String
         /// Its path in the source.
         let key: String
-        /// The JSON that the path begins in.
+        /// The JSON that the path is relative to.
         let source: String
     }
 
-    /// `any` and `all` over an array; 1 or 0. What is no array has no elements.
+    /// `any` and `all` over an array: 1 or 0. A value that is not an array has no elements.
     func quantified(
         _ quantifier: Expression.Quantifier, _ collection: Expression,
         _ lambda: Expression.Lambda?
@@ -108,7 +108,7 @@ extension SQLCompiler {
         guard let array = jsonPlace(collection) else {
             return SQLFragment(quantifier == .all ? "1" : "0")
         }
-        // The names are ours: those of json_each, `id` among them, would hide the table's own.
+        // Own names, because those of `json_each`, such as `id`, would hide the table's columns.
         let number = variables.count + 1
         let source = "CASE WHEN \(array.type) = 'array' THEN \(array.text) END"
         let element = Element(

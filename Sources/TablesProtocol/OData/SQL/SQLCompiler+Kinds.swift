@@ -1,12 +1,12 @@
 extension SQLCompiler {
-    /// What is known of an expression's type before any row is seen.
+    /// The static type of an expression.
     enum Kind {
         /// The constant null.
         case null
-        /// A user's column or what is in one: anything that JSON holds.
+        /// A user's column or a value in it: any JSON value.
         case json
         case boolean, number, text, guid, instant, time, duration
-        /// A place or a line, which only `geo.distance` and `geo.length` look at.
+        /// A point or a line, which only `geo.distance` and `geo.length` use.
         case place
     }
 
@@ -52,7 +52,7 @@ extension SQLCompiler {
         }
     }
 
-    /// The type that `cast` gives.
+    /// The static type of a `cast`.
     func kind(of type: EdmType) -> Kind {
         switch type {
         case .binary, .string: .text
@@ -65,7 +65,7 @@ extension SQLCompiler {
         }
     }
 
-    /// What arithmetic gives: a column beside an instant or a length of time is a date.
+    /// The static type of arithmetic. A column beside an instant or a duration is a date.
     private func kind(
         of operation: Expression.BinaryOperator, _ left: Kind, _ right: Kind
     ) -> Kind {
@@ -98,7 +98,7 @@ extension SQLCompiler {
 }
 
 extension Expression.BinaryOperator {
-    /// Whether the result is a number rather than a truth.
+    /// Whether the result is a number rather than a boolean.
     var isArithmetic: Bool {
         switch self {
         case .add, .sub, .mul, .div, .divBy, .mod: true
@@ -106,7 +106,7 @@ extension Expression.BinaryOperator {
         }
     }
 
-    /// The operator with its sides exchanged.
+    /// The operator with its sides swapped.
     var mirrored: Self {
         switch self {
         case .greaterThan: .lessThan

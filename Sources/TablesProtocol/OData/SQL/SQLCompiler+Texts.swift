@@ -10,7 +10,7 @@ extension SQLCompiler {
         if case .blob? = wanted.arguments.first {
             return wholeText(left).infix(operation.sql, wanted)
         }
-        // `json_extract` stops at U+0000, so a row that holds one anywhere is looked at again.
+        // `json_extract` stops at U+0000, so a row that contains one is compared again with the whole text.
         let compared = json(left).infix(operation.sql, wanted)
         switch operation {
         case .equal:
@@ -25,7 +25,7 @@ extension SQLCompiler {
         }
     }
 
-    /// `x in (…)`, as SQL's `IN` where all constants are texts or all are whole numbers.
+    /// `x in (…)`: SQL's `IN` if all constants are texts or all are integers.
     func membership(_ value: Expression, _ literals: [Expression.Literal]) -> SQLFragment {
         let found = found(value, literals)
         return nulls == .decided && isExact ? found.infix("IS", SQLFragment("1")) : found
@@ -65,8 +65,8 @@ extension SQLCompiler {
         SQLFragment("(\(values.map { _ in "?" }.joined(separator: ",")))", values)
     }
 
-    /// `matchesPattern`, and `contains`, `startswith`, `endswith`: these as bytes, so that `%`, `_` and
-    /// U+0000 mean nothing.
+    /// `matchesPattern`, `contains`, `startswith` and `endswith`. The last three compare bytes, so that
+    /// `%`, `_` and U+0000 have no special meaning.
     func test(_ function: Expression.Function, _ arguments: [Expression]) -> SQLFragment {
         guard kind(of: .call(function, arguments)) == .boolean, arguments.count == 2 else {
             return .null
@@ -83,7 +83,7 @@ extension SQLCompiler {
         case .startsWith:
             return found.infix("=", SQLFragment("1"))
         case .endsWith:
-            // `substr` would do, but makes null of an empty blob.
+            // `substr` would do, but it makes null of an empty blob.
             return .call("odata_endswith", arguments.map(text))
         case .matchesPattern:
             return .call("odata_matches", arguments.map(text))
@@ -95,7 +95,7 @@ extension SQLCompiler {
         }
     }
 
-    /// Whether SQLite may look for a text by itself.
+    /// Whether SQLite's own `instr` may search for the text.
     private static func isShort(_ part: Expression) -> Bool {
         guard case .literal(.string(let text)) = part else { return false }
         return text.utf8.count <= Limits.nativeSearchBytes

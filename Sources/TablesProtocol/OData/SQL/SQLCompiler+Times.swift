@@ -1,5 +1,5 @@
 extension SQLCompiler {
-    /// An instant in ticks of 100 ns since year 1, or null for what is none.
+    /// An instant in ticks of 100 ns since year 1; null for other values.
     func instant(_ expression: Expression) -> SQLFragment {
         if let stamp = stamp(expression) {
             return SQLFragment(
@@ -15,7 +15,7 @@ extension SQLCompiler {
         }
     }
 
-    /// The instant that a constant stands for; a string may hold one as well.
+    /// The instant of a constant, also of a string that contains one; nil for other expressions.
     func constantInstant(_ expression: Expression) -> Instant? {
         switch expression {
         case .literal(.instant(let literal)): literal.instant
@@ -45,7 +45,7 @@ extension SQLCompiler {
         }
     }
 
-    /// A time of day in ticks since midnight, or null for what is none.
+    /// A time of day in ticks since midnight; null for other values.
     func time(_ expression: Expression) -> SQLFragment {
         switch expression {
         case .literal(.time(let literal)): .bound(.integer(literal.ticks))
@@ -59,7 +59,7 @@ extension SQLCompiler {
         }
     }
 
-    /// A length of time in ticks, or null for what is none.
+    /// A duration in ticks; null for other values.
     func duration(_ expression: Expression) -> SQLFragment {
         switch kind(of: expression) {
         case .json: return .call("odata_duration", json(expression))
@@ -102,7 +102,7 @@ extension SQLCompiler {
         }
     }
 
-    /// What has a year or an hour: ticks, or the text of a date or time.
+    /// A value with a year or an hour: ticks, or the text of a date or time.
     func moment(_ expression: Expression) -> SQLFragment {
         switch kind(of: expression) {
         case .instant: instant(expression)
@@ -112,7 +112,8 @@ extension SQLCompiler {
         }
     }
 
-    /// The minutes that a date was written ahead of UTC. Those of the system are kept in UTC.
+    /// The offset from UTC, in minutes, with which a date was written. `createdAt` and `updatedAt` are in
+    /// UTC.
     func offset(_ expression: Expression) -> SQLFragment {
         switch expression {
         case .literal(.instant(let literal)):

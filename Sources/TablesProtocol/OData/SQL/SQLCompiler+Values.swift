@@ -1,19 +1,19 @@
 extension SQLCompiler {
-    /// 1, 0, or null for what is no truth.
-    func truth(_ expression: Expression) -> SQLFragment {
+    /// 1 or 0; null for a value that is not a boolean.
+    func boolean(_ expression: Expression) -> SQLFragment {
         switch expression {
         case .column(.user), .variable:
             SQLFragment(
                 "CASE \(jsonType(expression).text) WHEN 'true' THEN 1 WHEN 'false' THEN 0 END")
         case .column(.system(.deleted)): sql("deleted")
         case .column: .null
-        case .cast(let value, .boolean): castTruth(value)
+        case .cast(let value, .boolean): castBoolean(value)
         case .literal, .unary, .binary, .logical, .call, .inList, .cast, .isOf, .quantified:
             exact.condition(expression)
         }
     }
 
-    /// A number, or null for what is none.
+    /// A number; null for other values.
     func number(_ expression: Expression) -> SQLFragment {
         guard kind(of: expression) == .number || kind(of: expression) == .json else { return .null }
         switch expression {
@@ -43,8 +43,8 @@ extension SQLCompiler {
         }
     }
 
-    /// A constant number. What is not whole is converted by SQLite, as the numbers in the rows are;
-    /// the sign `+` keeps the cast from converting what it is compared with.
+    /// A constant number. SQLite converts a fraction, as it does with the numbers in rows. The sign `+`
+    /// keeps the cast from converting the other operand.
     func constant(_ number: NumberLiteral) -> SQLFragment {
         if let integer = number.integer { return .bound(.integer(integer)) }
         return SQLFragment("+CAST(? AS REAL)", [.text(number.text)])
@@ -78,7 +78,7 @@ extension SQLCompiler {
         }
     }
 
-    /// A text, or null for what is none; a text with U+0000 is a blob.
+    /// A text; null for other values. A text with U+0000 is a blob.
     func text(_ expression: Expression) -> SQLFragment {
         switch expression {
         case .literal(.string(let text)), .literal(.guid(let text)):
@@ -121,7 +121,7 @@ extension SQLCompiler {
         }
     }
 
-    /// A place or a line as GeoJSON or as a well-known text, or null for what can be neither.
+    /// A point or a line as GeoJSON or well-known text; null for other values.
     func place(_ expression: Expression) -> SQLFragment {
         if case .literal(.geo(let place)) = expression {
             return .bound(.text(place.shape.geoJSON))
@@ -133,7 +133,7 @@ extension SQLCompiler {
         }
     }
 
-    /// 1 where a constant says that the places lie on a plane, else 0: on the globe.
+    /// 1 if a constant is on a plane; else 0, which means on the globe.
     private func space(of places: [Expression]) -> SQLFragment {
         let isPlane = places.contains { place in
             if case .literal(.geo(let literal)) = place { return literal.space == .geometry }

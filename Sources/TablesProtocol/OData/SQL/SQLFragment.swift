@@ -1,11 +1,11 @@
 /// A piece of SQL with `?` for each of its arguments, in order.
 public struct SQLFragment: Sendable, Hashable {
-    /// The text. It holds no value that came from outside except escaped JSON paths.
+    /// The text. It contains no value of a request except escaped JSON paths.
     public var text: String
     /// The values to bind.
     public var arguments: [SQLValue]
 
-    /// A piece of SQL.
+    /// Makes a fragment.
     public init(_ text: String, _ arguments: [SQLValue] = []) {
         self.text = text
         self.arguments = arguments
@@ -39,7 +39,7 @@ extension SQLFragment {
         SQLFragment("(\(text) \(word) \(right.text))", arguments + right.arguments)
     }
 
-    /// `(a word b word c)`, in groups so that a long chain is not a deep expression.
+    /// `(a word b word c)`, split into groups so that a long chain is not a deep expression.
     static func chain(_ operands: [SQLFragment], _ word: String) -> SQLFragment {
         guard operands.count > Limits.chainOperands else {
             let list = joined(operands, separator: " \(word) ")
@@ -53,7 +53,7 @@ extension SQLFragment {
     }
 }
 
-/// A value that SQLite stores: bound into a ``SQLFragment`` or passed through a ``SQLFunction``.
+/// A value of SQLite: an argument of a ``SQLFragment``, or an argument or result of a ``SQLFunction``.
 public enum SQLValue: Sendable, Hashable {
     case null
     case integer(Int64)
@@ -61,12 +61,12 @@ public enum SQLValue: Sendable, Hashable {
     case text(String)
     case blob([UInt8])
 
-    /// A text, which goes as its bytes if it holds U+0000.
+    /// Makes a text. A text with U+0000 becomes a blob of its bytes.
     init(_ text: String) {
         self = text.utf8.contains(0) ? .blob(Array(text.utf8)) : .text(text)
     }
 
-    /// The text of a text, or of the blob that stands for one.
+    /// The text of a text, or of a blob that stands for one; nil for other values.
     var string: String? {
         switch self {
         case .text(let text): text
@@ -75,7 +75,7 @@ public enum SQLValue: Sendable, Hashable {
         }
     }
 
-    /// The bytes of a text or blob; a number has none that count.
+    /// The number of bytes of a text or blob; 0 for other values.
     var byteCount: Int {
         switch self {
         case .text(let text): text.utf8.count
@@ -84,7 +84,7 @@ public enum SQLValue: Sendable, Hashable {
         }
     }
 
-    /// A number without its fraction, within the range of its type.
+    /// An integer, or a real without its fraction, clamped to Int64; nil for other values.
     var integer: Int64? {
         switch self {
         case .integer(let value): value
@@ -94,7 +94,7 @@ public enum SQLValue: Sendable, Hashable {
         }
     }
 
-    /// A number.
+    /// A number; nil for other values.
     var real: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -104,13 +104,12 @@ public enum SQLValue: Sendable, Hashable {
     }
 }
 
-/// Writes SQL names and JSON paths: the only place where a name from outside enters SQL text.
+/// Writes SQL names and JSON paths. Only here does a name from a request enter SQL text.
 enum JSONPath {
-    /// A path as an SQL string constant, `'$."a"."b"'`; nil if SQLite cannot name such a key.
+    /// A path as an SQL string constant, `'$."a"."b"'`; nil if SQLite cannot express such a key.
     ///
-    /// A constant rather than a bound value, so that an index on the same expression serves it.
-    /// SQLite 3.40 knows no escape inside of `"…"`, hence no path to a key with a quote, a
-    /// backslash or a control character; no option can name one either.
+    /// A constant rather than a bound value, so that an index on the same expression serves it. SQLite 3.40
+    /// has no escape inside `"…"`, so a key with a quote, a backslash or a control character has no path.
     static func constant(_ path: [String]) -> String? {
         var text: [UInt8] = Array("'$".utf8)
         for name in path {

@@ -1,8 +1,8 @@
 extension SQLFunction {
-    /// Functions of texts. Lengths and positions count UTF-16 units, as .NET and JavaScript do.
+    /// Functions on texts. Lengths and positions count UTF-16 units, as in .NET and JavaScript.
     static let texts: [SQLFunction] = [
         SQLFunction("text", 1) { arguments in
-            // The JSON of one value; SQLite's own reading of it stops at U+0000.
+            // The argument is the JSON of one value. SQLite's own functions stop at U+0000.
             guard let json = arguments[0].string, let text = try? JSONText(validating: json).string
             else { return .null }
             return SQLValue(text)
@@ -36,13 +36,13 @@ extension SQLFunction {
             guard let text = arguments[0].string, let part = arguments[1].string else {
                 return .null
             }
-            return .integer(SoughtText(part.utf8).first(in: Array(text.utf8)) == nil ? 0 : 1)
+            return .integer(SubstringSearch(part.utf8).first(in: Array(text.utf8)) == nil ? 0 : 1)
         },
         SQLFunction("indexof", 2) { arguments in
             guard let text = arguments[0].string, let part = arguments[1].string else {
                 return .null
             }
-            return .integer(Int64(SoughtText(part.utf16).first(in: Array(text.utf16)) ?? -1))
+            return .integer(Int64(SubstringSearch(part.utf16).first(in: Array(text.utf16)) ?? -1))
         },
         SQLFunction("substring", 2) { arguments in
             guard let text = arguments[0].string, let start = arguments[1].integer else {
@@ -70,7 +70,7 @@ extension SQLFunction {
         },
     ]
 
-    /// The part of a text between two UTF-16 positions, as far as the text has them.
+    /// The part of a text between two UTF-16 positions, clamped to the text.
     private static func part(of text: String, from start: Int64, count: Int64) -> String {
         let units = Array(text.utf16)
         let length = Int64(units.count)
@@ -79,16 +79,16 @@ extension SQLFunction {
         return String(decoding: units[Int(lower)..<Int(upper)], as: UTF16.self)
     }
 
-    /// The most bytes of a text that is made of others: a function makes none longer than
-    /// ``Limits/computedTextBytes``, unless it was given such a one.
+    /// The most bytes of a computed text: ``Limits/computedTextBytes``, or the length of the longest
+    /// argument.
     private static func longest(madeOf texts: [String]) -> Int {
         texts.reduce(Limits.computedTextBytes) { max($0, $1.utf8.count) }
     }
 
-    /// Every occurrence replaced, from the left; nil if the result is too long.
+    /// Replaces every occurrence from the left; nil if the result is too long.
     private static func replaced(_ text: String, _ old: String, _ new: String) -> String? {
         guard !old.isEmpty else { return text }
-        let (bytes, sought, new) = (Array(text.utf8), SoughtText(old.utf8), Array(new.utf8))
+        let (bytes, sought, new) = (Array(text.utf8), SubstringSearch(old.utf8), Array(new.utf8))
         let limitBytes = longest(madeOf: [text])
         var result: [UInt8] = []
         var position = 0
@@ -103,14 +103,13 @@ extension SQLFunction {
     }
 }
 
-/// A text that is looked for in others, in time bounded by the sum of both lengths: the text is never
-/// gone back in (Knuth, Morris and Pratt).
-struct SoughtText<Unit: Equatable> {
+/// Searches for a text in time proportional to the sum of both lengths (Knuth, Morris and Pratt).
+struct SubstringSearch<Unit: Equatable> {
     private let units: [Unit]
-    /// For each beginning of the units, how long the longest shorter beginning is with which it ends.
+    /// For each prefix of the units: the length of its longest proper prefix that is also its suffix.
     private let borders: [Int]
 
-    /// Looks for these units.
+    /// Makes a search for these units.
     init(_ units: some Sequence<Unit>) {
         self.units = Array(units)
         var borders: [Int] = []
@@ -128,7 +127,7 @@ struct SoughtText<Unit: Equatable> {
         self.borders = borders
     }
 
-    /// The first place in `text`, from `start` on, where the units stand; nil where they do not.
+    /// The first position in `text`, from `start` on, at which the units occur; nil if they do not.
     func first(in text: [Unit], from start: Int = 0) -> Int? {
         if units.isEmpty { return start }
         var found = 0

@@ -1,5 +1,5 @@
 extension SQLFunction {
-    /// Functions of dates and times. Dates have the parts that they have in UTC.
+    /// Functions on dates and times. The parts of a date are those in UTC.
     static let moments: [SQLFunction] =
         [
             SQLFunction("instant", 1) { arguments in
@@ -47,7 +47,7 @@ extension SQLFunction {
             part("hour", \.hour), part("minute", \.minute), part("second", \.second),
         ]
 
-    /// A part of ticks or of the text of a date or time.
+    /// A part of a date or time, which is in ticks or a text.
     private static func part(
         _ name: String, _ path: any KeyPath<Calendar, Int> & Sendable
     ) -> SQLFunction {
@@ -66,7 +66,7 @@ extension SQLFunction {
         }
     }
 
-    /// Functions that make one type of another; null where it cannot be.
+    /// Functions that convert between types; null if that is impossible.
     static let casts: [SQLFunction] = [
         SQLFunction("boolean", 1) { arguments in
             switch arguments[0].string?.lowercased() {
@@ -75,7 +75,7 @@ extension SQLFunction {
             case _: .null
             }
         },
-        // A number or the text of one, and the range that it must lie in.
+        // A number or the text of one, and the range of the type.
         SQLFunction("integer", 3) { arguments in
             guard case .integer(let lowest) = arguments[1],
                 case .integer(let highest) = arguments[2],
@@ -93,7 +93,7 @@ extension SQLFunction {
             case .null, .blob: return .null
             }
         },
-        // The JSON of one value.
+        // The argument is the JSON of one value.
         SQLFunction("string", 1) { arguments in
             guard let text = arguments[0].string, let json = try? JSONText(validating: text) else {
                 return .null

@@ -1,13 +1,13 @@
 /// A deterministic SQL function that compiled queries call.
 ///
-/// Each connection that runs compiled queries registers ``all`` first. A text that holds U+0000 is
-/// passed and returned as a blob of its UTF-8 bytes.
+/// Each connection that runs compiled queries registers ``all`` first. A text with U+0000 is passed and
+/// returned as a blob of its UTF-8 bytes.
 public struct SQLFunction: Sendable {
-    /// What a call gives and what it costs.
+    /// The result of a call and its cost.
     public struct Call: Sendable, Hashable {
         /// The function's value.
         public let value: SQLValue
-        /// The work, in steps of SQLite's machine, which does not see it.
+        /// The work in SQLite VM steps, which SQLite itself does not count.
         public let steps: Int
     }
 
@@ -17,15 +17,15 @@ public struct SQLFunction: Sendable {
     public let argumentCount: Int
     private let body: @Sendable ([SQLValue]) -> Call
 
-    /// A function whose work is to read its arguments and to write its value.
+    /// Makes a function that only reads its arguments and writes its value.
     init(
         _ name: String, _ argumentCount: Int, body: @escaping @Sendable ([SQLValue]) -> SQLValue
     ) {
         self.init(name, argumentCount) { arguments, _ in body(arguments) }
     }
 
-    /// A function that does more than to read its arguments once.
-    /// - Parameter body: adds to its second parameter the steps that it takes beside that.
+    /// Makes a function that does more work than that.
+    /// - Parameter body: adds the additional steps to its second parameter.
     init(
         _ name: String, _ argumentCount: Int,
         working body: @escaping @Sendable ([SQLValue], inout Int) -> SQLValue
@@ -43,15 +43,15 @@ public struct SQLFunction: Sendable {
 
     /// Calls the function.
     /// - Parameter arguments: ``argumentCount`` of them.
-    /// - Returns: null for arguments that it has no answer to.
+    /// - Returns: null for arguments without a result.
     public func call(_ arguments: [SQLValue]) -> Call { body(arguments) }
 
-    /// Every function that ``SQLCompiler`` writes and SQLite does not have.
+    /// Every function that ``SQLCompiler`` uses and SQLite does not have.
     public static let all: [SQLFunction] = texts + numbers + moments + casts + places
 }
 
 extension SQLFunction {
-    /// Functions of numbers. A whole number stays one.
+    /// Functions on numbers. An integer stays an integer.
     static let numbers: [SQLFunction] = [
         SQLFunction("mod", 2) { arguments in remainder(arguments[0], arguments[1]) },
         SQLFunction("round", 1) { arguments in
@@ -61,7 +61,7 @@ extension SQLFunction {
         SQLFunction("ceiling", 1) { arguments in arguments[0].rounded(.up) },
     ]
 
-    /// What is left of a division, with the sign of the dividend; null for a division by zero.
+    /// The remainder of a division, with the sign of the dividend; null for a division by zero.
     private static func remainder(_ dividend: SQLValue, _ divisor: SQLValue) -> SQLValue {
         if case .integer(let left) = dividend, case .integer(let right) = divisor {
             if right == 0 { return .null }
@@ -83,7 +83,7 @@ extension SQLValue {
 }
 
 extension SQLFunction {
-    /// Functions of places, of flags and of regular expressions.
+    /// Functions on geographical values, flags and regular expressions.
     static let places: [SQLFunction] = [
         // Two points, and 1 for a plane.
         SQLFunction("distance", 3) { arguments in
@@ -104,7 +104,7 @@ extension SQLFunction {
             case (_, _): return .null
             }
         },
-        // A text and a pattern; null also for a text that is too much work.
+        // A text and a pattern. Null if the text takes too many steps.
         SQLFunction("matches", 2) { arguments, steps in
             guard let text = arguments[0].string, let source = arguments[1].string,
                 let pattern = try? Pattern(source)

@@ -1,12 +1,14 @@
 import Storage
 public import TablesProtocol
 
-// Changes of policies that a store could not take when they were made for all. They are taken in when the
-// store is opened; until then they are kept here, also across restarts.
+// Policy changes for all stores that a closed store has not applied. They are stored here, also across
+// restarts, and are applied when the store is opened.
 extension StoreIndex {
-    /// Notes tables whose policies some stores have to take in.
+    /// Adds tables whose policies these stores have to apply.
     @available(*, noasync)
-    public func leave(_ tables: [TableName], to identities: [String]) throws(StoreError) {
+    public func deferPolicies(
+        of tables: [TableName], to identities: [String]
+    ) throws(StoreError) {
         do {
             try file.transaction(.immediate) { db in
                 for identity in identities {
@@ -22,9 +24,9 @@ extension StoreIndex {
         }
     }
 
-    /// The tables whose policies a store has to take in.
+    /// The tables whose policies a store has to apply.
     @available(*, noasync)
-    public func left(to identity: String) throws(StoreError) -> Set<String> {
+    public func deferredPolicies(of identity: String) throws(StoreError) -> Set<String> {
         do {
             return try file.transaction(.deferred) { db in
                 let names: [String] = try db.column(
@@ -36,9 +38,9 @@ extension StoreIndex {
         }
     }
 
-    /// A store has taken in what was left to it.
+    /// Removes the tables of a store that has applied their policies.
     @available(*, noasync)
-    public func took(_ identity: String) throws(StoreError) {
+    public func removeDeferredPolicies(of identity: String) throws(StoreError) {
         do {
             try file.transaction(.immediate) { db in
                 try db.run("DELETE FROM policies_left WHERE identity = ?", [identity])

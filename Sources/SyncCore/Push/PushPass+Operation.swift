@@ -3,30 +3,29 @@ import HTTPTypes
 import TablesProtocol
 
 extension PushPass {
-    /// One operation's turn.
+    /// Pushes one operation: at most ``SyncLimits/requestsPerOperation`` requests.
     ///
-    /// 1. What may have been applied is read back first; if it never arrived it is sent.
-    /// 2. Otherwise transaction{sending, attempts + 1}, a slot on the wire, request, verdict,
-    ///    transaction{outcome}.
-    /// 3. A merge of disjoint changes sends what is left once more.
-    /// 4. A turn whose answer says that the next would fare no better closes the slots: what waits for
-    ///    one has sent nothing, and gets another turn when the backend is proven again.
-    func turn(_ operation: TableOperation) async -> PushTurn {
-        var turn = PushTurn(id: operation.id, seq: operation.seq)
+    /// 1. An operation that may have been applied is read back first. If it never arrived, it is sent.
+    /// 2. Otherwise: commit {sending, attempts + 1}, wait for a slot, send, judge, commit {outcome}.
+    /// 3. After a merge of different columns, the remaining changes are sent once.
+    /// 4. If the answer says that the next operation would fail too, the slots are closed. Operations that
+    ///    wait for a slot have sent nothing, and are pushed when the backend is proven again.
+    func push(_ operation: TableOperation) async -> PushedOperation {
+        var result = PushedOperation(id: operation.id, seq: operation.seq)
         var operation = operation
         var hasMerged = false
         do throws(StoreError) {
-            for _ in 0..<SyncLimits.requestsPerTurn {
+            for _ in 0..<SyncLimits.requestsPerOperation {
                 guard let step = try await step(operation, hasMerged: hasMerged) else { break }
                 guard !step.isHeld else {
-                    turn.isHeld = true
+                    result.isHeld = true
                     break
                 }
-                turn.requests += 1
-                turn.state = step.state
-                turn.linkFailure = step.linkFailure
-                turn.refusedDialect = step.refusedDialect
-                turn.stop = step.stop
+                result.requests += 1
+                result.state = step.state
+                result.linkFailure = step.linkFailure
+                result.refusedProtocolVersion = step.refusedProtocolVersion
+                result.stop = step.stop
                 guard step.goesOn, !cancel.isSet else { break }
                 hasMerged = hasMerged || step.isMerge
                 let seq = operation.seq
@@ -37,12 +36,12 @@ extension PushPass {
             }
         } catch {
             slots.close()
-            turn.stop = .store(error.description)
+            result.stop = .store(error.description)
         }
-        return turn
+        return result
     }
 
-    /// What one request of a turn came to.
+    /// The outcome of one request of an operation.
     private struct Step {
         var state: OperationState
         var linkFailure: Prover.Failure?
@@ -50,9 +49,9 @@ extension PushPass {
         /// The operation may be sent (again) at once.
         var goesOn = false
         var isMerge = false
-        /// Nothing was sent, since the slots are closed.
+        /// Nothing was sent, because the slots are closed.
         var isHeld = false
-        var refusedDialect = false
+        var refusedProtocolVersion = false
     }
 
     private func step(
@@ -67,32 +66,32 @@ extension PushPass {
             || !hasMerged && operation.lacksVersion && remote.generation == .datasync
         subject.mergesTwice = store.has(.mergeSendsTwice)
         if operation.isAssigned, operation.highestID == nil {
-            if let step = try await noteHighest(operation, subject) { return step }
+            if let step = try await recordHighestID(operation, subject) { return step }
         }
         let request = try request(operation, subject, record)
         let start = remote(for: operation).attempt(request)
         let marked = try await store.commitInGroup { try $0.attempts.markSending(operation, start) }
         guard let marked else { return nil }
 
-        guard await enter() else { return try await hold(marked, subject) }
-        let ruling = try await ask(request, of: operation, subject, record)
+        guard await acquireSlot() else { return try await settleUnsent(marked, subject) }
+        let ruling = try await sendAndJudge(request, of: operation, subject, record)
         var step = try await settle(
             marked, ruling.subject, ruling.decision, ruling.end, failure: ruling.failure,
             origin: ruling.origin)
-        step.refusedDialect = ruling.refusedDialect
+        step.refusedProtocolVersion = ruling.refusedProtocolVersion
         return step
     }
 
-    /// A slot on the wire; false when the push ends or has to prove the backend first.
-    private func enter() async -> Bool {
-        guard await slots.enter() else { return false }
+    /// Waits for a slot; false if the push ends or must prove the backend first.
+    private func acquireSlot() async -> Bool {
+        guard await slots.acquire() else { return false }
         guard cancel.isSet else { return true }
-        slots.leave()
+        slots.release()
         return false
     }
 
-    /// Notes that an operation was marked in flight and not sent.
-    private func hold(
+    /// Commits that an operation was marked in flight but not sent.
+    private func settleUnsent(
         _ marked: TableOperation, _ subject: PushSubject
     ) async throws(StoreError) -> Step {
         let reason =
@@ -101,34 +100,35 @@ extension PushPass {
             : "It was not sent: the backend failed for another change first."
         var end = AttemptEnd(error: reason)
         end.reach = TransportError.Reach.notSent.rawValue
-        let held = PushDecision.later(Later(cause: .held, maybeApplied: false, reason: reason))
+        let held = PushDecision.postponed(
+            Postponement(cause: .held, maybeApplied: false, reason: reason))
         var step = try await settle(marked, subject, held, end, failure: nil)
         step.isHeld = true
         return step
     }
 
-    /// Notes the backend's highest integer id before an insert is first sent. Nil when that went
-    /// well, else what it means for the operation, which was not sent.
-    private func noteHighest(
+    /// Stores the backend's highest integer id before an insert is first sent.
+    /// - Returns: nil after a success; otherwise the outcome of the operation, which was not sent.
+    private func recordHighestID(
         _ operation: TableOperation, _ subject: PushSubject
     ) async throws(StoreError) -> Step? {
-        guard await enter() else { return Step(state: operation.state, isHeld: true) }
+        guard await acquireSlot() else { return Step(state: operation.state, isHeld: true) }
         let answer = await remote(for: operation).list(
             operation.table, IntegerInsert.highest)
         guard case .rows(let page) = answer else {
             var decision = Verdict.noVerdict(answer)
-            if case .later(var later) = decision {
+            if case .postponed(var later) = decision {
                 later.maybeApplied = false
-                decision = .later(later)
+                decision = .postponed(later)
             }
             let failure = await attributeFailure(&decision, operation.table)
             if failure != nil || decision.endsPush { slots.close() }
-            slots.leave()
+            slots.release()
             return try await settle(
                 operation, subject, decision, nil, failure: failure)
         }
-        slots.leave()
-        // A backend that gives more than the one row which was asked for may give them in any order.
+        slots.release()
+        // A backend that ignores `$top` may give several rows, in any order.
         let highest = page.elements.compactMap { $0.itemID?.number }.max() ?? 0
         try await store.commitInGroup { try $0.attempts.setHighestID(highest, of: operation.seq) }
         return nil
@@ -152,7 +152,7 @@ extension PushPass {
             if case .applied(let row?) = decision, operation.itemID.kind == .integer,
                 operation.kind == .insert, try transaction.items.isClaimed(row.id, operation)
             {
-                // Another operation took this row at the same moment: look again.
+                // Another operation claimed this row at the same moment: read back again.
                 outcome = .unknown(reason: "The row is another change's.", until: transaction.now)
             }
             return try Settling(transaction: transaction).settle(
@@ -166,7 +166,7 @@ extension PushPass {
             step.goesOn = state == .queued && policy != .ask
             step.isMerge = step.goesOn
         case .signIn: step.stop = .signIn
-        case .later(let later):
+        case .postponed(let later):
             if later.cause == .cancelled { step.stop = .cancelled }
         case .applied, .readBack, .quarantine: break
         }
