@@ -49,8 +49,10 @@ struct SecretEncodings: Sendable, Hashable {
 
     /// Whether `text` contains the secret.
     func isIn(_ text: String) -> Bool {
-        spellings.contains { spelling in
-            text.utf8.count >= spelling.count && text.utf8.firstRange(of: spelling) != nil
+        let bytes = Array(text.utf8)
+        return spellings.contains { spelling in
+            bytes.count >= spelling.count
+                && (0...bytes.count - spelling.count).contains { bytes[$0...].starts(with: spelling) }
         }
     }
 
