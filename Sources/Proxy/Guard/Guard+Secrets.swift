@@ -52,7 +52,9 @@ struct SecretEncodings: Sendable, Hashable {
         let bytes = Array(text.utf8)
         return spellings.contains { spelling in
             bytes.count >= spelling.count
-                && (0...bytes.count - spelling.count).contains { bytes[$0...].starts(with: spelling) }
+                && (0...bytes.count - spelling.count).contains {
+                    bytes[$0...].starts(with: spelling)
+                }
         }
     }
 

@@ -40,7 +40,9 @@ extension TenantRegistry {
     /// Applies changes of policies that the tenant's store has missed: the tables get the policies that
     /// they have in the anonymous store. If that fails, the next opening tries again.
     func applyMissedPolicies(_ tenant: Tenant) async {
-        let left = await executor.value { [index] in (try? index.deferredPolicies(of: tenant.identity)) ?? [] }
+        let left = await executor.value { [index] in
+            (try? index.deferredPolicies(of: tenant.identity)) ?? []
+        }
         guard !left.isEmpty, let tables = try? await anonymous.store.tables() else { return }
         for table in tables where left.contains(table.name) {
             var policies = TablePolicies(of: table)
