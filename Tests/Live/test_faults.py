@@ -128,7 +128,7 @@ class Client(threading.Thread):
         self.lock = threading.Lock()
         self.acknowledged = {}  # id → the last acknowledged value; None when deleted
         self.tried = {}  # id → the last value that was sent; None for a delete
-        self.acknowledged = 0
+        self.acknowledged_writes = 0
         self.faults = []
         self.ending = False
 
@@ -168,7 +168,7 @@ class Client(threading.Thread):
                 self.faults.append(f"{method} {id}: {answer.status_code} {answer.text}")
                 return
             self.acknowledged[id] = value
-            self.acknowledged += 1
+            self.acknowledged_writes += 1
 
     def kept(self):
         """The acknowledged values so far."""
@@ -268,7 +268,7 @@ def test_no_kill_and_no_faulty_link_loses_or_repeats_a_write(start, tmp_path):
     line.fault_rate = 0.0
     line.part(False)
     check_the_end(backend, proxy, clients)
-    written = sum(client.acknowledged for client in clients)
+    written = sum(client.acknowledged_writes for client in clients)
     print(f"{KILLS} kills, {written} writes acknowledged, ready in at most {slowest:.2f} s,", end=" ")
     print(f"faults of the line: {dict(line.counts)}")
     line.close()
