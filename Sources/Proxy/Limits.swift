@@ -1,6 +1,7 @@
 import SyncCore
 
-/// The limits of the proxy.
+/// The limits of the proxy. openapi.json has further ones: those of single values in requests of the operator
+/// API.
 package enum Limits {
     /// Bytes of the body of a request to `/tables`.
     static let tablesBodyBytes = 1 << 20
@@ -63,6 +64,8 @@ package enum Limits {
     /// The shortest run of letters, digits, `-` and `_` in a path below `/c/` that may be a secret, in bytes.
     /// The secrets that this program makes have 43.
     static let capabilitySecretBytes = 22
+    /// Characters of an unknown name that a problem of the operator API repeats.
+    static let namedCharacters = 100
     /// Sessions at once; a new one replaces the oldest.
     static let sessions = 50
     /// Elements of a page of a list without `limit`.
@@ -133,8 +136,6 @@ package enum Limits {
     static let writeThroughPushes = 3
     /// Tables of which is remembered whether they need a sign-in.
     static let signInNotes = 1000
-    /// The greatest `forSeconds` of offline mode, in seconds: ten years.
-    static let offlineSecondsMax: Int64 = 315_360_000
     /// Seconds back of the samples without `sinceSeconds`.
     static let sampleSeconds = 3600
     /// The greatest `sinceSeconds` of samples, in seconds.

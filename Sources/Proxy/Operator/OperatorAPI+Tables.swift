@@ -21,7 +21,7 @@ extension OperatorAPI {
         let named = try identity(call)
         let isForAll = call.query["identity"] == nil
         let table = try Self.table(call)
-        let policies = try TablePolicies(try call.body())
+        let policies = try TablePolicies(call.body)
         let first = try await tenant(isForAll ? Identity.anonymousKey : named)
         let changed = try await mappingErrors { () throws(StoreError) in
             try await first.store.updateTable(table, policies.apply)
@@ -191,14 +191,17 @@ extension OperatorAPI {
     func buildIndex(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)
-        let choice = try Self.choice(try call.body())
+        let choice = try Self.choice(call.body)
         let start = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.startIndex(table, choice)
         }
         let most = StoreLimits.indexesPerTable
         switch start {
         case .started(let id):
-            return .json(.members(("id", .number(Int(id)))), status: .accepted)
+            // The list of tables shows how far it is.
+            return .json(
+                .members(("id", .number(Int(id)))), status: .accepted,
+                location: call.location("tables"))
         case .present(let id): return .json(.members(("id", .number(Int(id)))))
         case .busy:
             throw Problem(
@@ -230,9 +233,12 @@ extension OperatorAPI {
     }
 
     private static func choice(_ body: JSONValue) throws(Problem) -> IndexChoice {
-        if let id = body["id"]?.integer { return .known(id) }
-        guard let text = body["query"]?.string else {
-            throw .invalid("Name the index by its id, or a query that needs one.")
+        let text: String
+        switch (body["id"]?.integer, body["query"]?.string) {
+        case (let id?, nil): return .known(id)
+        case (nil, let query?): text = query
+        case (nil, nil), (_?, _?):
+            throw .invalid("Name the index by its id, or by a query that needs one.")
         }
         do {
             let parameters = try QueryParameter.split(text[...])

@@ -32,16 +32,15 @@ struct OperatorAPI: Sendable {
     /// Answers a request that the guard has passed.
     func handle(_ request: Request, _ path: TargetPath) -> Answer {
         let method: HTTPRequest.Method = request.head.method == .head ? .get : request.head.method
-        var allowed: [String] = []
-        for route in OperatorRoute.all {
-            guard let parameters = route.match(path.segments) else { continue }
-            if route.method == method { return answer(route, request, parameters) }
-            allowed.append(route.method.rawValue)
+        let matches = OperatorRoute.matches(path.segments)
+        if let (route, parameters) = matches.first(where: { $0.route.method == method }) {
+            return answer(route, request, parameters)
         }
-        if allowed.isEmpty {
+        if matches.isEmpty {
             return .now(Problem.notFound("There is nothing at this address.").response)
         }
-        return .now(Problem.methodNotAllowed(allowed).response)
+        return .now(
+            Problem.methodNotAllowed(OperatorRoute.allowedMethods(path.segments)).response)
     }
 
     private func answer(
@@ -49,7 +48,7 @@ struct OperatorAPI: Sendable {
     ) -> Answer {
         let call: OperatorCall
         do {
-            call = try OperatorCall(request, parameters: parameters)
+            call = try OperatorCall(request, route, parameters: parameters)
         } catch {
             return .now(error.response)
         }

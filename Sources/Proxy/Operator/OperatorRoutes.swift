@@ -171,6 +171,31 @@ struct OperatorRoute: Sendable {
         OperatorRoute(method: method, pattern: pattern, action: .change(action))
     }
 
+    /// Whether requests are checked by openapi.json. Others, such as those for a page of the dashboard, are
+    /// made by browsers and probes, which add parameters of their own.
+    var isAPI: Bool { pattern.hasPrefix("\(Self.api)/") }
+
+    /// The routes with the first pattern that matches a path, and the path's parameters.
+    static func matches(
+        _ segments: [String]
+    ) -> [(route: OperatorRoute, parameters: [String: String])] {
+        var found: [(route: OperatorRoute, parameters: [String: String])] = []
+        for route in all {
+            guard route.pattern == found.first?.route.pattern ?? route.pattern,
+                let parameters = route.match(segments)
+            else { continue }
+            found.append((route, parameters))
+        }
+        return found
+    }
+
+    /// The methods that a path has; none for a path that is none.
+    static func allowedMethods(_ segments: [String]) -> [HTTPRequest.Method] {
+        matches(segments).flatMap { match -> [HTTPRequest.Method] in
+            match.route.method == .get ? [.get, .head] : [match.route.method]
+        }
+    }
+
     /// The path parameters if `segments` match the pattern; nil otherwise.
     func match(_ segments: [String]) -> [String: String]? {
         let parts = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false)

@@ -122,7 +122,7 @@ struct ConflictsResolveAll: AsyncParsableCommand {
         var filter: [JSONValue.Member] = []
         if let table { filter.append(.init("table", .string(table))) }
         if let text { filter.append(.init("q", .string(text))) }
-        return .members(
-            ("choice", .string(choice)), ("filter", .object(filter)), ("dryRun", .bool(dryRun)))
+        return .selection(
+            filter, [.init("choice", .string(choice)), .init("dryRun", .bool(dryRun))])
     }
 }

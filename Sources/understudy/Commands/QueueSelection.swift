@@ -27,14 +27,24 @@ struct QueueSelection: ParsableArguments {
     /// The options as the body of an action on all that match.
     func request(dryRun: Bool) -> JSONValue {
         var filter: [JSONValue.Member] = []
-        if let state {
+        // An action is for open operations alone, which are meant without a state.
+        if let state, state != "all" {
             let words = state.split(separator: ",").map { JSONValue.string(String($0)) }
             filter.append(.init("state", .array(words)))
         }
         if let table { filter.append(.init("table", .string(table))) }
         if let text { filter.append(.init("q", .string(text))) }
         if let reason { filter.append(.init("reason", .string(reason))) }
-        return .members(("filter", .object(filter)), ("dryRun", .bool(dryRun)))
+        return .selection(filter, [.init("dryRun", .bool(dryRun))])
+    }
+}
+
+extension JSONValue {
+    /// The body of an action on all that match a filter. Without a filter it says that all are meant: only
+    /// commands that name all in words may have none.
+    static func selection(_ filter: [Member], _ more: [Member]) -> JSONValue {
+        let all: [Member] = filter.isEmpty ? [.init("all", .bool(true))] : []
+        return .object([.init("filter", .object(filter))] + all + more)
     }
 }
 

@@ -115,7 +115,7 @@ struct Purge: AsyncParsableCommand {
     @Argument(help: "The table.")
     var table: String
 
-    @Option(help: "Only what fits, such as \"$filter=complete eq true\".")
+    @Option(help: "Only what fits, such as \"$filter=complete eq true\"; all rows unless given.")
     var query: String?
 
     @Flag(help: "Discard open operations of these rows too: they are lost.")
@@ -126,9 +126,11 @@ struct Purge: AsyncParsableCommand {
 
     func run() async throws {
         if force { try confirmation.confirm("Open changes of \(table) are given up") }
-        var body: [JSONValue.Member] = [.init("force", .bool(force))]
-        if let query { body.append(.init("query", .string(query))) }
-        let request = JSONValue.object(body)
+        // Without a query the whole table is meant, which the person has named.
+        let rows = query.map { JSONValue.Member("query", .string($0)) }
+        let request = JSONValue.object([
+            .init("force", .bool(force)), rows ?? .init("all", .bool(true)),
+        ])
         let result = try await options.withOperator { client in
             try await client.post("/tables/\(PercentCoding.encode(table))/purge", [], request)
         }
