@@ -34,6 +34,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
+        .systemLibrary(name: "CPrivileges"),
         .target(name: "HTTPMessage", dependencies: [httpTypes], swiftSettings: settings),
         .target(
             name: "TablesProtocol", dependencies: ["HTTPMessage", httpTypes],
@@ -70,7 +71,7 @@ let package = Package(
             name: "understudy",
             dependencies: [
                 "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore", "Proxy",
-                "Backend", "Simulator", httpTypes, logging,
+                "Backend", "Simulator", "CPrivileges", httpTypes, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

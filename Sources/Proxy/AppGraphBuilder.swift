@@ -86,7 +86,8 @@ package struct AppGraphBuilder {
                 backend: configuration.backend, transport: transports.signingIn,
                 applicationKey: applicationKey),
             passThrough: passThrough,
-            forwardedHeaders: ForwardedHeaders(configuration.forwardedHeaders), now: clock.now)
+            forwardedHeaders: ForwardedHeaders(configuration.forwardedHeaders),
+            refusedWrites: RefusedWrites(log: log, now: clock.now), now: clock.now)
         let routes = Routes(
             gate: gate, rejections: rejections, tables: tables, operatorAPI: operatorAPI,
             passThrough: passThrough)

@@ -32,6 +32,8 @@ package enum Limits {
     static let concurrentSignIns = 16
     /// Further logins and verifications that wait for a permit.
     static let queuedSignIns = 84
+    /// Seconds between two lines of the log about writes that are refused for the same reason.
+    static let refusedWritesSeconds: Int64 = 60
     /// Seconds that a request waits for a permit.
     static let permitWaitSeconds = 10
     /// Lists over the short budget of a read that run at once, those of all clients together.

@@ -7,7 +7,10 @@ import Synchronization
 /// 1. SQLite says after each commit how many pages the log has.
 /// 2. When it has grown by so many since it was last copied, the writer copies it into the file after it
 ///    has answered and before the next transaction. It waits for no reader.
-/// 3. Where all of it was copied and no connection reads in it, SQLite begins it anew with the next commit.
+/// 3. Where all of it was copied and no connection reads in it, SQLite begins it anew with the next commit,
+///    and cuts its file to ``StorageLimits/logBytes``.
+/// 4. Under a ``DiskBudget`` the file is emptied as soon as it was larger than its share. Otherwise that is
+///    done when the store is idle (``Writer/shrinkLog()``).
 ///
 /// Only a ``Writer`` uses it: no other connection may copy the log (see ``ConnectionQueue``).
 final class Checkpointer: Sendable {
@@ -15,16 +18,43 @@ final class Checkpointer: Sendable {
     /// How long the log was when it was last copied into the file.
     private let copiedPages = Atomic(0)
 
-    init(_ log: LogLength) { self.log = log }
+    /// Pages that the log's file may have; nil without a budget.
+    private let share: Int?
+
+    init(_ log: LogLength, share: Int?) {
+        self.log = log
+        self.share = share
+    }
+
+    /// Pages in the log after the last commit.
+    var pages: Int { log.pages.load(ordering: .relaxed) }
 
     /// Copies the log into the file when it has grown; between transactions.
     func keepLogShort(_ connection: Connection) {
-        let pages = log.pages.load(ordering: .relaxed)
+        if let share, log.filePages.load(ordering: .relaxed) > share { return empty(connection) }
+        let pages = pages
         let last = copiedPages.load(ordering: .relaxed)
         guard pages - (pages < last ? 0 : last) >= StorageLimits.checkpointPages else { return }
         copiedPages.store(pages, ordering: .relaxed)
         // What cannot be copied now is copied with the next stretch.
         _ = try? connection.database.checkpoint(.passive)
+    }
+
+    /// Copies all of the log and empties its file, where no connection reads in it; between transactions.
+    func empty(_ connection: Connection) {
+        // A read is not waited for. What cannot be copied or emptied now is with the next transaction.
+        try? connection.run("PRAGMA busy_timeout = 0")
+        defer { try? connection.run("PRAGMA busy_timeout = \(StorageLimits.busyMilliseconds)") }
+        guard (try? connection.database.checkpoint(.truncate)) != nil else { return }
+        log.pages.store(0, ordering: .relaxed)
+        log.filePages.store(0, ordering: .relaxed)
+        copiedPages.store(0, ordering: .relaxed)
+    }
+
+    /// Empties a log whose file is larger than a stretch that is copied at once.
+    func shrink(_ connection: Connection) {
+        let pages = log.filePages.load(ordering: .relaxed)
+        if pages > StorageLimits.checkpointPages { empty(connection) }
     }
 }
 
@@ -34,6 +64,14 @@ final class Checkpointer: Sendable {
 final class LogLength: Sendable {
     /// Pages in the log after the last commit.
     let pages = Atomic(0)
+    /// The most pages that it had since its file was emptied, which the file has room for.
+    let filePages = Atomic(0)
+
+    private func note(_ count: Int) {
+        pages.store(count, ordering: .relaxed)
+        // Only the writer's thread calls this.
+        if count > filePages.load(ordering: .relaxed) { filePages.store(count, ordering: .relaxed) }
+    }
 
     /// Has SQLite note the length after each commit of a connection, which then copies nothing by itself.
     func follow(_ db: Database) {
@@ -44,7 +82,7 @@ final class LogLength: Sendable {
             { context, _, _, pages in
                 if let context = unsafe context {
                     unsafe Unmanaged<LogLength>.fromOpaque(context).takeUnretainedValue()
-                        .pages.store(Int(pages), ordering: .relaxed)
+                        .note(Int(pages))
                 }
                 return SQLITE_OK
             }, Unmanaged.passUnretained(self).toOpaque())

@@ -84,13 +84,18 @@ extension Writer {
 
     private func commit(_ group: inout [Entry], _ connection: Connection) -> [Answer] {
         do throws(StorageError) {
+            try refuseLongLog(connection)
+            let answers: [Answer]
             do throws(StorageError) {
-                return try attempt(&group, connection)
+                answers = try attempt(&group, connection)
             } catch {
                 guard case .overBudget = error, makeRoom(connection) else { throw error }
-                return try attempt(&group, connection)
+                answers = try attempt(&group, connection)
             }
+            noteGroup(isRefused: false, connection)
+            return answers
         } catch {
+            if case .overBudget = error { noteGroup(isRefused: true, connection) }
             return group.map { entry in
                 guard case .overBudget = error, entry.isNeverRefused else {
                     return { entry.fail(error) }

@@ -159,6 +159,19 @@ def test_a_reload_with_an_invalid_value_changes_nothing(world):
     world.stop(world.proxy)
 
 
+def test_every_line_away_from_a_terminal_is_json_without_a_link(world):
+    world.start_proxy()
+    world.person.run("status", expect=None)
+    lines = world.proxy.said().splitlines()
+    assert lines and all(line.startswith("{") for line in lines), lines
+    first = json.loads(lines[0])
+    assert first["message"] == "understudy serves" and first["clients"] == world.url
+    assert "#link=" not in world.proxy.said()
+    world.stop(world.proxy)
+    world.start_proxy("--log-format", "text")
+    assert "stands in for" in world.proxy.said() and "#link=" not in world.proxy.said()
+
+
 def test_the_log_is_json_without_contents_and_tokens(world):
     world.start_backend("--samples")
     world.start_proxy("--log-level", "trace", NOTIFY_SOCKET="/nowhere")
@@ -213,8 +226,8 @@ def test_a_debug_log_follows_a_request_and_has_no_secret_in_it(world):
     ]
     for line, answer in zip(lines(), answers):
         assert line["message"] == "request ended" and line["level"] == "debug"
-        assert line["method"] == "GET" and line["status"] == str(answer.status_code)
-        assert line["bytes"] == str(len(answer.content))
+        assert line["method"] == "GET" and line["status"] == answer.status_code
+        assert line["bytes"] == len(answer.content)
         assert float(line["milliseconds"]) > 0
     said = world.proxy.said()
     assert "secret" not in said and address.rpartition("/")[2] not in said

@@ -60,6 +60,36 @@ def test_readiness_status_watchdog_reload_and_stop_are_sent(world):
     manager.wait("STOPPING=1")
 
 
+def test_a_hang_up_right_after_readiness_reloads_and_ends_nothing(world):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        path = str(world.person.home / "notify")
+        listener.bind(path)
+        os.chmod(path, 0o666)
+        listener.settimeout(10)
+        for _ in range(5):
+            process = world.person.start("serve", NOTIFY_SOCKET=path)
+            while b"READY=1" not in listener.recv(4096):
+                pass
+            process.send_signal(signal.SIGHUP)
+            while b"RELOADING=1" not in listener.recv(4096):
+                assert process.poll() is None, process.said()
+            while b"READY=1" not in listener.recv(4096):
+                pass
+            world.stop(process)
+            while b"STOPPING=1" not in listener.recv(4096):
+                pass
+
+
+def test_a_hang_up_during_the_start_is_a_reload_after_it(world):
+    process = world.person.start("serve")
+    # The lock is made after the signal is trapped, and before the program listens.
+    lock = world.person.home / ".local/share/understudy/lock"
+    wait_until(lock.exists, 10, "the lock of the data folder")
+    process.send_signal(signal.SIGHUP)
+    wait_until(lambda: "configuration reloaded" in process.said(), 10, "the reload")
+    assert process.poll() is None
+
+
 def test_a_watchdog_of_another_process_does_not_change_the_interval(world):
     manager = Manager(world.person.home)
     world.start_proxy(NOTIFY_SOCKET=manager.path, WATCHDOG_USEC="1000", WATCHDOG_PID="1")

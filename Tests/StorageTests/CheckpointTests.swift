@@ -27,6 +27,38 @@ import Testing
         #expect(try faults() == ["ok"])
     }
 
+    @Test func `a log that was long is emptied when it is asked for`() async throws {
+        try await file.writer.write { unit in
+            for number in 0..<30 { try unit.put(number, bytes: 100_000) }
+        }.get()
+        #expect(try file.size("-wal") > 2_000_000)
+        await file.writer.shrinkLog()
+        #expect(try file.size("-wal") == 0)
+        #expect(try await file.numbers().count == 30)
+        try await put(30..<31)
+        #expect(try faults() == ["ok"])
+    }
+
+    @Test func `under a budget the log keeps to its share, and a read is not waited for`() async throws {
+        let file = try NumbersFile(budgetBytes: 4 << 20)
+        let reader = try ConnectionQueue.reader(file.path)
+        for number in 0..<100 {
+            try await file.writer.write { try $0.put(number % 10, bytes: 100_000) }.get()
+            #expect(try file.size("-wal") <= (4 << 20) / 8 + 250_000)
+        }
+        try reader.close()
+        #expect(try file.size("") <= 4 << 20)
+    }
+
+    @Test func `a log of a cut size begins anew`() async throws {
+        try await file.writer.write { unit in
+            for number in 0..<100 { try unit.put(number, bytes: 100_000) }
+        }.get()
+        #expect(try file.size("-wal") > 2 * StorageLimits.logBytes)
+        try await put(100..<103)
+        #expect(try file.size("-wal") <= StorageLimits.logBytes)
+    }
+
     @Test func `a log that is read is copied as far as it may be, and the read sees what it saw`()
         async throws
     {

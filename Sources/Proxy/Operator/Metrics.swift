@@ -8,13 +8,21 @@ struct Metrics: Sendable {
     let statuses: [EngineStatus]
     /// The totals of the closed stores, which belong to users.
     let closed: ClosedTotal
-    /// The time at which the oldest open operation of each identity was accepted; no entry without one.
-    let oldest: [String: Instant]
+    /// The oldest open operations of each identity.
+    let oldest: [String: Oldest]
     /// The durations of requests to the backend, of all identities together.
     let requestTimes: RequestTimes
     let rejections: [RejectionLog.Entry]
     let startedAt: Instant
     let now: Instant
+
+    /// When the oldest open operations were accepted; nil without one.
+    struct Oldest: Sendable, Hashable {
+        /// Of those that wait for the backend.
+        var forBackend: Instant?
+        /// Of those that wait for a person.
+        var forPerson: Instant?
+    }
 
     /// The whole text, without metrics that have no sample.
     var text: String {
@@ -65,7 +73,14 @@ struct Metrics: Sendable {
                 Self.queue($0.queue)
             }
         case .oldestAge:
-            each(max, closed: closed.sum.map { age($0.oldestAt) }) { age(oldest[$0.identity]) }
+            each(
+                "waits_for", max,
+                closed: closed.sum.map {
+                    ages(Oldest(forBackend: $0.oldestAt, forPerson: $0.oldestForPersonAt))
+                } ?? []
+            ) { ages(oldest[$0.identity] ?? Oldest()) }
+        case .accepted:
+            each(+, closed: closed.sum.map(\.ledger.accepted)) { $0.ledger.accepted }
         case .operations:
             each("outcome", closed: closed.sum.map { Self.ledger($0.ledger) } ?? []) {
                 Self.ledger($0.ledger)
@@ -144,6 +159,10 @@ struct Metrics: Sendable {
         status.identity == Identity.anonymousKey ? Identity.anonymousKey : users
     }
 
+    private func ages(_ oldest: Oldest) -> [(String, Int64)] {
+        [("backend", age(oldest.forBackend)), ("person", age(oldest.forPerson))]
+    }
+
     /// The age of an operation in seconds; 0 without one.
     private func age(_ accepted: Instant?) -> Int64 {
         max(accepted.map { now.milliseconds - $0.milliseconds } ?? 0, 0) / 1000
@@ -184,9 +203,22 @@ struct Metrics: Sendable {
 
     private static func ledger(_ ledger: Ledger) -> [(String, Int64)] {
         [
-            ("accepted", ledger.accepted), ("applied", ledger.applied),
-            ("collapsed", ledger.collapsed), ("discarded", ledger.discarded),
+            ("applied", ledger.applied), ("collapsed", ledger.collapsed),
+            ("discarded", ledger.discarded),
         ]
+    }
+}
+
+extension Metrics.Oldest {
+    /// Those of a store; one that cannot be read counts as without any.
+    init(of store: Store) async {
+        func first(_ states: Set<OperationState>) async -> Instant? {
+            let page = try? await store.operations(
+                OperationFilter(states: states), after: nil, limit: 1)
+            return page?.items.first?.createdAt
+        }
+        forBackend = await first(OperationState.waitsForBackend)
+        forPerson = await first(OperationState.waitsForPerson)
     }
 }
 
@@ -199,6 +231,7 @@ enum Metric: String, CaseIterable {
     case stores = "understudy_stores"
     case queueOperations = "understudy_queue_operations"
     case oldestAge = "understudy_queue_oldest_operation_age_seconds"
+    case accepted = "understudy_operations_accepted_total"
     case operations = "understudy_operations_total"
     case ledgerImbalance = "understudy_ledger_imbalance"
     case syncStalls = "understudy_sync_stalls_total"
@@ -211,7 +244,7 @@ enum Metric: String, CaseIterable {
     /// The type in the text format.
     var type: String {
         switch self {
-        case .operations, .syncStalls, .rejectedRequests: "counter"
+        case .accepted, .operations, .syncStalls, .rejectedRequests: "counter"
         case .requestDuration: "histogram"
         case .buildInfo, .startTime, .backendUp, .stores, .queueOperations, .oldestAge,
             .ledgerImbalance, .lastSync, .tableItems, .pullsFailing, .rowsSetAside:
@@ -231,8 +264,9 @@ enum Metric: String, CaseIterable {
             "Stores of identities: open, closed, closed and not looked at since the start, failed to open."
         case .queueOperations: "Open operations by state."
         case .oldestAge:
-            "How long the oldest open operation has been waiting; 0 when none is open."
-        case .operations: "Operations by what became of them, and all that were accepted."
+            "How long the oldest operation has been waiting, for the backend or a person; 0 when none is."
+        case .accepted: "Operations that were accepted."
+        case .operations: "Operations by what became of them."
         case .ledgerImbalance: "1 when the ledger does not balance, which is an alarm."
         case .syncStalls: "How often syncing stood still and was started again."
         case .lastSync: "When the last sync ended well."

@@ -57,12 +57,11 @@ extension OperatorAPI {
 
     func metrics() async -> Response {
         var statuses: [EngineStatus] = []
-        var oldest: [String: Instant] = [:]
+        var oldest: [String: Metrics.Oldest] = [:]
         var times = RequestTimes()
         for tenant in tenants.all {
             if let status = try? await tenant.engine.status() { statuses.append(status) }
-            let first = try? await tenant.store.operations(OperationFilter(), after: nil, limit: 1)
-            oldest[tenant.identity] = first?.items.first?.createdAt
+            oldest[tenant.identity] = await Metrics.Oldest(of: tenant.store)
             times.add(tenant.engine.requestTimes)
         }
         let text = Metrics(

@@ -188,7 +188,10 @@ struct ImportReport {
                 .changes, index, "Its table was not pulled yet; sync first, then import again.")
         case .tableNotAllowed: refuse(.changes, index, Self.notAllowed)
         case .invalid(let sentence), .failed(let sentence): refuse(.changes, index, sentence)
-        case .storageFull: refuse(.changes, index, "The disk is full.")
+        case .storageFull(let byBudget):
+            refuse(
+                .changes, index,
+                byBudget ? "The disk budget of the store is used up." : "The disk is full.")
         case .readOnly: refuse(.changes, index, "The store cannot be written.")
         case .busy: refuse(.changes, index, "Too many writes wait; try again.")
         }

@@ -46,7 +46,9 @@ extension TablesRoutes {
                 reply.endChange(answerOnStop: finished(outcome, context))
                 writeThrough(context, outcome, item, reply)
             } else {
-                reply(finished(outcome, context))
+                let response = finished(outcome, context)
+                refusedWrites.note(outcome, status: response.head.status.code)
+                reply(response)
             }
         }
     }
@@ -93,7 +95,7 @@ extension TablesRoutes {
             context.error(.offline(retryAfterSeconds: Limits.retryAfterSeconds))
         case .tableNotAllowed: context.error(.unknownTable(context.call.table.text))
         case .invalid(let sentence): context.error(.badRequest(sentence))
-        case .storageFull: context.error(.storageFull)
+        case .storageFull(let byBudget): context.error(.storageFull(byBudget: byBudget))
         case .readOnly:
             context.error(
                 .unavailable(

@@ -16,6 +16,7 @@ struct TablesRoutes: Sendable {
     let tokenVerifier: TokenVerifier
     let passThrough: PassThrough
     let forwardedHeaders: ForwardedHeaders
+    let refusedWrites: RefusedWrites
     let now: @Sendable () -> Instant
 
     /// Answers a request that the guard has passed.

@@ -26,6 +26,7 @@ extension SyncEngine {
                 _ = try Sweep(transaction: transaction).run()
             }
             try await store.noteCostlyLists()
+            await store.shrinkLog()
         } catch {
             log.warning("maintenance failed", metadata: ["error": "\(error)"])
         }

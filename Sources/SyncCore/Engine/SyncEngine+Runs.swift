@@ -36,17 +36,17 @@ extension SyncEngine {
     }
 
     /// Starts a sync that the loop of ``run()`` carries out, or names the one under way.
-    public func startSync() -> String { start(.sync) }
+    public func startSync() async -> String { await start(.sync) }
 
     /// Starts a push that the loop of ``run()`` carries out, or names the one under way.
-    public func startPush() -> String { start(.push) }
+    public func startPush() async -> String { await start(.push) }
 
     /// Starts a pull that the loop of ``run()`` carries out, or names the one under way.
     public func startPull(
         _ table: TableName, query: PullQuery = PullQuery(), queryID: String? = nil,
         reconcile: Bool = false
-    ) -> String {
-        start(
+    ) async -> String {
+        await start(
             .pull(PullRequest(table: table, query: query, queryID: queryID, reconcile: reconcile)))
     }
 
@@ -74,9 +74,7 @@ extension SyncEngine {
     public func run(_ id: String) async -> Run? {
         if let current, current.run.id == id { return current.run }
         if let run = finished.last(where: { $0.id == id }) { return run }
-        if let wish = announcedRuns.first(where: { $0.value == id })?.key {
-            return Run(id: id, kind: wish.kind, startedAt: clock.now())
-        }
+        if let run = announced(id) { return run }
         return try? await store.run(id)
     }
 
@@ -92,24 +90,42 @@ extension SyncEngine {
             return true
         }
         // It has an id and has not begun.
-        guard let wish = announcedRuns.first(where: { $0.value == id })?.key else { return false }
-        announcedRuns[wish] = nil
-        scheduler.unwish(wish)
-        var run = Run(id: id, kind: wish.kind, state: .cancelled, startedAt: clock.now())
-        run.endedAt = run.startedAt
-        await save(run)
-        close(run)
+        guard let wish = announcedRuns.first(where: { $0.value.id == id })?.key else {
+            return false
+        }
+        await endAnnounced(wish, .cancelled)
         return true
     }
 
-    private func start(_ wish: Scheduler.Wish) -> String {
+    /// Ends a run that was asked for and has not begun.
+    func endAnnounced(
+        _ wish: Scheduler.Wish, _ state: Run.State, _ reason: String? = nil
+    ) async {
+        guard var run = announcedRuns.removeValue(forKey: wish) else { return }
+        scheduler.unwish(wish)
+        (run.state, run.reason, run.endedAt) = (state, reason, clock.now())
+        await save(run)
+        close(run)
+    }
+
+    private func announced(_ id: String) -> Run? {
+        announcedRuns.values.first { $0.id == id }
+    }
+
+    /// In offline mode no run begins, so it ends at once.
+    private func start(_ wish: Scheduler.Wish) async -> String {
         if let id = join(wish, isAsked: true) { return id }
-        if let id = announcedRuns[wish] { return id }
-        let id = newRunID()
-        announcedRuns[wish] = id
+        if let run = announcedRuns[wish] { return run.id }
+        let run = Run(id: newRunID(), kind: wish.kind, startedAt: clock.now())
+        announcedRuns[wish] = run
+        if case .offline = scheduler.mode {
+            await endAnnounced(wish, .offline, Self.offlineModeIsOn)
+            return run.id
+        }
         scheduler.wish(wish)
         signal.send(nil)
-        return id
+        await save(run)
+        return run.id
     }
 
     /// Joins the run under way where it does the same and will look for changes once more; nil where
@@ -122,7 +138,7 @@ extension SyncEngine {
     }
 
     private func isOpen(_ id: String) -> Bool {
-        current?.run.id == id || announcedRuns.values.contains(id)
+        current?.run.id == id || announced(id) != nil
     }
 
     private func end(of id: String) async -> Run? {
@@ -135,9 +151,8 @@ extension SyncEngine {
     private func release(_ id: String) {
         guard let waiting = waiters.removeValue(forKey: id) else { return }
         let run =
-            current?.run.id == id
-            ? current?.run : Run(id: id, kind: .sync, startedAt: clock.now())
-        guard let run else { return }
+            (current?.run.id == id ? current?.run : announced(id))
+            ?? Run(id: id, kind: .sync, startedAt: clock.now())
         for waiter in waiting { waiter.resume(returning: run) }
     }
 
@@ -158,8 +173,8 @@ extension SyncEngine {
         }
         scheduler.unwish(wish)
         let announced = announcedRuns.removeValue(forKey: wish)
-        let id = announced ?? newRunID()
-        let run = Run(id: id, kind: wish.kind, startedAt: clock.now())
+        let run =
+            announced ?? Run(id: newRunID(), kind: wish.kind, startedAt: clock.now())
         let running = CurrentRun(run: run, wish: wish, isAsked: isAsked || announced != nil)
         current = running
         scheduler.progressed(now: clock.uptime())
@@ -186,9 +201,7 @@ extension SyncEngine {
         await save(run)
         current = nil
         close(run)
-        log.info(
-            "run ended",
-            metadata: ["run": "\(run.id)", "kind": "\(run.kind)", "state": "\(run.state)"])
+        log.log(level: run.logLevel, "run ended", metadata: run.logged(store.identity))
         return run
     }
 
@@ -210,6 +223,38 @@ extension SyncEngine {
     private func newRunID() -> String {
         let text = String(random.next(below: .max), radix: 16)
         return String(repeating: "0", count: 16 - text.count) + text
+    }
+}
+
+// What the log says of a run. It names no item and no row.
+extension Run {
+    /// `notice` where a person may have to do something.
+    var logLevel: Logger.Level {
+        switch state {
+        case .failed, .completeWithErrors, .signIn: .notice
+        case .running, .complete, .offline, .cancelled:
+            push.map { $0.conflicts + $0.quarantined > 0 } ?? false ? .notice : .info
+        }
+    }
+
+    /// The fields of the line.
+    func logged(_ identity: String) -> Logger.Metadata {
+        var fields: Logger.Metadata = [
+            "run": "\(id)", "kind": "\(kind)", "state": "\(state)", "identity": "\(identity)",
+        ]
+        if let reason { fields["reason"] = "\(reason)" }
+        if let push {
+            fields["sent"] = .stringConvertible(push.sent)
+            fields["applied"] = .stringConvertible(push.applied)
+            fields["conflicts"] = .stringConvertible(push.conflicts)
+            fields["quarantined"] = .stringConvertible(push.quarantined)
+            fields["left"] = .stringConvertible(push.left)
+        }
+        if kind != .push {
+            fields["tables"] = .stringConvertible(pull.count)
+            fields["received"] = .stringConvertible(pull.reduce(0) { $0 + $1.received })
+        }
+        return fields
     }
 }
 

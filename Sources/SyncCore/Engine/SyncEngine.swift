@@ -37,8 +37,8 @@ public actor SyncEngine {
     var scheduler: Scheduler
     var current: CurrentRun?
     var waiters: [String: [CheckedContinuation<Run, Never>]] = [:]
-    /// Runs that were given an id and have not begun.
-    var announcedRuns: [Scheduler.Wish: String] = [:]
+    /// Runs that were asked for and have not begun.
+    var announcedRuns: [Scheduler.Wish: Run] = [:]
     /// The latest runs that are over, oldest first.
     var finished: [Run] = []
     var lastSync: Instant?
@@ -116,7 +116,7 @@ public actor SyncEngine {
         return EngineStatus(
             identity: store.identity, backend: backendStatus, mode: scheduler.mode,
             queue: ledger.queue, ledger: ledger, tables: tables, lastSync: lastSync,
-            nextSync: untilSync.map { clock.now().advanced(by: $0) }, warnings: warnings,
+            nextSync: untilSync.map { clock.now().advanced(by: $0) }, warnings: warnings + [store.roomWarning].compactMap(\.self),
             stalls: stalls)
     }
 
@@ -143,6 +143,8 @@ public actor SyncEngine {
 
     var key: String? { backend.applicationKey ?? applicationKey() }
 
+    static let offlineModeIsOn = "Offline mode is on. `understudy online` ends it."
+
     static let tokenMissing =
         "The identity's token is not here; its changes wait until its client signs in or asks again."
 
@@ -160,6 +162,11 @@ public actor SyncEngine {
         if case .offline = mode { current?.cancel.set() }
         isProven = false
         scheduler.setMode(mode, until: end, now: now)
+        if case .offline = mode {
+            for wish in announcedRuns.keys {
+                await endAnnounced(wish, .offline, Self.offlineModeIsOn)
+            }
+        }
         await announceStatus()
         signal.send(nil)
     }

@@ -125,6 +125,19 @@ struct Purging {
         return oldest.isEmpty ? try forgetHistory(limit) : oldest.count
     }
 
+    /// Whether ``forgetOldest(_:)`` would find anything.
+    func canForget() throws -> Bool {
+        try transaction.integer(
+            """
+            SELECT EXISTS (SELECT 1 FROM items WHERE pending IS NULL AND deleted = 0
+                AND (server_version IS NOT NULL OR server_updated_at IS NOT NULL))
+              OR EXISTS (SELECT 1 FROM history)
+              OR EXISTS (SELECT 1 FROM operations WHERE closed_at IS NOT NULL)
+              OR EXISTS (SELECT 1 FROM items
+                WHERE pending IS NULL AND deleted = 1 AND server_deleted = 0)
+            """) == 1
+    }
+
     private func forgetHistory(_ limit: Int) throws -> Int {
         try transaction.run(
             "DELETE FROM history WHERE id IN (SELECT id FROM history ORDER BY id LIMIT ?)", [limit])

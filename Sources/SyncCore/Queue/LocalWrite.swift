@@ -88,8 +88,8 @@ public enum WriteOutcome: Sendable, Hashable {
     case tableNotAllowed
     /// The write makes no sense, for this reason.
     case invalid(String)
-    /// The disk is full; nothing was written.
-    case storageFull
+    /// The disk is full, or the store's budget is used up; nothing was written.
+    case storageFull(byBudget: Bool)
     /// The store cannot be written; nothing was.
     case readOnly
     /// Too many writes wait already; nothing was written.

@@ -60,6 +60,11 @@ struct OperationLists {
         return counts.first ?? 0
     }
 
+    /// When the oldest operation in these states was accepted; nil without one.
+    func oldest(_ states: Set<OperationState>) throws -> Instant? {
+        try page(OperationFilter(states: states), after: 0, limit: 1).items.first?.createdAt
+    }
+
     /// The operations that match and have a reason, counted by state and reason, the most first.
     func groups(_ filter: OperationFilter, limit: Int) throws -> [OperationGroup] {
         let (sql, values) = filter.condition

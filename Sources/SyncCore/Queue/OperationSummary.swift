@@ -36,6 +36,10 @@ public enum OperationState: String, Sendable, Hashable, CaseIterable {
 
     /// The states that still wait for the backend or a person.
     public static let open = Set(allCases.filter(\.isOpen))
+    /// The open states in which a person decides.
+    public static let waitsForPerson: Set<OperationState> = [.conflict, .quarantined]
+    /// The open states that wait for the backend.
+    public static let waitsForBackend = open.subtracting(waitsForPerson)
 }
 
 /// The identity of an operation: a UUID as text, also sent as `Idempotency-Key`.

@@ -12,6 +12,8 @@ public enum StoreLimits {
     public static let waitingWrites = StorageLimits.waitingEntries
     /// Writes in one transaction.
     public static let groupWrites = StorageLimits.groupEntries
+    /// Bytes that an ordinary write may need, for which a store with a budget has to have room.
+    static let proofBytes = 8 << 10
     /// Rows that make room for a group of writes when the store may not grow.
     static let forgottenRows = 1_000
     /// The kept beginning of an answer's body, in bytes.
@@ -48,6 +50,8 @@ public enum StoreLimits {
     static let indexSuggestionDays = 14
     /// Suggested indexes that are counted at once, of one store in memory and of one table on disk.
     static let indexSuggestions = 64
+    /// A store is nearly full where less than this part of its budget is free.
+    static let budgetsFreeForWrites = 16
     /// An index is built only where this part of the budget stays free.
     static let budgetsFreeBesideIndexes = 8
     /// Characters of a text that operations are searched for.

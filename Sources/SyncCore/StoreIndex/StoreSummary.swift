@@ -5,8 +5,10 @@ public import TablesProtocol
 public struct StoreSummary: Sendable, Hashable {
     /// When its next operation is due.
     public var due: DueWork
-    /// When its oldest open operation was accepted; nil without one.
+    /// When the oldest operation that waits for the backend was accepted; nil without one.
     public var oldestAt: Instant?
+    /// The same of those that wait for a person.
+    public var oldestForPersonAt: Instant?
     /// The account of every write, and what is open.
     public var ledger: Ledger
     /// Its tables, by name.
@@ -33,9 +35,13 @@ public struct StoreSummary: Sendable, Hashable {
     }
 
     /// Makes it from its parts.
-    public init(due: DueWork, oldestAt: Instant?, ledger: Ledger, tables: [Table]) {
+    public init(
+        due: DueWork, oldestAt: Instant?, oldestForPersonAt: Instant? = nil, ledger: Ledger,
+        tables: [Table]
+    ) {
         self.due = due
         self.oldestAt = oldestAt
+        self.oldestForPersonAt = oldestForPersonAt
         self.ledger = ledger
         self.tables = tables
     }
@@ -66,11 +72,12 @@ extension StoreSummary {
     fileprivate init(_ transaction: Transaction) throws {
         let operations = transaction.dueOperations
         let isDue = try operations.hasQueued() || transaction.attempts.hasSending()
-        let first = try OperationLists(transaction: transaction)
-            .page(OperationFilter(), after: 0, limit: 1)
+        let lists = OperationLists(transaction: transaction)
         self.init(
             due: isDue ? .now : DueWork(try operations.earliestAttempt(), noted: transaction.now),
-            oldestAt: first.items.first?.createdAt, ledger: try transaction.ledger.read(),
+            oldestAt: try lists.oldest(OperationState.waitsForBackend),
+            oldestForPersonAt: try lists.oldest(OperationState.waitsForPerson),
+            ledger: try transaction.ledger.read(),
             tables: try TableStatuses(transaction: transaction).all().map { table in
                 StoreSummary.Table(
                     name: table.name, items: table.items, setAside: table.setAside,
@@ -84,6 +91,7 @@ extension StoreSummary {
     public mutating func add(_ other: StoreSummary) {
         due = due.earlier(other.due)
         oldestAt = [oldestAt, other.oldestAt].compactMap(\.self).min()
+        oldestForPersonAt = [oldestForPersonAt, other.oldestForPersonAt].compactMap(\.self).min()
         ledger.accepted += other.ledger.accepted
         ledger.applied += other.ledger.applied
         ledger.collapsed += other.ledger.collapsed

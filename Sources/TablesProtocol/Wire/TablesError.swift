@@ -47,7 +47,7 @@ public enum TablesError: Error, Sendable, Hashable {
     /// The caller may not do this; the sentence says why.
     case forbidden(String)
     /// The disk is full: nothing was written.
-    case storageFull
+    case storageFull(byBudget: Bool)
     /// Nothing was done for the moment; the sentence says why.
     case unavailable(String, retryAfterSeconds: Int)
     /// The backend's generation has nothing like it; the sentence says what.
@@ -128,7 +128,9 @@ extension TablesError {
             "Could not insert the item because an item with that id already exists."
         case .invalidIfMatch: "Invalid 'if-match' header."
         case .offline: "The backend cannot be reached, and the answer is not known here."
-        case .storageFull: "The disk is full; nothing was written."
+        case .storageFull(byBudget: false): "The disk is full; nothing was written."
+        case .storageFull(byBudget: true):
+            "The disk budget of the store is used up (disk-budget); nothing was written."
         }
     }
 

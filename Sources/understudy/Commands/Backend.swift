@@ -126,7 +126,9 @@ struct Backend: AsyncParsableCommand {
         defer { lock.release() }
         let backend = try RunningBackend.start(
             address, file: "\(folder.path)/backend.sqlite", options: options, samples: samples)
+        let lifetime = await Lifetime(
+            services: [backend.service], log: try ProcessLog(sources).logger)
         ThisProcess.say("The reference backend listens at http://\(backend.address)/tables/")
-        try await Lifetime(services: [backend.service], log: try ProcessLog(sources).logger).run()
+        try await lifetime.run()
     }
 }

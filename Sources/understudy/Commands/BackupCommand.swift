@@ -46,6 +46,7 @@ struct Restore: ParsableCommand {
 
     func run() throws {
         let folder = try options.folder()
+        try FolderOwner.become(of: folder)
         let backup = Backup(path: path)
         var entries = try backup.verified()
         var aside: String?

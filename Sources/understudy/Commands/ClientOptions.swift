@@ -63,6 +63,7 @@ struct ClientOptions: ParsableArguments {
     ) async throws -> Value {
         let folder = try folder()
         if let value = try await withRunning(folder, body) { return value }
+        try FolderOwner.become(of: folder)
         let admin = try await OfflineAdmin.open(
             folder, log: try ProcessLog(try sources()).logger)
         return try await admin.whileOpen {
@@ -71,6 +72,15 @@ struct ClientOptions: ParsableArguments {
                     admin, authority: OfflineAdmin.authority, token: admin.token,
                     identity: identity, isRunning: false))
         }
+    }
+
+    /// Goes on as the folder's owner, if this user is root and no Understudy runs there. For commands that
+    /// open files before they use the store.
+    func becomeOwner() async throws {
+        let folder = try folder()
+        guard FolderOwner.isAnother(folder) else { return }
+        let isRunning = try? await withRunning(folder) { _ in true }
+        if isRunning == nil { try FolderOwner.become(of: folder) }
     }
 
     /// Calls `body` with a client of the running Understudy; nil if none runs.

@@ -47,8 +47,9 @@ struct Demo: AsyncParsableCommand {
             await backend.server.stop()
             throw error
         }
+        let lifetime = await Lifetime(services: [backend.service] + proxy.services, log: log)
         welcome(proxy, backend)
-        try await Lifetime(services: [backend.service] + proxy.services, log: log).run()
+        try await lifetime.run()
         await proxy.close()
     }
 

@@ -18,6 +18,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
+        try await options.becomeOwner()
         let findings = try await Self.findings(options, backend: backend)
         let report = JSONValue.members(("findings", .array(findings.map(\.json))))
         options.show(report, TerminalText.findings)
@@ -54,6 +55,7 @@ struct Support: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
+        try await options.becomeOwner()
         var members: [JSONValue.Member] = [
             .init("program", .string("understudy \(Version.text)")),
             .init("at", .string(ThisProcess.now.text)),

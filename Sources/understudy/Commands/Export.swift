@@ -31,6 +31,7 @@ struct Export: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
+        try await options.becomeOwner()
         let file = try output.map { path throws(StartProblem) in
             do {
                 return try OutputFile(path)

@@ -28,6 +28,7 @@ struct Import: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
+        try await options.becomeOwner()
         let export = try ExportFile(reading: file, rows: rows)
         if dryRun {
             let plan = JSONValue.members(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Proxy
+import SyncCore
 import TablesProtocol
 
 /// The options that select operations of the queue.
@@ -19,6 +20,15 @@ struct QueueSelection: ParsableArguments {
     /// The options as query pairs of a list.
     var query: [(String, String?)] {
         [("state", state), ("table", table), ("q", text), ("reason", reason)]
+    }
+
+    /// The states that are meant.
+    var states: [String] {
+        switch state {
+        case nil: OperationState.allCases.filter(\.isOpen).map(\.rawValue)
+        case "all"?: OperationState.allCases.map(\.rawValue)
+        case let words?: words.split(separator: ",").map(String.init)
+        }
     }
 
     /// Whether no option was given.

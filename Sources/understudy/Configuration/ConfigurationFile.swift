@@ -90,8 +90,8 @@ struct ConfigurationFile: Sendable, Hashable {
     /// tokens of clients, so only this user and root may be able to write it.
     static func fault(_ status: Files.Status, user: UInt32, path: String) -> String? {
         if status.owner != user && status.owner != 0 {
-            return "The configuration file \(path) belongs to another user. Read it, then take it "
-                + "over: sudo chown $(id -u) '\(path)'"
+            return "The configuration file \(path) belongs to another user. Read it, then name a copy "
+                + "of your own with --config."
         }
         if status.permissions & 0o022 != 0 {
             return

@@ -59,11 +59,20 @@ final class ProcessLog: Sendable {
             ]
             return VisibleText.json(
                 JSONValue.object(
-                    members + sorted.map { .init($0.key, .string("\($0.value)")) }
+                    members + sorted.map { .init($0.key, Self.json($0.value)) }
                 ).text)
         }
         let pairs = sorted.map { " \($0.key)=\($0.value)" }.joined()
         return VisibleText.line("\(time.text) \(event.level.rawValue) \(event.message)\(pairs)")
+    }
+
+    /// A number stays a number, if it was given as one.
+    private static func json(_ value: Logger.MetadataValue) -> JSONValue {
+        switch value {
+        case .stringConvertible(let number as Int): .number(number)
+        case .stringConvertible(let number as JSONNumber): .number(number)
+        case .string, .stringConvertible, .array, .dictionary: .string("\(value)")
+        }
     }
 
     private struct Handler: LogHandler {

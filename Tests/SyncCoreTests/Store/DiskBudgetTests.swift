@@ -63,6 +63,20 @@ import Testing
         _ = try await fixture.insert("after", #"{"text":"\#(Self.text)"}"#)
     }
 
+    @Test func `a full store is not writable and says why, until something is given up`() async throws {
+        let fixture = try fixture()
+        try await fixture.store.proveWritable()
+        _ = try await fill(fixture)
+        #expect(fixture.store.roomWarning != nil)
+        await #expect(throws: StoreError.self) { try await fixture.store.proveWritable() }
+        _ = try await fixture.push { _ in .quarantined(reason: "no", maybeApplied: false) }
+        let items = try await fixture.store.operations(OperationFilter(), after: nil, limit: 1).items
+        let first = try #require(items.first)
+        _ = try await fixture.store.discard(first.id, revision: first.revision)
+        #expect(fixture.store.roomWarning == nil)
+        try await fixture.store.proveWritable()
+    }
+
     @Test func `rows that the backend has as well make room, operations never go`() async throws {
         let fixture = try fixture()
         try await fixture.insert("mine")
