@@ -76,8 +76,8 @@ struct ValueHistory {
 
     /// Records that a side changed a row at the backend.
     /// - Parameters:
-    /// - policyWins: whether the table's policy lets a local change win.
-    /// - policyRepeats: whether the policy also resends a change whose outcome is unknown.
+    ///   - policyWins: whether the table's policy lets a local change win.
+    ///   - policyRepeats: whether the policy also resends a change whose outcome is unknown.
     /// - Returns: the violations of the rule, one sentence each.
     mutating func recordChange(
         _ id: String, from old: Row, to new: Row, by side: Int, policyWins: Bool,

@@ -16,8 +16,8 @@ public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
 enum ConflictReason {
     /// The sentence.
     /// - Parameters:
-    /// - kind: what the local operation does.
-    /// - isGone: whether the backend has no such row, or keeps it as deleted.
+    ///   - kind: what the local operation does.
+    ///   - isGone: whether the backend has no such row, or keeps it as deleted.
     static func sentence(_ kind: OperationKind, isGone: Bool) -> String {
         switch (kind, isGone) {
         case (.delete, _): "It was changed on the backend after you deleted it here."

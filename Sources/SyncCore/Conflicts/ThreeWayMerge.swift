@@ -19,8 +19,8 @@ struct ThreeWayMerge: Sendable, Hashable {
     /// 3. A column that the server changed to another value overlaps.
     ///
     /// - Parameters:
-    /// - base: the row that my change started from; nil if it is not known. Every difference then counts as
-    ///   the server's change.
+    ///   - base: the row that my change started from; nil if it is not known. Every difference then counts as
+    ///     the server's change.
     ///   - changes: the columns that I changed, with my values.
     ///   - theirs: the server's row.
     init(base: Columns?, changes: Columns, theirs: Columns) {

@@ -59,14 +59,14 @@ public actor SyncEngine {
 
     /// Makes an engine; ``run()`` starts its loop.
     /// - Parameters:
-    /// - executor: where the passes run, if the caller controls the order of their steps.
-    /// - credential: gives the credential for a run. Called before each run, and again after a 401: a token
-    ///   that differs from the refused one is tried at once.
-    /// - refused: called with a credential that the backend answered with 401, before `credential` is
-    ///   called again. A success does not prove a token, because a table may be public.
-    /// - memory: the state of an earlier engine over the same store.
-    /// - applicationKey: gives the key that clients send to a first generation backend. A key in the
-    ///   backend's configuration takes precedence.
+    ///   - executor: where the passes run, if the caller controls the order of their steps.
+    ///   - credential: gives the credential for a run. Called before each run, and again after a 401: a token
+    ///     that differs from the refused one is tried at once.
+    ///   - refused: called with a credential that the backend answered with 401, before `credential` is
+    ///     called again. A success does not prove a token, because a table may be public.
+    ///   - memory: the state of an earlier engine over the same store.
+    ///   - applicationKey: gives the key that clients send to a first generation backend. A key in the
+    ///     backend's configuration takes precedence.
     public init(
         store: Store, transport: any HTTPTransport, backend: BackendConfiguration,
         settings: SyncSettings = SyncSettings(), clock: any EngineClock,

@@ -8,8 +8,8 @@ struct HistoryLog {
     /// Adds an entry.
     /// - Returns: the entry's id.
     /// - Parameters:
-    /// - before: the item's columns before; nil if the item did not exist or was deleted.
-    /// - after: the item's columns after; nil if the item does not exist or is deleted.
+    ///   - before: the item's columns before; nil if the item did not exist or was deleted.
+    ///   - after: the item's columns after; nil if the item does not exist or is deleted.
     @discardableResult
     func record(
         _ kind: HistoryEntry.Kind, actor: Actor, tableID: Int64? = nil, item: ItemID? = nil,

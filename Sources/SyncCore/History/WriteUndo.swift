@@ -177,8 +177,8 @@ struct UndoneColumns {
     var changedSince = Columns()
 
     /// - Parameters:
-    /// - left: the row that the change resulted in.
-    /// - now: the item's present columns; nil if it does not exist or is deleted.
+    ///   - left: the row that the change resulted in.
+    ///   - now: the item's present columns; nil if it does not exist or is deleted.
     init?(_ change: WrittenChange, left: Columns?, now: Columns?) {
         switch (change.before, now) {
         case (nil, nil): return nil

@@ -4,8 +4,8 @@ extension PullPass {
     /// Applies received rows in one transaction, together with the pull token that they reach. If clients
     /// wait to write, it applies fewer rows and commits their writes too.
     /// - Parameters:
-    /// - part: rows in order, requested with the same paging.
-    /// - token: the present token; nil before the first rows.
+    ///   - part: rows in order, requested with the same paging.
+    ///   - token: the present token; nil before the first rows.
     func apply(
         _ part: [PagePrefetcher.Page], _ token: PullToken?
     ) async throws(StoreError) -> AppliedPart {

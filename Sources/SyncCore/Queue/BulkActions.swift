@@ -28,8 +28,8 @@ public struct BulkPart: Sendable, Hashable {
 extension Store {
     /// Applies the action to the next matching operations, latest first, in one transaction.
     /// - Parameters:
-    /// - after: `next` of the previous part; nil for the first part.
-    /// - limit: the most operations in the part, 1 to ``StoreLimits/groupWrites``.
+    ///   - after: `next` of the previous part; nil for the first part.
+    ///   - limit: the most operations in the part, 1 to ``StoreLimits/groupWrites``.
     public func bulkPart(
         _ action: BulkAction, _ filter: OperationFilter, after: String?, limit: Int
     ) async throws(StoreError) -> BulkPart {

@@ -19,9 +19,9 @@ enum Collapse {
 
     /// Decides without reading any row. Pure.
     /// - Parameters:
-    /// - new: what the write does.
-    /// - strictSDK: whether to refuse what the SDKs' queues refuse.
-    /// - preservesHistory: whether an update that is due is sent before the delete that follows it.
+    ///   - new: what the write does.
+    ///   - strictSDK: whether to refuse what the SDKs' queues refuse.
+    ///   - preservesHistory: whether an update that is due is sent before the delete that follows it.
     ///   - preservesHistory: an update that is due is sent before the delete that follows it.
     static func decide(
         pending: Pending?, new: OperationKind, strictSDK: Bool = false,

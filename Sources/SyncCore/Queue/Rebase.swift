@@ -23,8 +23,8 @@ struct Rebase {
     ///    keeps its columns, so that it can be restored if the delete is not sent.
     ///
     /// - Parameters:
-    /// - predecessor: the operation that the backend has just applied, if that is why the row is newer.
-    /// - isDecided: whether a person, a policy or the push has already judged the first operation.
+    ///   - predecessor: the operation that the backend has just applied, if that is why the row is newer.
+    ///   - isDecided: whether a person, a policy or the push has already judged the first operation.
     func move(
         _ row: inout ItemRow, _ chain: [TableOperation], onto server: ServerSide,
         after predecessor: ChainJudge.Predecessor? = nil, isDecided: Bool = false

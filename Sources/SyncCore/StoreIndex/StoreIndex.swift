@@ -26,8 +26,8 @@ public final class StoreIndex: Sendable {
         /// Whether the entry is valid: the store's file is unchanged, and it has no write-ahead log, which
         /// an open store has.
         /// - Parameters:
-        /// - path: the path of the store.
-        /// - look: gives the file at a path; nil if there is none.
+        ///   - path: the path of the store.
+        ///   - look: gives the file at a path; nil if there is none.
         public func holds(of path: String, file look: (String) -> StoreFile?) -> Bool {
             guard let file, look(path + "-wal") == nil else { return false }
             return look(path) == file

@@ -3,8 +3,8 @@ extension Expression {
     ///
     /// - Parameters:
     ///   - text: the option's decoded value.
-    /// - generation: decides which names are system properties, and how `binary'…'` is encoded.
-    /// - option: the option's name in errors.
+    ///   - generation: decides which names are system properties, and how `binary'…'` is encoded.
+    ///   - option: the option's name in errors.
     public init(
         parsing text: String, generation: Generation, option: String = "$filter"
     ) throws(ODataError) {

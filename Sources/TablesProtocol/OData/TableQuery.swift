@@ -115,8 +115,8 @@ extension Expression {
     /// `(updatedAt gt T) or ((updatedAt eq T) and (id gt I))`.
     ///
     /// - Parameters:
-    /// - updatedAt: the row's own text, which is sent unchanged.
-    /// - id: the row's id. Sent as a number if the ids are integers, else as a string.
+    ///   - updatedAt: the row's own text, which is sent unchanged.
+    ///   - id: the row's id. Sent as a number if the ids are integers, else as a string.
     /// - Returns: nil if the text is not a date.
     public static func keyset(after updatedAt: String, id: String, kind: IDKind = .string)
         -> Expression?

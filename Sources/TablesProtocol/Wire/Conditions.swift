@@ -55,8 +55,8 @@ public struct Conditions: Sendable, Hashable {
 
     /// Checks the header conditions in the order of the third generation's servers.
     /// - Parameters:
-    /// - versions: the versions under which a client may know the present item.
-    /// - changed: the time of the item's last change.
+    ///   - versions: the versions under which a client may know the present item.
+    ///   - changed: the time of the item's last change.
     public func verdict(versions: [String], changed: Instant) -> Verdict {
         if !versions.contains(where: ifMatch.accepts) { return .fails }
         if ifMatch == .absent, let unmodifiedSince, isAfter(changed, unmodifiedSince) {

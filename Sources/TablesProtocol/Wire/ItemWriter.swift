@@ -8,9 +8,9 @@ struct ItemWriter {
     var columns: TableColumns?
 
     /// - Parameters:
-    /// - properties: the system properties that are shown. With `select`, they are added only in the first
-    ///   generation.
-    /// - select: the columns that are shown, in order; nil for all.
+    ///   - properties: the system properties that are shown. With `select`, they are added only in the first
+    ///     generation.
+    ///   - select: the columns that are shown, in order; nil for all.
     init(
         generation: Generation, properties: Set<SystemProperty>, select: [Expression.Column]? = nil
     ) {

@@ -4,8 +4,8 @@ import HTTPTypes
 extension TableCall {
     /// Parses a request on `/tables/…`. The body of a read or delete is ignored, because SDKs send one.
     /// - Parameters:
-    /// - request: the request as received, with an undecoded target.
-    /// - defaultGeneration: the generation of a request that shows none.
+    ///   - request: the request as received, with an undecoded target.
+    ///   - defaultGeneration: the generation of a request that shows none.
     /// - Throws: ``TablesError`` for an invalid request.
     public static func parse(
         _ request: Request, defaultGeneration: Generation

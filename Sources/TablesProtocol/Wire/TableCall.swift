@@ -132,8 +132,8 @@ extension TableCall {
     /// OPTIONS: those with a verb, HEAD beside GET, and OPTIONS. As on the Node server, the protocol
     /// version is not checked.
     /// - Parameters:
-    /// - request: any request to the path, with an undecoded target.
-    /// - defaultGeneration: the generation of a request that shows none.
+    ///   - request: any request to the path, with an undecoded target.
+    ///   - defaultGeneration: the generation of a request that shows none.
     /// - Throws: ``TablesError`` if the path is neither a table's nor an item's.
     public static func allowedMethods(
         _ request: Request, defaultGeneration: Generation

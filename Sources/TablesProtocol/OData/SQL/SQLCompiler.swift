@@ -42,9 +42,9 @@ public struct SQLCompiler: Sendable {
     /// Makes a compiler for one table.
     ///
     /// - Parameters:
-    /// - nulls: the rule for comparisons with null.
-    /// - now: the value of `now()`.
-    /// - spelling: gives the table's spelling of a user's column.
+    ///   - nulls: the rule for comparisons with null.
+    ///   - now: the value of `now()`.
+    ///   - spelling: gives the table's spelling of a user's column.
     public init(
         _ schema: ItemSQLSchema, nulls: NullComparison = .unknown, now: Instant? = nil,
         spelling: @escaping @Sendable (String) -> String = { $0 }
