@@ -1,17 +1,19 @@
 // Bare libcurl sending inserts: N at a time over kept-alive connections.
 //
-//   bare-push URL COUNT PARALLEL [FILE]
+//   bare-push URL COUNT PARALLEL [FILE [own]]
 //
 // URL is a table's, such as http://127.0.0.1:8081/tables/todoitem. Requests have the fields and the
 // body that the proxy sends. Every answer must be 201. Also fills the proxy's queue.
 //
 // With FILE, which must not exist, the operations stand in a SQLite file, WAL and synchronous=FULL. Each
 // is in two transactions: it is marked before it is sent, up to 64 ahead, and its answer is recorded. One
-// thread writes all that waits in one transaction, as the proxy does.
+// thread writes all that waits in one transaction, as the proxy does. With `own`, each of the two is a
+// transaction of its own.
 
 #include <curl/curl.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +71,9 @@ static void keep(const char *file, long count) {
   sql("COMMIT");
 }
 
+// Whether a transaction marks one operation, or records one answer, and does nothing else.
+static bool own;
+
 static void *write_all(void *context) {
   long count = *(long *)context;
   sqlite3_stmt *mark = prepared("UPDATE operations SET state = 'sending' WHERE number = ?1");
@@ -78,6 +83,8 @@ static void *write_all(void *context) {
   while (recorded < count) {
     while (wanted == marked && answers == recorded) pthread_cond_wait(&wake, &lock);
     long first = marked, last = wanted, from = recorded, to = answers;
+    if (own && first < last) last = first + 1, to = from;
+    if (own && from < to) to = from + 1;
     pthread_mutex_unlock(&lock);
     sql("BEGIN IMMEDIATE");
     for (long number = first; number < last; number++) run(mark, number);
@@ -130,7 +137,8 @@ static void prepare(struct transfer *t, const char *url, long number) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 4 && argc != 5) return 2;
+  if (argc < 4 || argc > 6 || (argc == 6 && strcmp(argv[5], "own") != 0)) return 2;
+  own = argc == 6;
   const char *url = argv[1];
   long count = atol(argv[2]), parallel = atol(argv[3]), begun = 0, done = 0, kept = 0, idle = 0;
   run_id = (unsigned)time(NULL) * 31u + (unsigned)clock();
@@ -144,7 +152,7 @@ int main(int argc, char **argv) {
     free_ones[idle] = &transfers[idle];
   }
   answered = calloc((size_t)count, sizeof *answered);
-  if (argc == 5) keep(argv[4], count);
+  if (argc >= 5) keep(argv[4], count);
 
   double start = now();
   pthread_t writer;
