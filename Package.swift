@@ -20,20 +20,43 @@ let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.sw
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
+// No target imports these. SwiftPM warns about a package of which no target uses a product.
+let pinned: [Target.Dependency] = [
+    .product(name: "SwiftASN1", package: "swift-asn1", condition: .when(platforms: [.windows])),
+    .product(
+        name: "AsyncAlgorithms", package: "swift-async-algorithms",
+        condition: .when(platforms: [.windows])),
+    .product(
+        name: "DequeModule", package: "swift-collections",
+        condition: .when(platforms: [.windows])),
+]
+
+// The addresses of shared libraries are bound at the start and then made read-only.
+let hardening: [LinkerSetting] = [
+    .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"])
+]
+
 let package = Package(
     name: "understudy",
     products: [.executable(name: "understudy", targets: ["understudy"])],
+    // Exact versions, so that every machine builds the same sources. The last three are dependencies of these
+    // packages; they are named to fix their versions too.
     dependencies: [
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-async-algorithms.git", exact: "1.1.4"),
+        .package(url: "https://github.com/apple/swift-collections.git", exact: "1.6.0"),
     ],
     targets: [
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
+        .systemLibrary(name: "CPrivileges"),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq"),
         .target(name: "HTTPMessage", dependencies: [httpTypes], swiftSettings: settings),
         .target(
             name: "TablesProtocol", dependencies: ["HTTPMessage", httpTypes],
@@ -45,14 +68,15 @@ let package = Package(
             name: "HTTPClient", dependencies: ["HTTPMessage", httpTypes, "CCurl"],
             swiftSettings: settings),
         .target(name: "Storage", dependencies: [grdb, grdbSQLite], swiftSettings: settings),
+        .target(name: "PostgreSQL", dependencies: ["CPostgreSQL"], swiftSettings: settings),
         .target(
             name: "SyncCore",
             dependencies: ["HTTPMessage", "TablesProtocol", "Storage", httpTypes, logging],
             resources: [.embedInCode("Schema/Schema.sql")], swiftSettings: settings),
         .target(
             name: "Backend",
-            dependencies: ["HTTPMessage", "TablesProtocol", "Storage", httpTypes],
-            swiftSettings: settings),
+            dependencies: ["HTTPMessage", "TablesProtocol", "Storage", "PostgreSQL", httpTypes],
+            resources: [.embedInCode("PostgreSQL/Schema.sql")], swiftSettings: settings),
         .target(
             name: "Simulator",
             dependencies: [
@@ -70,12 +94,13 @@ let package = Package(
             name: "understudy",
             dependencies: [
                 "HTTPMessage", "TablesProtocol", "HTTPServer", "HTTPClient", "SyncCore", "Proxy",
-                "Backend", "Simulator", httpTypes, logging,
+                "Backend", "Simulator", "CPrivileges", httpTypes, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ],
-            swiftSettings: settings),
+            ] + pinned,
+            swiftSettings: settings, linkerSettings: hardening, plugins: ["CommitPlugin"]),
+        .plugin(name: "CommitPlugin", capability: .buildTool()),
         .target(
             name: "TestSupport",
             dependencies: [
@@ -110,7 +135,7 @@ let package = Package(
         .testTarget(
             name: "BackendTests",
             dependencies: [
-                "Backend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
+                "Backend", "PostgreSQL", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
             ],
             exclude: ["Captures", "Vectors"], swiftSettings: settings),
         .testTarget(

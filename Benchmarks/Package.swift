@@ -36,7 +36,7 @@ let package = Package(
         .library(name: "query-tap", type: .dynamic, targets: ["query-tap"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2")
     ],
     targets: [
         .executableTarget(

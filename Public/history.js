@@ -1,7 +1,7 @@
 // The history: sent, received, merged, decided, by whom; with undo where an entry can be undone.
 // The state is in history-state.js, the charts are in charts.js.
 
-import { operator } from "./api.js";
+import { operator, query } from "./api.js";
 import { charts } from "./charts.js";
 import { coalesce } from "./coalesce.js";
 import { button, facts, fill, h, joined, keyed } from "./dom.js";
@@ -33,8 +33,8 @@ export function historyView(main) {
   }
 
   async function loadMore() {
-    const after = encodeURIComponent(state.next ?? "");
-    state = withMore(state, await operator.get(`/history?limit=${pageSize}&after=${after}`));
+    const parameters = query({ limit: pageSize, after: state.next });
+    state = withMore(state, await operator.get(`/history${parameters}`));
     page.draw(state);
   }
 

@@ -45,26 +45,29 @@ export async function actOnEach(action, operations) {
  * @param {OperationAction} action
  */
 export async function actOnAll(action, parameters) {
-  const filter = bodyFilter(parameters);
+  const selection = selectionOf(parameters);
   const title = { retry: words.retryAll, discard: words.discardAll }[action];
   await attempt(async () => {
-    const { matched } = await operator.post(`/operations/${action}`, { filter, dryRun: true });
+    const { matched } = await operator.post(`/operations/${action}`, { ...selection, dryRun: true });
     if (!(await ask(title(matched), words.bulkAsk[action](matched), words[action]))) return;
-    const outcome = await partByPart(action, filter, matched);
+    const outcome = await partByPart(action, selection, matched);
     report(action, outcome.done, outcome.refused);
   });
 }
 
-/** The parameters of the list as a request names them. */
-function bodyFilter(parameters) {
+/**
+ * The parameters of the list as a request names them; without a filter all are meant.
+ * @returns {{ filter: OperationFilter, all?: boolean }}
+ */
+function selectionOf(parameters) {
   const filter = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value));
   if (filter.state === "all") delete filter.state;
   if (filter.state) filter.state = [filter.state];
-  return filter;
+  return Object.keys(filter).length ? { filter } : { filter, all: true };
 }
 
 /** @param {OperationAction} action */
-async function partByPart(action, filter, matched) {
+async function partByPart(action, selection, matched) {
   const outcome = { done: /** @type {string[]} */ ([]), refused: 0 };
   // A single part ends before a person could read its progress.
   const progress = matched > partSize ? progressSheet(words[action]) : null;
@@ -73,7 +76,7 @@ async function partByPart(action, filter, matched) {
   try {
     let after = null;
     do {
-      const part = await operator.post(`/operations/${action}`, { filter, limit: partSize, after });
+      const part = await operator.post(`/operations/${action}`, { ...selection, limit: partSize, after });
       // The work began with the latest operation. Undo begins with what was done last.
       outcome.done.unshift(...part.operations.reverse());
       outcome.refused += part.refused;

@@ -11,7 +11,8 @@ import { words } from "./words.js";
  */
 export async function purge(table, filter, changed, lost = "") {
   if (!(await ask(words.purge, words.purgeAsk(table, filter, lost), words.purge))) return;
-  const body = { ...(filter ? { query: filter } : {}), force: lost !== "" };
+  const rows = filter ? { query: `$filter=${encodeURIComponent(filter)}` } : { all: true };
+  const body = { ...rows, force: lost !== "" };
   try {
     const { purged, discarded } = await operator.post(`/tables/${encodeURIComponent(table)}/purge`, body);
     toast(words.purged(purged, discarded));

@@ -30,6 +30,8 @@ package struct AppGraphBuilder {
     let configuration: ProxyConfiguration
     let log: Logger
     let clock = SystemClock()
+    /// What the operator API says of the process.
+    package var processReport = ProcessReport.none
 
     /// Makes a builder.
     package init(_ configuration: ProxyConfiguration, log: Logger) {
@@ -61,15 +63,22 @@ package struct AppGraphBuilder {
         let access = try makeAccess()
         let capabilities = makeCapabilities()
         let rejections = RejectionLog(now: clock.now)
+        let refusedWrites = RefusedWrites(log: log, now: clock.now)
+        let backups = AutomaticBackups(
+            of: configuration.folder, plan: configuration.backups, now: clock.now,
+            sleep: { [clock] in await clock.sleep(until: clock.uptime() + .seconds($0)) }, log: log)
         let gate = Guard(
             rules: configuration.rules, access: access, capabilities: capabilities,
             dashboardPort: configuration.dashboardPort)
         let operatorAPI = OperatorAPI(
             tenants: tenants, access: access, capabilities: capabilities, rejections: rejections,
-            rules: gate.currentRules, loginUsers: LoginUsers.count,
+            refusedWrites: refusedWrites, folder: configuration.folder, rules: gate.currentRules,
+            loginUsers: LoginUsers.count,
             startWarnings: [remembered.warning].compactMap { $0 }, feed: feed,
-            readiness: Readiness(now: clock.now) { await tenants.proveWritable() }, work: work,
-            longReads: LongReads(readers: operatorReaders), startedAt: clock.now(), now: clock.now)
+            readiness: Readiness(now: clock.now) { await tenants.proveWritable() },
+            backups: backups, work: work,
+            longReads: LongReads(readers: operatorReaders), process: processReport,
+            startedAt: clock.now(), now: clock.now)
         let passThrough = PassThrough(
             backend: configuration.backend, transport: transports.passing,
             signInTransport: transports.signingIn, tenants: tenants,
@@ -86,11 +95,14 @@ package struct AppGraphBuilder {
                 backend: configuration.backend, transport: transports.signingIn,
                 applicationKey: applicationKey),
             passThrough: passThrough,
-            forwardedHeaders: ForwardedHeaders(configuration.forwardedHeaders), now: clock.now)
+            forwardedHeaders: ForwardedHeaders(configuration.forwardedHeaders),
+            refusedWrites: refusedWrites, now: clock.now)
         let routes = Routes(
             gate: gate, rejections: rejections, tables: tables, operatorAPI: operatorAPI,
             passThrough: passThrough)
-        return AppGraph(routes: routes, tenants: tenants, access: access, work: work, feed: feed)
+        return AppGraph(
+            routes: routes, tenants: tenants, access: access, work: work, feed: feed,
+            backups: backups)
     }
 
     /// Opens the remembered sign-ins. Removes them when the configuration remembers none.

@@ -1,6 +1,7 @@
 import SyncCore
 
-/// The limits of the proxy.
+/// The limits of the proxy. openapi.json has further ones: those of single values in requests of the operator
+/// API.
 package enum Limits {
     /// Bytes of the body of a request to `/tables`.
     static let tablesBodyBytes = 1 << 20
@@ -32,6 +33,12 @@ package enum Limits {
     static let concurrentSignIns = 16
     /// Further logins and verifications that wait for a permit.
     static let queuedSignIns = 84
+    /// Seconds between two lines of the log about writes that are refused for the same reason.
+    static let refusedWritesSeconds: Int64 = 60
+    /// Tables whose requests are counted apart in the metrics.
+    static let measuredTables = 50
+    /// The bounds of the histograms of clients' requests, in milliseconds.
+    static let clientTimeBoundsMilliseconds = [1, 5, 25, 100, 500, 2_500, 10_000]
     /// Seconds that a request waits for a permit.
     static let permitWaitSeconds = 10
     /// Lists over the short budget of a read that run at once, those of all clients together.
@@ -63,8 +70,12 @@ package enum Limits {
     /// The shortest run of letters, digits, `-` and `_` in a path below `/c/` that may be a secret, in bytes.
     /// The secrets that this program makes have 43.
     static let capabilitySecretBytes = 22
+    /// Characters of an unknown name that a problem of the operator API repeats.
+    static let namedCharacters = 100
     /// Sessions at once; a new one replaces the oldest.
     static let sessions = 50
+    /// Bytes of a client's `tracestate` that are sent on (W3C Trace Context, section 3.3.1.5: at least 512).
+    static let traceStateBytes = 512
     /// Elements of a page of a list without `limit`.
     static let pageElements = 50
     /// The greatest `limit` of a page of a list.
@@ -133,8 +144,6 @@ package enum Limits {
     static let writeThroughPushes = 3
     /// Tables of which is remembered whether they need a sign-in.
     static let signInNotes = 1000
-    /// The greatest `forSeconds` of offline mode, in seconds: ten years.
-    static let offlineSecondsMax: Int64 = 315_360_000
     /// Seconds back of the samples without `sinceSeconds`.
     static let sampleSeconds = 3600
     /// The greatest `sinceSeconds` of samples, in seconds.
@@ -157,4 +166,15 @@ package enum Limits {
     static let debounceMillisecondsMax = 60_000
     /// The greatest number of attempts before an operation is refused that can be set.
     static let attemptsMax = 1000
+    /// Bytes of the manifest of a backup: 10,000 identities take one of its sixteen million.
+    static let manifestBytes = 16 << 20
+    /// Backups that are kept at most, and unless it is said.
+    package static let backupsKeptMax = 1000
+    package static let backupsKept = 7
+    /// The least and the greatest time between two automatic backups, in hours.
+    package static let backupHours: ClosedRange<Int64> = 1...(366 * 24)
+    /// Seconds after which a backup that failed is tried again.
+    static let backupRetrySeconds: Int64 = 600
+    /// Seconds between two looks whether a backup is due.
+    static let backupLookSeconds: Int64 = 20
 }

@@ -41,6 +41,10 @@ package struct ProxyConfiguration: Sendable {
     package var parallelism = 1
     /// Rows in one page of a pull.
     package var pageRows = SyncLimits.pullPageRows
+    /// How long what is settled is kept.
+    package var retention = Retention()
+    /// The automatic backups.
+    package var backups = BackupPlan()
     /// Whether writes are refused that the SDKs' own queues refuse.
     package var strictSDK = false
 
@@ -54,6 +58,6 @@ package struct ProxyConfiguration: Sendable {
     var syncSettings: SyncSettings {
         SyncSettings(
             triggers: triggers, parallelism: parallelism, tables: tables ?? pulledTables,
-            pageRows: pageRows)
+            pageRows: pageRows, retention: retention)
     }
 }

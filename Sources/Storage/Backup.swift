@@ -69,6 +69,12 @@ package enum DatabaseFiles {
         }
     }
 
+    /// The size of a file in bytes; 0 if there is none.
+    static func bytes(_ path: String) -> Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return attributes?[.size] as? Int ?? 0
+    }
+
     /// Waits until a file, or the names in a folder, are on disk.
     static func synchronise(_ path: String) throws {
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))

@@ -7,7 +7,10 @@ import Synchronization
 /// 1. SQLite says after each commit how many pages the log has.
 /// 2. When it has grown by so many since it was last copied, the writer copies it into the file after it
 ///    has answered and before the next transaction. It waits for no reader.
-/// 3. Where all of it was copied and no connection reads in it, SQLite begins it anew with the next commit.
+/// 3. Where all of it was copied and no connection reads in it, SQLite begins it anew with the next commit,
+///    and cuts its file to ``StorageLimits/logBytes``.
+/// 4. Under a ``DiskBudget`` the log's file is emptied as soon as it is larger than its share. Otherwise
+///    that is done when the store is idle (``Writer/shrinkLog()``).
 ///
 /// Only a ``Writer`` uses it: no other connection may copy the log (see ``ConnectionQueue``).
 final class Checkpointer: Sendable {
@@ -15,16 +18,52 @@ final class Checkpointer: Sendable {
     /// How long the log was when it was last copied into the file.
     private let copiedPages = Atomic(0)
 
-    init(_ log: LogLength) { self.log = log }
+    /// The path of the log's file.
+    private let path: String
+    /// Bytes that the log's file may have; nil without a budget.
+    private let share: Int?
+
+    /// - Parameters:
+    ///   - path: the path of the database file.
+    ///   - share: bytes that the log's file may have; nil without a budget.
+    init(_ log: LogLength, path: String, share: Int?) {
+        self.log = log
+        self.path = path + "-wal"
+        self.share = share
+    }
+
+    /// Bytes of the log's file. It keeps its size when the log begins anew, up to `journal_size_limit`.
+    var fileBytes: Int { DatabaseFiles.bytes(path) }
 
     /// Copies the log into the file when it has grown; between transactions.
     func keepLogShort(_ connection: Connection) {
+        if let share, fileBytes > share { return empty(connection) }
         let pages = log.pages.load(ordering: .relaxed)
         let last = copiedPages.load(ordering: .relaxed)
         guard pages - (pages < last ? 0 : last) >= StorageLimits.checkpointPages else { return }
         copiedPages.store(pages, ordering: .relaxed)
         // What cannot be copied now is copied with the next stretch.
         _ = try? connection.database.checkpoint(.passive)
+    }
+
+    /// Copies all of the log and empties its file, where no connection reads in it; between transactions.
+    /// What cannot be copied or emptied now is with a later call.
+    /// - Parameter milliseconds: how long to wait for reads. Reads that begin when everything was copied do
+    ///   not delay it.
+    func empty(_ connection: Connection, waiting milliseconds: Int = 0) {
+        try? connection.run("PRAGMA busy_timeout = \(milliseconds)", keep: false)
+        defer {
+            try? connection.run(
+                "PRAGMA busy_timeout = \(StorageLimits.busyMilliseconds)", keep: false)
+        }
+        guard (try? connection.database.checkpoint(.truncate)) != nil else { return }
+        log.pages.store(0, ordering: .relaxed)
+        copiedPages.store(0, ordering: .relaxed)
+    }
+
+    /// Empties a log whose file is larger than what is copied at once.
+    func shrink(_ connection: Connection) {
+        if fileBytes > StorageLimits.idleLogBytes { empty(connection) }
     }
 }
 

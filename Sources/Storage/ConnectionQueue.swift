@@ -82,6 +82,7 @@ extension ConnectionQueue {
             // GRDB has set it to NORMAL with the journal mode.
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.execute(sql: "PRAGMA cache_size = -\(StorageLimits.writerCacheKiB)")
+            try db.execute(sql: "PRAGMA journal_size_limit = \(StorageLimits.logBytes)")
             log?.follow(db)
             let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode")
             let synchronous = try Int.fetchOne(db, sql: "PRAGMA synchronous")

@@ -12,8 +12,19 @@ package enum StorageLimits {
     static let readerCacheKiB = 16_384
     /// Pages by which the write-ahead log grows before they are copied into the file.
     package static let checkpointPages = 250
+    /// The file of a log that is longer is cut to it when the log begins anew, in bytes.
+    static let logBytes = 4 << 20
+    /// The file of a log that is longer is emptied when the store is idle, in bytes.
+    static let idleLogBytes = 1 << 20
+    /// The log's share of a budget is the budget divided by this, and at most ``logBytes``.
+    static let budgetsInLog = 8
     /// Seconds that a connection waits for a lock that another process holds.
     static let busySeconds = 5.0
+    /// The same in milliseconds.
+    static var busyMilliseconds: Int { Int(busySeconds * 1000) }
+    /// Milliseconds that the writer waits for reads to end before it refuses entries, because the log is too
+    /// long for the budget.
+    static let longLogMilliseconds = 1_000
     /// Different queries of callers that one reader keeps prepared.
     package static let keptQueries = 256
     /// Milliseconds that any read with a budget may take, whatever steps it has left.

@@ -72,6 +72,7 @@ extension Writer {
     ) -> Result<T, StorageError> {
         var group: [Entry] = []
         do throws(StorageError) {
+            try refuseLongLog(connection)
             let (value, answers) = try attempt(&group, connection, takingAlong: body)
             give(answers, to: group)
             return .success(value)
@@ -84,12 +85,8 @@ extension Writer {
 
     private func commit(_ group: inout [Entry], _ connection: Connection) -> [Answer] {
         do throws(StorageError) {
-            do throws(StorageError) {
-                return try attempt(&group, connection)
-            } catch {
-                guard case .overBudget = error, makeRoom(connection) else { throw error }
-                return try attempt(&group, connection)
-            }
+            try refuseLongLog(connection)
+            return try attemptMakingRoom(&group, connection)
         } catch {
             return group.map { entry in
                 guard case .overBudget = error, entry.isNeverRefused else {
@@ -100,6 +97,26 @@ extension Writer {
                 case .failure(let error): return { entry.fail(error) }
                 }
             }
+        }
+    }
+
+    /// Commits a group, the second time after the owner made room.
+    private func attemptMakingRoom(
+        _ group: inout [Entry], _ connection: Connection
+    ) throws(StorageError) -> [Answer] {
+        do throws(StorageError) {
+            let answers: [Answer]
+            do throws(StorageError) {
+                answers = try attempt(&group, connection)
+            } catch {
+                guard case .overBudget = error, makeRoom(connection) else { throw error }
+                answers = try attempt(&group, connection)
+            }
+            noteGroup(isRefused: false, connection)
+            return answers
+        } catch {
+            if case .overBudget = error { noteGroup(isRefused: true, connection) }
+            throw error
         }
     }
 

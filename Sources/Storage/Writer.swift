@@ -16,6 +16,11 @@ package final class Writer<Owner: WriterOwner>: Sendable {
     /// How large the file may grow; nil for as large as the disk.
     package let budget: DiskBudget?
     private let checkpointer: Checkpointer
+    /// Used pages of the file when an entry was last refused for the budget; 0 when none was since room
+    /// was made or an entry was written.
+    private let refusedAtPages = Atomic(0)
+    /// Whether the log was too long for the budget when that was last asked.
+    private let isLogTooLong = Atomic(false)
     private let accesses: AccessCount
     /// Gives answers that take time while the next group is committed.
     private let answering = DispatchQueue(label: "understudy.answering")
@@ -37,7 +42,7 @@ package final class Writer<Owner: WriterOwner>: Sendable {
         self.connection = connection
         self.owner = owner
         self.accesses = accesses
-        checkpointer = Checkpointer(log)
+        checkpointer = Checkpointer(log, path: path, share: budget?.logBytes)
     }
 
     /// Runs a transaction of its own, in turn with the groups, and returns when it is on disk. A cancelled
@@ -74,6 +79,21 @@ package final class Writer<Owner: WriterOwner>: Sendable {
         try connection.access(body)
     }
 
+    /// Whether entries are refused, since the budget is used up.
+    package var refusesEntries: Bool {
+        refusedAtPages.load(ordering: .relaxed) > 0 || isLogTooLong.load(ordering: .relaxed)
+    }
+
+    /// Empties the file of a long log, where no connection reads in it.
+    package func shrinkLog() async {
+        await withCheckedContinuation { done in
+            connection.schedule { connection in
+                self.checkpointer.shrink(connection)
+                done.resume()
+            }
+        }
+    }
+
     /// Closes the file after what is under way. Later calls fail.
     package func close() throws { try connection.close() }
 
@@ -82,6 +102,7 @@ package final class Writer<Owner: WriterOwner>: Sendable {
         connection.schedule { connection in
             body(connection)
             self.checkpointer.keepLogShort(connection)
+            if self.isLogTooLong.load(ordering: .relaxed) { self.noteLogLength(connection) }
         }
     }
 
@@ -108,6 +129,11 @@ extension Writer {
     func commit<T>(
         _ connection: Connection, inBudget: Bool, _ body: (Unit) throws -> T
     ) -> Result<T, StorageError> {
+        if inBudget {
+            do throws(StorageError) { try refuseLongLog(connection) } catch {
+                return .failure(error)
+            }
+        }
         let result = attempt(connection, body)
         guard case .failure(.overBudget) = result, !inBudget, let budget else { return result }
         _ = makeRoom(connection)
@@ -115,6 +141,40 @@ extension Writer {
         // Where it cannot be taken back, the reserve is open until the next start.
         defer { try? budget.hold(connection) }
         return attempt(connection, body)
+    }
+
+    /// Throws when the log has become so long that the budget is used up. It cannot be emptied while a
+    /// long read goes on.
+    func refuseLongLog(_ connection: Connection) throws(StorageError) {
+        guard noteLogLength(connection) else { return }
+        checkpointer.empty(connection, waiting: StorageLimits.longLogMilliseconds)
+        if noteLogLength(connection) { throw .overBudget }
+    }
+
+    /// Notes and returns whether the log is too long for the budget.
+    @discardableResult
+    private func noteLogLength(_ connection: Connection) -> Bool {
+        let isTooLong =
+            (try? budget?.isExceeded(byLogOf: checkpointer.fileBytes, connection)) ?? false
+        isLogTooLong.store(isTooLong, ordering: .relaxed)
+        return isTooLong
+    }
+
+    /// Notes whether there was no room in the file for a group.
+    func noteGroup(isRefused: Bool, _ connection: Connection) {
+        guard let budget else { return }
+        var used = 0
+        if isRefused { used = max((try? budget.usedPages(connection)) ?? 1, 1) }
+        refusedAtPages.store(used, ordering: .relaxed)
+    }
+
+    /// Notes that there is room again, when something was removed since a group was refused.
+    private func noteRoom(_ connection: Connection) {
+        let refusedAt = refusedAtPages.load(ordering: .relaxed)
+        guard refusedAt > 0, let used = try? budget?.usedPages(connection), used < refusedAt else {
+            return
+        }
+        refusedAtPages.store(0, ordering: .relaxed)
     }
 
     /// Removes what can be had again; false when there is nothing, or no room even for that.
@@ -144,6 +204,7 @@ extension Writer {
                 return value
             }
             owner.didCommit(unit)
+            noteRoom(connection)
             return value
         } catch {
             throw failure(error, isMade: isMade)
@@ -181,40 +242,4 @@ package protocol WriterOwner<Unit>: Sendable {
     func didCommit(_ unit: Unit)
     /// Removes what can be had again, for a file that has used up its budget; false where there is nothing.
     func makeRoom(_ unit: Unit) throws -> Bool
-}
-
-/// How large a file may grow.
-///
-/// What brings more ends at the budget. What has to be written in any case may go beyond it by a reserve,
-/// or a full file could never become emptier.
-package struct DiskBudget: Sendable {
-    /// Pages for everything.
-    private let pages: Int
-    /// Pages with the reserve.
-    private let pagesWithReserve: Int
-
-    /// Holds the connection to the budget from now on. A file that is larger already does not grow.
-    package init(bytes: Int, _ connection: Connection) throws {
-        let page = Int(try connection.integer("PRAGMA page_size") ?? 4096)
-        pages = max(1, bytes / page)
-        pagesWithReserve = pages + pages / StorageLimits.budgetsInReserve
-        try hold(connection)
-    }
-
-    /// Holds the connection to the budget.
-    func hold(_ connection: Connection) throws {
-        try connection.run("PRAGMA max_page_count = \(pages)", keep: false)
-    }
-
-    /// Whether one of so many equal parts of the budget is free. Free pages inside of the file count.
-    package func hasFreePart(of parts: Int, _ connection: Connection) throws -> Bool {
-        let free = Int(try connection.integer("PRAGMA freelist_count") ?? 0)
-        let used = Int(try connection.integer("PRAGMA page_count") ?? 0) - free
-        return pages - used >= pages / parts
-    }
-
-    /// Lets the connection use the reserve, until ``hold(_:)``.
-    func lend(_ connection: Connection) throws {
-        try connection.run("PRAGMA max_page_count = \(pagesWithReserve)", keep: false)
-    }
 }

@@ -11,6 +11,8 @@ struct Composition {
     let log: Logger
     /// Listening sockets to adopt. With any, the server does not listen on the clients' configured address.
     var sockets: [CInt] = []
+    /// What the operator API says of the process.
+    var report = ProcessReport.none
 
     /// Makes a composition.
     init(_ configuration: ServeConfiguration, log: Logger) {
@@ -25,7 +27,9 @@ struct Composition {
         let transport = try makeTransport(connections: Proxy.Limits.syncConnections)
         let passing = try makeTransport(connections: Proxy.Limits.passedConnections)
         let signingIn = try makeTransport(connections: Proxy.Limits.signInConnections)
-        let graph = try await AppGraphBuilder(configuration.proxy, log: log).build(
+        var builder = AppGraphBuilder(configuration.proxy, log: log)
+        builder.processReport = report
+        let graph = try await builder.build(
             AppGraphBuilder.Transports(
                 syncing: transport, passing: passing, signingIn: signingIn),
             workers: ServerConfiguration.cores, opensSignIns: true)
@@ -41,7 +45,10 @@ struct Composition {
                 addresses: addresses,
                 unixSockets: [own.path] + (configuration.socket.map { [$0] } ?? []),
                 openSockets: sockets, workers: ServerConfiguration.cores),
-            handler: graph.handler, observer: RequestLog(log: log),
+            handler: graph.handler,
+            observer: RequestObservers(all: [
+                RequestLog(log: log), ClientRequestCounter(graph: graph),
+            ]),
             onRefusal: { graph.count($0) })
         let bound = try await listen(server)
         // The links of an earlier process are not valid.

@@ -28,8 +28,6 @@ enum Limits {
     static let pipeWriterMilliseconds: CInt = 5000
     /// Bytes of a configuration file.
     static let configurationBytes = 1 << 20
-    /// Bytes of the manifest of a backup: 10,000 identities take one of its sixteen million.
-    static let manifestBytes = 16 << 20
     /// Seconds of difference between two clocks above which there is a warning.
     static let clockSkewSeconds: Int64 = 60
     /// Free bytes of the disk under which there is a warning.
@@ -41,10 +39,16 @@ enum Limits {
     static let backendBodiesBytes = 256 << 20
     /// Operations and history entries of a support bundle.
     static let bundledEntries = 200
+    /// The largest files of the data folder that a support bundle names.
+    static let bundledFiles = 500
+    /// Lines of the log that are kept for a support bundle.
+    static let keptLogLines = 500
     /// Characters of a row that is set aside, as a command shows it.
     static let setAsideCharacters = 200
     /// Columns of a progress bar in a terminal.
     static let progressBarColumns = 30
     /// The longest path of a Unix socket: `sun_path` has 108 bytes, the last of which is a NUL.
     static let socketPathBytes = 107
+    /// Days that history, attempts and tombstones can be kept at most.
+    static let keptDaysMax: Int64 = 3660
 }

@@ -11,14 +11,20 @@ struct Client {
     /// Fields that every request carries.
     var fields: [(String, String)] = []
 
-    /// A client of a new backend, in memory unless there is a path, whose clock stands still.
+    /// A client of a new backend, in the file at the path or where the run of the tests has its backends,
+    /// whose clock stands still.
     init(
         _ options: BackendOptions = BackendOptions(), at path: String? = nil,
         fields: [(String, String)] = [],
         random: any RandomNumberGenerator & Sendable = SeededRandom(7),
         clock: @escaping @Sendable () -> Instant = { Instant(milliseconds: 1_800_000_000_000) }
     ) throws {
-        backend = try TablesBackend(at: path, options: options, clock: clock, random: random)
+        backend =
+            if let path {
+                try TablesBackend(at: path, options: options, clock: clock, random: random)
+            } else {
+                try .underTest(options, clock: clock, random: random)
+            }
         self.fields = fields
     }
 

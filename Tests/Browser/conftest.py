@@ -14,7 +14,7 @@ from playwright.sync_api import expect, sync_playwright
 expect.set_options(timeout=8_000)
 SCREENSHOTS = OUTPUT / "screenshots"
 # For work on the page: serve its files from this folder instead of those in the binary.
-PUBLIC = os.environ.get("UNDERSTUDY_PUBLIC")
+PUBLIC = os.environ.pop("UNDERSTUDY_PUBLIC", None)
 
 
 @pytest.fixture(scope="session")

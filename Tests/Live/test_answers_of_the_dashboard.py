@@ -81,7 +81,7 @@ def test_health_and_metrics_name_no_user(world):
         assert "ana" not in text.replace("anonymous", "") and "facebook" not in text and key not in text, text
     said = requests.get(proxy.url + "/-/metrics", timeout=10).text
     assert set(re.findall(r'identity="([^"]*)"', said)) == {"anonymous", "users"}
-    accepted = re.search(r'understudy_operations_total\{identity="users",outcome="accepted"\} (\d+)', said)
+    accepted = re.search(r'understudy_operations_accepted_total\{identity="users"\} (\d+)', said)
     assert accepted and int(accepted[1]) == 2
     full = requests.get(proxy.url + "/-/readyz?verbose", timeout=10).json()
     assert full["status"] == "ok"

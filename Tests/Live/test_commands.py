@@ -12,12 +12,13 @@ from programs import ROOT
 # samples, and a part of another command.
 COMMAND_OF = {
     "dashboard": "open", "dashboardFile": None, "livez": None, "readyz": "doctor",
-    "metrics": "support", "openapi": None, "session": None, "signIn": None, "signOut": None,
+    "metrics": "support", "process": "support", "openapi": None, "session": None, "signIn": None, "signOut": None,
     "events": None, "samples": None,
     "sessions": "sessions list", "revokeSession": "sessions revoke", "access": "access list",
     "addAccess": "access add", "revokeAccess": "access revoke", "makeLink": "open",
     "status": "status", "setMode": "offline", "settings": "settings show",
-    "setAsideRows": "tables set-aside",
+    "setAsideRows": "tables set-aside", "removeTable": "tables remove",
+    "identities": "identities", "storage": "status", "backups": "backups", "makeBackup": "backup",
     "changeSettings": "settings set", "rejections": "rejections", "sync": "sync", "push": "push",
     "runs": "runs list", "run": "runs list", "cancelRun": "runs cancel", "tables": "tables list",
     "buildIndex": "indexes build", "dropIndex": "indexes drop",
@@ -360,6 +361,42 @@ def test_a_support_bundle_has_no_secrets_and_no_contents(world):
     assert stat.S_IMODE((person.home / "bundle.json").stat().st_mode) == 0o600
 
 
+def test_a_support_bundle_has_the_settings_files_libraries_and_log_of_the_running_program(world):
+    person = world.person
+    hidden = "http://ana:geheim@127.0.0.1:1"
+    world.start_proxy("--backend-proxy", hidden, "--log-level", "debug")
+    for number in range(520):
+        requests.get(f"{world.url}/-/livez", timeout=5)
+    text = person.run("support", UNDERSTUDY_LOG_LEVEL="error").stdout
+    bundle = json.loads(text)
+    assert bundle["isRunning"] and bundle["version"] and bundle["startedAt"]
+    settings = {one["name"]: one for one in bundle["settings"]}
+    # The running program's, not those of this command.
+    assert settings["log-level"] == {
+        "name": "log-level", "values": ["debug"], "origins": ["--log-level"]}
+    assert settings["backend-proxy"]["values"] == ["http://(kept secret)@127.0.0.1:1"]
+    assert settings["backend"]["values"] == [world.backend_url]
+    assert settings["backend"]["origins"][0].startswith("~/")
+    assert "strict-sdk" not in settings
+    assert [one["name"] for one in bundle["libraries"]][:3] == ["libmicrohttpd", "SQLite", "libcurl"]
+    assert all(one["version"] for one in bundle["libraries"])
+    files = {one["path"]: one["bytes"] for one in bundle["files"]}
+    data = person.home / ".local/share/understudy"
+    token = data / "operator.token"
+    assert files["operator.token"] == token.stat().st_size
+    assert files["stores/anonymous/store.sqlite"] > 0
+    assert list(files.values()) == sorted(files.values(), reverse=True)
+    assert len(bundle["log"]) == 500
+    assert all(json.loads(line)["message"] for line in bundle["log"])
+    for secret in ("geheim", token.read_text().strip(), str(person.home)):
+        assert secret not in text
+    world.stop(world.proxy)
+    # Without a running program: the command's own settings, and no log.
+    bundle = json.loads(person.run("support", UNDERSTUDY_LOG_LEVEL="error").stdout)
+    assert not bundle["isRunning"] and "log" not in bundle
+    assert {"name": "log-level", "values": ["error"], "origins": ["UNDERSTUDY_LOG_LEVEL"]} in bundle["settings"]
+
+
 def test_a_selftest_passes_and_a_seed_gives_the_same_trace_twice(person):
     report = person.json("selftest", "--seeds", 12, "--seed-from", 3)
     assert report["seeds"] == {"from": 3, "count": 12} and report["lives"] == 12
@@ -378,7 +415,10 @@ def test_a_selftest_passes_and_a_seed_gives_the_same_trace_twice(person):
 def test_manual_page_completions_and_units_are_installed(tree):
     installed = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
     assert {
+        "etc/understudy/understudy.conf",
         "usr/bin/understudy",
+        "usr/share/doc/understudy/THIRD-PARTY-NOTICES.txt",
+        "usr/share/doc/understudy/understudy.cdx.json",
         "usr/share/man/man1/understudy.1.gz",
         "usr/share/bash-completion/completions/understudy",
         "usr/share/zsh/vendor-completions/_understudy",

@@ -37,6 +37,57 @@ def test_an_invalid_value_in_the_file_is_reported_with_line_and_allowed_values(w
     assert f'{world.file}:1 is "lisen = 127.0.0.1:80"' in world.person.run("status", expect=2).stderr
 
 
+def test_a_setting_with_one_value_on_two_lines_is_an_error_with_both(world):
+    world.configure("backend = http://127.0.0.1:9\nsync = auto\n# hello\nsync = manual\n")
+    said = f'{world.file}:4 sync is "manual", but must be said once, and line 2 says "auto".\n'
+    for words in (["serve"], ["status"], ["config", "show"]):
+        assert world.person.run(*words, expect=2).stderr == f"understudy: {said}", words
+
+
+def test_a_variable_that_is_not_known_is_named_with_the_nearest(world):
+    wrong = {"UNDERSTUDY_LISEN": "127.0.0.1:1"}
+    told = ("The variable UNDERSTUDY_LISEN is not known, and changes nothing. "
+            "Did you mean UNDERSTUDY_LISTEN?\n")
+    assert world.person.run("config", "show", **wrong).stderr == told
+    found = world.person.json("doctor", expect=None, **wrong)["findings"]
+    assert [one["advice"] for one in found if "UNDERSTUDY_LISEN" in one["finding"]] == [
+        "Did you mean UNDERSTUDY_LISTEN?"]
+    world.start_proxy(**wrong)
+    warned = wait_until(
+        lambda: [one for one in logged(world.proxy) if one["message"] == "unknown variable"], 5, "it")
+    assert warned[0]["level"] == "warning" and warned[0]["name"] == "UNDERSTUDY_LISEN"
+    assert world.person.run("status", expect=3).stderr == ""
+
+
+def test_a_boolean_is_yes_no_true_or_false_in_every_source(world):
+    text = world.file.read_text()
+    for value in ("yes", "no", "true", "false"):
+        world.configure(f"{text}strict-sdk = {value}\n")
+        assert setting(world.person.json("config", "show"), "strict-sdk")["values"] == [value]
+        shown = world.person.json("config", "show", UNDERSTUDY_REMEMBER_SIGN_IN=value)
+        assert setting(shown, "remember-sign-in")["values"] == [value]
+    world.configure(f"{text}strict-sdk = on\n")
+    said = world.person.run("serve", expect=2).stderr
+    assert said.endswith('strict-sdk is "on", but must be yes, no, true or false.\n')
+    # The command line can say no to a file that says yes.
+    world.configure(f"{text}strict-sdk = yes\n")
+    world.start_backend("--samples")
+    for option, status in (("--strict-sdk", 400), ("--no-strict-sdk", 409)):
+        world.start_proxy(option, "--sync", "manual")
+        world.person.run("sync")
+        row = world.insert({"text": "x"})
+        world.person.run("sync")
+        tables = f"{world.url}/tables/todoitem"
+        assert requests.delete(f"{tables}/{row['id']}", headers=ZUMO, timeout=5).ok
+        again = requests.post(tables, json={"id": row["id"]}, headers=ZUMO, timeout=5)
+        assert again.status_code == status, (option, again.text)
+        if option == "--strict-sdk":
+            world.stop(world.proxy)
+    answer = requests.get(f"{world.url}/-/readyz?verbose=no", timeout=5)
+    assert [one["name"] for one in answer.json()["checks"]] == ["stores"]
+    assert requests.get(f"{world.url}/-/readyz?verbose=maybe", timeout=5).status_code == 400
+
+
 def test_config_init_writes_a_file_with_only_comments(person):
     person.run("config", "init")
     answer = person.json("config", "show")
@@ -54,7 +105,8 @@ def test_config_init_writes_a_file_with_only_comments(person):
     paragraphs = [one for one in text.split("\n\n")[1:] if "SIGHUP takes it over." in one]
     assert {one.rpartition("\n#")[2].split(" ")[0] for one in paragraphs} == {
         "sync", "parallelism", "page-size", "policy", "allow-host", "allow-origin", "tables-access",
-        "forward-header", "log-level", "log-format",
+        "forward-header", "log-level", "log-format", "keep-history", "keep-attempts", "keep-tombstones",
+        "history-budget", "attempts-budget",
     }
 
 
@@ -66,6 +118,7 @@ def test_every_option_of_serve_is_a_setting_of_the_file(person, program):
     options = {one["valueName"] if one["kind"] == "flag" else one["preferredName"]["name"]
                for one in commands["serve"]["arguments"]}
     names = {one["name"] for one in person.json("config", "show")["settings"]}
+    options -= {f"no-{name}" for name in names}
     # An option for one start only is not allowed in a file.
     assert options - names == {"config", "rebind", "help", "version"}
     assert names <= options
@@ -76,6 +129,7 @@ def test_a_header_that_must_not_be_forwarded_stops_the_start(person):
         "Host", "content-length", "Content-Type", "Transfer-Encoding", "Connection", "Keep-Alive",
         "Proxy-Authorization", "Authorization", "Cookie", "X-ZUMO-AUTH", "x-zumo-application",
         "ZUMO-API-VERSION", "If-Match", "If-Unmodified-Since", "Idempotency-Key", "traceparent",
+        "tracestate",
         "Understudy-State", "Sec-Fetch-Site", "X-HTTP-Method-Override", "no name", "",
     ):
         said = person.run(
@@ -159,6 +213,19 @@ def test_a_reload_with_an_invalid_value_changes_nothing(world):
     world.stop(world.proxy)
 
 
+def test_every_line_away_from_a_terminal_is_json_without_a_link(world):
+    world.start_proxy()
+    world.person.run("status", expect=None)
+    lines = world.proxy.said().splitlines()
+    assert lines and all(line.startswith("{") for line in lines), lines
+    first = json.loads(lines[0])
+    assert first["message"] == "understudy serves" and first["clients"] == world.url
+    assert "#link=" not in world.proxy.said()
+    world.stop(world.proxy)
+    world.start_proxy("--log-format", "text")
+    assert "stands in for" in world.proxy.said() and "#link=" not in world.proxy.said()
+
+
 def test_the_log_is_json_without_contents_and_tokens(world):
     world.start_backend("--samples")
     world.start_proxy("--log-level", "trace", NOTIFY_SOCKET="/nowhere")
@@ -213,8 +280,8 @@ def test_a_debug_log_follows_a_request_and_has_no_secret_in_it(world):
     ]
     for line, answer in zip(lines(), answers):
         assert line["message"] == "request ended" and line["level"] == "debug"
-        assert line["method"] == "GET" and line["status"] == str(answer.status_code)
-        assert line["bytes"] == str(len(answer.content))
+        assert line["method"] == "GET" and line["status"] == answer.status_code
+        assert line["bytes"] == len(answer.content)
         assert float(line["milliseconds"]) > 0
     said = world.proxy.said()
     assert "secret" not in said and address.rpartition("/")[2] not in said

@@ -60,7 +60,8 @@ def test_each_port_has_only_its_own_paths(world):
 
 def test_links_status_and_commands_use_the_right_port(world):
     _, proxy, port = world
-    wait_until(lambda: f"http://127.0.0.1:{port}/-/#link=" in proxy.program.output, 5, "the link of the start")
+    wait_until(lambda: f'"dashboard":"http://127.0.0.1:{port}/-/"' in proxy.program.output, 5, "the first line")
+    assert "#link=" not in proxy.program.output
     for number, base in enumerate((proxy.url, f"http://127.0.0.1:{port}", f"http://localhost:{port}")):
         headers = {"Authorization": f"Bearer {proxy.token}"}
         name = base.rsplit(":", 1)[0]

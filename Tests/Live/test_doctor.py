@@ -2,7 +2,9 @@
 
 import contextlib
 import http.server
+import os
 import socket
+import sqlite3
 import ssl
 import subprocess
 import threading
@@ -60,6 +62,20 @@ def test_files_that_others_can_read_are_a_problem(world):
     data = world.person.home / ".local/share/understudy"
     (data / "operator.token").chmod(0o644)
     assert "operator.token" in findings(world, expect=1)["permissions"]["finding"]
+
+
+def test_a_store_of_a_newer_version_is_not_called_damaged(world):
+    world.start_proxy()
+    world.stop(world.proxy)
+    store = world.person.home / ".local/share/understudy/stores/anonymous/store.sqlite"
+    with sqlite3.connect(store) as file:
+        file.execute("INSERT INTO grdb_migrations VALUES ('99')")
+    for path in store.parent.iterdir():
+        if os.geteuid() == 0:
+            os.chown(path, 65534, 65534)
+    found = findings(world, expect=1)["store"]
+    assert "newer version" in found["finding"] and "damaged:" not in found["finding"]
+    assert "restore" not in found["advice"] and "Nothing is damaged" in found["advice"]
 
 
 def test_a_damaged_store_is_a_problem(world):

@@ -285,7 +285,7 @@ def check_the_end(backend, proxy, clients):
         queue = proxy.status()["queue"]
         return not any(queue.values())
 
-    proxy.operator("POST", "/operations/retry", expect=None, json={"filter": {}})
+    proxy.operator("POST", "/operations/retry", expect=None, json={"filter": {}, "all": True})
     wait_until(drained, 40, "an empty queue")
     proxy.sync()
     ledger = proxy.status()["ledger"]

@@ -60,6 +60,36 @@ def test_readiness_status_watchdog_reload_and_stop_are_sent(world):
     manager.wait("STOPPING=1")
 
 
+def test_a_hang_up_right_after_readiness_reloads_and_ends_nothing(world):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        path = str(world.person.home / "notify")
+        listener.bind(path)
+        os.chmod(path, 0o666)
+        listener.settimeout(10)
+        for _ in range(5):
+            process = world.person.start("serve", NOTIFY_SOCKET=path)
+            while b"READY=1" not in listener.recv(4096):
+                pass
+            process.send_signal(signal.SIGHUP)
+            while b"RELOADING=1" not in listener.recv(4096):
+                assert process.poll() is None, process.said()
+            while b"READY=1" not in listener.recv(4096):
+                pass
+            world.stop(process)
+            while b"STOPPING=1" not in listener.recv(4096):
+                pass
+
+
+def test_a_hang_up_during_the_start_is_a_reload_after_it(world):
+    process = world.person.start("serve")
+    # The lock is made after the signal is trapped, and before the program listens.
+    lock = world.person.home / ".local/share/understudy/lock"
+    wait_until(lock.exists, 10, "the lock of the data folder")
+    process.send_signal(signal.SIGHUP)
+    wait_until(lambda: "configuration reloaded" in process.said(), 10, "the reload")
+    assert process.poll() is None
+
+
 def test_a_watchdog_of_another_process_does_not_change_the_interval(world):
     manager = Manager(world.person.home)
     world.start_proxy(NOTIFY_SOCKET=manager.path, WATCHDOG_USEC="1000", WATCHDOG_PID="1")
@@ -69,25 +99,45 @@ def test_a_watchdog_of_another_process_does_not_change_the_interval(world):
     assert sum(one == "WATCHDOG=1" for one in manager.told) <= count + 1
 
 
-def start_with(listener, person):
-    """Starts the proxy as systemd does, with the listener as descriptor 3."""
-    given = listener.fileno()
-    move = "" if given == 3 else f"exec 3<&{given} {given}<&-; "
-    script = move + 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve'
-    return person.start(command=["bash", "-c", script, str(person.program)], pass_fds=(given,))
+def start_with(person, *listeners):
+    """Starts the proxy as systemd does, with the listeners as descriptors from 3 on."""
+    given = [one.fileno() for one in listeners]
+    # Moved out of the way first, as a descriptor may be where another one goes.
+    moves = [f"exec {200 + at}<&{number} {number}<&-; " for at, number in enumerate(given)]
+    moves += [f"exec {3 + at}<&{200 + at} {200 + at}<&-; " for at in range(len(given))]
+    script = "".join(moves) + f'LISTEN_PID=$$ LISTEN_FDS={len(given)} exec "$0" serve'
+    return person.start(command=["bash", "-c", script, str(person.program)], pass_fds=given)
 
 
 def test_an_adopted_socket_is_served(world):
     with socket.create_server(("127.0.0.1", world.port)) as listener:
-        world.proxy = start_with(listener, world.person)
+        world.proxy = start_with(world.person, listener)
         wait_until(lambda: answers(world.url + "/-/readyz"), 10, "the proxy")
         assert world.insert({"text": "through the socket"})["id"]
         world.stop(world.proxy)
 
 
+def test_the_sockets_of_both_loopback_addresses_are_served(world):
+    for scope in ("system", "user"):
+        lines = (UNITS / scope / "understudy.socket").read_text().splitlines()
+        assert [one for one in lines if one.startswith("ListenStream=")] == [
+            "ListenStream=127.0.0.1:8080", "ListenStream=[::1]:8080"]
+    with socket.create_server(("127.0.0.1", world.port)) as four, \
+            socket.create_server(("::1", world.port), family=socket.AF_INET6) as six:
+        world.proxy = start_with(world.person, four, six)
+        wait_until(lambda: answers(world.url + "/-/readyz"), 10, "the proxy")
+        id = world.insert({"text": "by IPv4"})["id"]
+        answer = requests.get(f"http://[::1]:{world.port}/tables/todoitem/{id}", headers=ZUMO, timeout=5)
+        assert answer.json()["text"] == "by IPv4"
+        assert world.person.json("paths") and world.person.run("status", expect=3)
+        address = world.person.home / ".local/share/understudy/address"
+        assert address.read_text() == f"{world.url}\n"
+        world.stop(world.proxy)
+
+
 def test_a_socket_that_others_can_reach_is_refused(world):
     with socket.create_server(("0.0.0.0", 0)) as listener:
-        process = start_with(listener, world.person)
+        process = start_with(world.person, listener)
         assert process.wait(10) == 2
         assert "ListenStream=127.0.0.1" in process.said()
 
@@ -159,13 +209,15 @@ def test_readyz_has_details_with_verbose(world):
 
 
 class Recorder(http.server.BaseHTTPRequestHandler):
-    """A backend with empty tables that remembers the trace of each insert."""
+    """A backend with empty tables that remembers the trace of each request."""
 
     def do_GET(self):
+        if self.headers["traceparent"]:
+            self.server.traces.append((self.headers["traceparent"], self.headers["tracestate"]))
         self._answer(b"[]")
 
     def do_POST(self):
-        self.server.traces.append(self.headers["traceparent"])
+        self.server.traces.append((self.headers["traceparent"], self.headers["tracestate"]))
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self._answer(body)
 
@@ -187,11 +239,18 @@ def test_a_clients_trace_reaches_the_backend_after_a_restart_too(world):
     trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     try:
         world.start_proxy()
-        world.insert({"text": "traced"}, traceparent=trace)
+        fields = {"traceparent": trace, "tracestate": "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE"}
+        traced = (trace, fields["tracestate"])
+        # A read that the backend answers has the trace too.
+        requests.get(world.url + "/tables/todoitem?x=1", headers={**ZUMO, **fields}, timeout=10)
+        assert set(backend.traces) == {traced}
+        backend.traces.clear()
+        world.insert({"text": "traced"}, **fields)
         world.stop(world.proxy)
         world.start_proxy()
         world.person.run("sync", expect=None)
-        assert backend.traces == [trace]
+        # The row may be read back, with the trace of its write.
+        assert set(backend.traces) == {traced}
     finally:
         backend.shutdown()
         backend.server_close()

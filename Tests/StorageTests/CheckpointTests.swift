@@ -27,6 +27,102 @@ import Testing
         #expect(try faults() == ["ok"])
     }
 
+    @Test func `a log that was long is emptied when it is asked for`() async throws {
+        try await file.writer.write { unit in
+            for number in 0..<30 { try unit.put(number, bytes: 100_000) }
+        }.get()
+        #expect(try file.size("-wal") > 2_000_000)
+        await file.writer.shrinkLog()
+        #expect(try file.size("-wal") == 0)
+        #expect(try await file.numbers().count == 30)
+        try await put(30..<31)
+        #expect(try faults() == ["ok"])
+    }
+
+    private static let budgetBytes = 4 << 20
+
+    /// A transaction that reads the numbers of a file until it is ended.
+    private struct HeldRead {
+        private let hold = DispatchSemaphore(value: 0)
+        private let ended = AsyncStream.makeStream(of: Void.self)
+
+        init(_ path: String) async {
+            let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+            // On its own thread: a blocking read must not block a thread of the task pool.
+            Thread.detachNewThread { [hold, ended] in
+                do {
+                    let reader = try ConnectionQueue.reader(path)
+                    try reader.transaction(.deferred) { db in
+                        _ = try db.integer("SELECT count(*) FROM numbers")
+                        begin.finish()
+                        hold.wait()
+                    }
+                    try reader.close()
+                } catch { Issue.record("\(error)") }
+                begin.finish()
+                ended.continuation.finish()
+            }
+            for await _ in begun {}
+        }
+
+        func end() async {
+            hold.signal()
+            for await _ in ended.stream {}
+        }
+    }
+
+    @Test func `under a budget the log keeps to its share`() async throws {
+        let file = try NumbersFile(budgetBytes: Self.budgetBytes)
+        // An open connection that reads nothing does not keep the log.
+        let reader = try ConnectionQueue.reader(file.path)
+        for number in 0..<100 {
+            try await file.writer.write { try $0.put(number % 10, bytes: 100_000) }.get()
+            _ = try await file.numbers()
+            #expect(try file.size("-wal") <= Self.budgetBytes / StorageLimits.budgetsInLog)
+        }
+        try reader.close()
+        #expect(try file.size("") <= Self.budgetBytes)
+        #expect(!file.writer.refusesEntries)
+    }
+
+    @Test func `what a long read keeps in the log counts in the budget until the read ends`()
+        async throws
+    {
+        let file = try NumbersFile(budgetBytes: Self.budgetBytes)
+        try await file.writer.write { try $0.put(0) }.get()
+        let read = await HeldRead(file.path)
+        // The same rows again and again: the file stays small, and the log grows.
+        var failure: StorageError?
+        for number in 0..<200 where failure == nil {
+            let result = await file.writer.write(inBudget: true) {
+                try $0.put(number % 10, bytes: 100_000)
+            }
+            if case .failure(let error) = result { failure = error }
+        }
+        guard case .overBudget? = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(file.writer.refusesEntries)
+        #expect(try file.size("") + file.size("-wal") <= Self.budgetBytes + 250_000)
+        // What has to be written in any case is written.
+        try await file.writer.write { try $0.put(500, bytes: 100) }.get()
+        await read.end()
+        try await file.writer.write(inBudget: true) { try $0.put(501, bytes: 100_000) }.get()
+        #expect(!file.writer.refusesEntries)
+        _ = try await file.numbers()
+        #expect(try file.size("-wal") <= Self.budgetBytes / StorageLimits.budgetsInLog)
+    }
+
+    @Test func `a log of a cut size begins anew`() async throws {
+        try await file.writer.write { unit in
+            for number in 0..<100 { try unit.put(number, bytes: 100_000) }
+        }.get()
+        #expect(try file.size("-wal") > 2 * StorageLimits.logBytes)
+        try await put(100..<103)
+        #expect(try file.size("-wal") <= StorageLimits.logBytes)
+    }
+
     @Test func `while a log is read, it is copied as far as allowed, and the reader's rows stay`()
         async throws
     {

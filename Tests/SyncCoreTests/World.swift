@@ -26,7 +26,8 @@ final class World: Sendable {
         settings: SyncSettings = SyncSettings(triggers: [.manual]),
         generation: BackendConfiguration.GenerationChoice = .auto,
         credential: @escaping @Sendable () -> Credential = { .none },
-        refused: @escaping @Sendable (Credential) -> Void = { _ in }
+        refused: @escaping @Sendable (Credential) -> Void = { _ in },
+        log: Logger = Logger(label: "test")
     ) throws {
         folder = NSTemporaryDirectory() + "understudy-engine-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -50,7 +51,7 @@ final class World: Sendable {
             backend: BackendConfiguration(
                 address: try #require(BackendAddress("http://backend:1")),
                 generation: generation),
-            settings: settings, clock: clock, random: random, log: Logger(label: "test"),
+            settings: settings, clock: clock, random: random, log: log,
             credential: credential, refused: refused)
     }
 

@@ -29,7 +29,10 @@ private func pushRounds(_ stage: Stage, _ manner: [String]) throws -> [Measureme
             let file = try stage.places.emptyFile("bare-push.sqlite")
             let sent: Count = try Program.measure(
                 stage.places.program("bare-push"),
-                ["\(stage.backendURL)/tables/todoitem", String(count), String(parallelism), file.path]
+                [
+                    "\(stage.backendURL)/tables/todoitem", String(count), String(parallelism),
+                    file.path,
+                ]
                     + manner, in: stage)
             return sent.perSecond
         })

@@ -95,6 +95,11 @@ package struct DataFolder: Sendable, Hashable {
         }
     }
 
+    /// The contents of an identity's store, or why it cannot be read. Makes nothing.
+    package func inspect(_ identity: String) -> Result<StoreContents, StoreError> {
+        Result { () throws(StoreError) in try Store.verify(at: storePath(identity)) }
+    }
+
     /// The identities that have a store, without `anonymous`.
     package var identities: [Identity] {
         Files.names(in: "\(path)/stores").sorted().filter { name in
@@ -157,31 +162,6 @@ package struct DataFolder: Sendable, Hashable {
 
     /// Removes the address.
     package func removeAddress() { Files.remove("\(path)/address") }
-}
-
-// The folder and everything in it are accessible to this user alone.
-extension DataFolder {
-    /// Throws if the folder, or anything in it, belongs to another user or is accessible to one. Another
-    /// user may have read or planted a token or a row, so a person has to look at it.
-    package func refuseForeign() throws(StartProblem) {
-        try refuseForeign(path)
-    }
-
-    private func refuseForeign(_ entry: String) throws(StartProblem) {
-        guard let status = Files.status(entry) else { return }
-        if status.owner != ThisProcess.user {
-            throw StartProblem(
-                "\(entry) belongs to another user. Choose a folder with --data, or take it over: "
-                    + "sudo chown -R $(id -u) '\(path)'")
-        }
-        if status.permissions & 0o077 != 0 {
-            throw StartProblem(
-                "\(entry) is open to other users. Close everything in it with: chmod -R go= "
-                    + "'\(path)'")
-        }
-        guard Files.isFolder(entry) else { return }
-        for name in Files.names(in: entry) { try refuseForeign("\(entry)/\(name)") }
-    }
 }
 
 extension Substring {

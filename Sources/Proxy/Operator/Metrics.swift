@@ -8,13 +8,40 @@ struct Metrics: Sendable {
     let statuses: [EngineStatus]
     /// The totals of the closed stores, which belong to users.
     let closed: ClosedTotal
-    /// The time at which the oldest open operation of each identity was accepted; no entry without one.
-    let oldest: [String: Instant]
+    /// The stalls of the engines whose stores are closed.
+    let closedStalls: Int
+    /// What the open stores hold, by identity.
+    let contents: [String: Contents]
     /// The durations of requests to the backend, of all identities together.
     let requestTimes: RequestTimes
+    let clientRequests: [(series: ClientRequestTimes.Series, histogram: DurationHistogram)]
     let rejections: [RejectionLog.Entry]
-    let startedAt: Instant
+    let refusedWrites: [(reason: RefusedWrites.Reason, count: Int)]
+    /// Free bytes on the disk of the data folder; nil if they are not known.
+    let freeBytes: UInt64?
+    /// What this process uses; nil if that is not known.
+    let process: ProcessUsage?
+    let backups: AutomaticBackups.State
     let now: Instant
+
+    /// What an open store holds.
+    struct Contents: Sendable, Hashable {
+        var oldest = Oldest()
+        /// Bytes of its file.
+        var bytes: Int64 = 0
+        /// Bytes of its write-ahead log.
+        var logBytes: Int64 = 0
+        /// The part of its disk budget that is in use, from 0 to 1; nil without a budget.
+        var budgetUsed: Double?
+    }
+
+    /// When the oldest open operations were accepted; nil without one.
+    struct Oldest: Sendable, Hashable {
+        /// Of those that wait for the backend.
+        var forBackend: Instant?
+        /// Of those that wait for a person.
+        var forPerson: Instant?
+    }
 
     /// The whole text, without metrics that have no sample.
     var text: String {
@@ -50,9 +77,21 @@ struct Metrics: Sendable {
     private func samples(_ metric: Metric) -> [Sample] {
         switch metric {
         case .buildInfo: [Sample("version=\"\(Version.text)\"", 1)]
-        case .startTime: [Sample("", startedAt.milliseconds / 1000)]
         case .backendUp: each(min) { $0.backend.state == .online ? 1 : 0 }
-        case .requestDuration: histograms
+        case .requestDuration:
+            RequestTimes.Outcome.allCases.flatMap { outcome -> [Sample] in
+                requestTimes.histograms[outcome].map {
+                    Self.samples($0, "outcome=\"\(outcome.rawValue)\"")
+                } ?? []
+            }
+        case .clientRequestDuration:
+            clientRequests.flatMap { series, histogram -> [Sample] in
+                let status = series.status.map(String.init) ?? "none"
+                return Self.samples(
+                    histogram,
+                    "table=\"\(series.table)\",verb=\"\(series.verb.rawValue)\",status=\"\(status)\""
+                )
+            }
         case .stores:
             [
                 Sample("state=\"open\"", Int64(statuses.count)),
@@ -65,16 +104,29 @@ struct Metrics: Sendable {
                 Self.queue($0.queue)
             }
         case .oldestAge:
-            each(max, closed: closed.sum.map { age($0.oldestAt) }) { age(oldest[$0.identity]) }
+            each(
+                "waits_for", max,
+                closed: closed.sum.map {
+                    ages(Oldest(forBackend: $0.oldestAt, forPerson: $0.oldestForPersonAt))
+                } ?? []
+            ) { ages(contents[$0.identity]?.oldest ?? Oldest()) }
+        case .accepted:
+            each(+, closed: closed.sum.map(\.ledger.accepted)) { $0.ledger.accepted }
         case .operations:
             each("outcome", closed: closed.sum.map { Self.ledger($0.ledger) } ?? []) {
                 Self.ledger($0.ledger)
             }
+        case .conflicts:
+            each(+, closed: closed.sum.map(\.ledger.conflicts)) { $0.ledger.conflicts }
+        case .quarantined:
+            each(+, closed: closed.sum.map(\.ledger.refusals)) { $0.ledger.refusals }
+        case .retries: each(+, closed: closed.sum.map(\.ledger.retries)) { $0.ledger.retries }
         case .ledgerImbalance:
             each(max, closed: closed.sum.map { $0.ledger.balances ? 0 : 1 }) {
                 $0.ledger.balances ? 0 : 1
             }
-        case .syncStalls: each(+) { Int64($0.stalls) }
+        case .syncStalls:
+            each(+, closed: closed.sum.map { _ in Int64(closedStalls) }) { Int64($0.stalls) }
         case .lastSync: each(min) { status in status.lastSync.map { $0.milliseconds / 1000 } }
         case .tableItems:
             each("table", closed: closedTables { Int64($0.items) }) {
@@ -88,9 +140,39 @@ struct Metrics: Sendable {
             each("table", closed: closedTables { Int64($0.setAside) }) {
                 $0.tables.map { ($0.name, Int64($0.setAside)) }
             }
+        case .lastBackup:
+            [backups.backups.last.map { Sample("", $0.at.milliseconds / 1000) }].compactMap(\.self)
+        case .backupFailing:
+            backups.plan.everySeconds == nil && backups.failure == nil
+                ? [] : [Sample("", backups.failure == nil ? 0 : 1)]
         case .rejectedRequests:
             rejections.map { Sample("reason=\"\($0.reason.word)\"", Int64($0.count)) }
+        case .refusedWrites:
+            refusedWrites.map { Sample("reason=\"\($0.reason.rawValue)\"", Int64($0.count)) }
+        case .storeBytes:
+            each(+, closed: closed.sum.map { _ in closed.bytes }) { contents[$0.identity]?.bytes }
+        case .storeLogBytes:
+            each(+, closed: closed.sum.map { _ in 0 }) { contents[$0.identity]?.logBytes }
+        case .budgetUsed:
+            Self.groups.compactMap { group in
+                statuses.filter { Self.group($0) == group }
+                    .compactMap { contents[$0.identity]?.budgetUsed }.max()
+                    .map { Sample("", "identity=\"\(group)\"", "\($0)") }
+            }
+        case .diskFreeBytes: plain(freeBytes)
+        case .processCPU: plain(process?.cpuSeconds)
+        case .processOpenFiles: plain(process?.openFiles)
+        case .processMaxFiles: plain(process?.maxOpenFiles)
+        case .processVirtualBytes: plain(process?.virtualBytes)
+        case .processMaxVirtualBytes: plain(process?.maxVirtualBytes)
+        case .processResidentBytes: plain(process?.residentBytes)
+        case .processStartTime: plain(process?.startedAtSeconds)
         }
+    }
+
+    /// A sample without labels; none if its value is not known.
+    private func plain(_ value: (some Numeric)?) -> [Sample] {
+        value.map { [Sample("", "", "\($0)")] } ?? []
     }
 
     /// One sample for `anonymous`, and one with the combined values of all users.
@@ -144,28 +226,28 @@ struct Metrics: Sendable {
         status.identity == Identity.anonymousKey ? Identity.anonymousKey : users
     }
 
+    private func ages(_ oldest: Oldest) -> [(String, Int64)] {
+        [("backend", age(oldest.forBackend)), ("person", age(oldest.forPerson))]
+    }
+
     /// The age of an operation in seconds; 0 without one.
     private func age(_ accepted: Instant?) -> Int64 {
         max(accepted.map { now.milliseconds - $0.milliseconds } ?? 0, 0) / 1000
     }
 
-    private var histograms: [Sample] {
-        RequestTimes.Outcome.allCases.flatMap { outcome -> [Sample] in
-            guard let histogram = requestTimes.histograms[outcome] else { return [] }
-            let labels = "outcome=\"\(outcome.rawValue)\""
-            let bounds =
-                SyncLimits.requestTimeBoundsMilliseconds.map { Self.seconds(.milliseconds($0)) }
-                + ["+Inf"]
-            var below = 0
-            let buckets = zip(bounds, histogram.counts).map { bound, count in
-                below += count
-                return Sample("_bucket", "\(labels),le=\"\(bound)\"", String(below))
-            }
-            return buckets + [
-                Sample("_sum", labels, Self.seconds(histogram.sum)),
-                Sample("_count", labels, String(histogram.count)),
-            ]
+    /// The samples of a histogram: each bucket includes the ones before it.
+    private static func samples(_ histogram: DurationHistogram, _ labels: String) -> [Sample] {
+        let bounds =
+            histogram.boundsMilliseconds.map { seconds(.milliseconds($0)) } + ["+Inf"]
+        var below = 0
+        let buckets = zip(bounds, histogram.counts).map { bound, count in
+            below += count
+            return Sample("_bucket", "\(labels),le=\"\(bound)\"", String(below))
         }
+        return buckets + [
+            Sample("_sum", labels, seconds(histogram.sum)),
+            Sample("_count", labels, String(histogram.count)),
+        ]
     }
 
     /// A time in seconds, such as `0.005` and `2.5`.
@@ -184,62 +266,24 @@ struct Metrics: Sendable {
 
     private static func ledger(_ ledger: Ledger) -> [(String, Int64)] {
         [
-            ("accepted", ledger.accepted), ("applied", ledger.applied),
-            ("collapsed", ledger.collapsed), ("discarded", ledger.discarded),
+            ("applied", ledger.applied), ("collapsed", ledger.collapsed),
+            ("discarded", ledger.discarded),
         ]
     }
 }
 
-/// The metrics of this program. The raw value is the name, by the conventions of Prometheus.
-enum Metric: String, CaseIterable {
-    case buildInfo = "understudy_build_info"
-    case startTime = "understudy_start_time_seconds"
-    case backendUp = "understudy_backend_up"
-    case requestDuration = "understudy_backend_request_duration_seconds"
-    case stores = "understudy_stores"
-    case queueOperations = "understudy_queue_operations"
-    case oldestAge = "understudy_queue_oldest_operation_age_seconds"
-    case operations = "understudy_operations_total"
-    case ledgerImbalance = "understudy_ledger_imbalance"
-    case syncStalls = "understudy_sync_stalls_total"
-    case lastSync = "understudy_last_sync_timestamp_seconds"
-    case tableItems = "understudy_table_items"
-    case pullsFailing = "understudy_table_pulls_failing"
-    case rowsSetAside = "understudy_table_rows_set_aside"
-    case rejectedRequests = "understudy_rejected_requests_total"
-
-    /// The type in the text format.
-    var type: String {
-        switch self {
-        case .operations, .syncStalls, .rejectedRequests: "counter"
-        case .requestDuration: "histogram"
-        case .buildInfo, .startTime, .backendUp, .stores, .queueOperations, .oldestAge,
-            .ledgerImbalance, .lastSync, .tableItems, .pullsFailing, .rowsSetAside:
-            "gauge"
+extension Metrics.Contents {
+    /// Those of an open store. What cannot be read counts as nothing.
+    init(of store: Store) async {
+        func first(_ states: Set<OperationState>) async -> Instant? {
+            let page = try? await store.operations(
+                OperationFilter(states: states), after: nil, limit: 1)
+            return page?.items.first?.createdAt
         }
-    }
-
-    /// The help text, one sentence.
-    var help: String {
-        switch self {
-        case .buildInfo: "The version of this program."
-        case .startTime: "When this process started."
-        case .backendUp: "Whether the backend can be reached."
-        case .requestDuration:
-            "How long the requests of syncing to the backend took, by what they came to."
-        case .stores:
-            "Stores of identities: open, closed, closed and not looked at since the start, failed to open."
-        case .queueOperations: "Open operations by state."
-        case .oldestAge:
-            "How long the oldest open operation has been waiting; 0 when none is open."
-        case .operations: "Operations by what became of them, and all that were accepted."
-        case .ledgerImbalance: "1 when the ledger does not balance, which is an alarm."
-        case .syncStalls: "How often syncing stood still and was started again."
-        case .lastSync: "When the last sync ended well."
-        case .tableItems: "Rows of each table."
-        case .pullsFailing: "1 for a table whose pulls fail, else 0."
-        case .rowsSetAside: "Rows of the backend that are not here, since they cannot be taken."
-        case .rejectedRequests: "Requests that were refused, by reason."
-        }
+        oldest.forBackend = await first(OperationState.waitsForBackend)
+        oldest.forPerson = await first(OperationState.waitsForPerson)
+        bytes = Files.size(store.path) ?? 0
+        logBytes = Files.size("\(store.path)-wal") ?? 0
+        budgetUsed = (try? await store.usedShareOfBudget()) ?? nil
     }
 }

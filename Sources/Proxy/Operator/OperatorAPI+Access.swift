@@ -10,7 +10,7 @@ extension OperatorAPI {
     }
 
     func addAccess(_ call: OperatorCall) throws(Problem) -> Response {
-        guard let name = try call.body()["name"]?.string, Capability.isName(name) else {
+        guard let name = call.body["name"]?.string, Capability.isName(name) else {
             throw .invalid(
                 "name must be 1 to \(Limits.capabilityNameBytes) letters, digits, - _ and ., a "
                     + "letter or digit first.")
@@ -33,7 +33,8 @@ extension OperatorAPI {
                 .members(
                     ("name", .string(capability.name)),
                     ("url", .string("http://\(host)/c/\(secret)")),
-                    ("madeAt", .time(capability.madeAt))), status: .created)
+                    ("madeAt", .time(capability.madeAt))), status: .created,
+                location: call.location("access/\(PercentCoding.encode(name))"))
         }
     }
 
@@ -100,7 +101,7 @@ extension OperatorAPI {
     }
 
     func signIn(_ call: OperatorCall) throws(Problem) -> Response {
-        guard let link = try call.body()["link"]?.string else {
+        guard let link = call.body["link"]?.string else {
             throw .invalid("link must be the value after #link= of the one-time link.")
         }
         let browser = call.request.head.headerFields[.userAgent] ?? ""
@@ -111,7 +112,7 @@ extension OperatorAPI {
         var response = Response.json(
             .members(
                 ("session", .string(session.value)), ("expiresAt", .time(session.expiresAt))),
-            status: .created)
+            status: .created, location: call.location("session"))
         response.head.headerFields[.setCookie] =
             "\(OperatorAccess.cookieName(call.request))=\(session.cookie); Path=/; HttpOnly; "
             + "SameSite=Strict; Max-Age=\(Limits.sessionSeconds)"
@@ -140,7 +141,9 @@ extension OperatorAPI {
         return .json(
             .members(
                 ("url", .string(Self.link(link.value, host: host))),
-                ("expiresAt", .time(link.expiresAt))), status: .created)
+                ("expiresAt", .time(link.expiresAt))),
+            // The page that the link opens; its secret is in the body alone.
+            status: .created, location: "/-/")
     }
 
     /// The one-time link with `value`. The value is after `#`, so it is sent to no server and is in no log.

@@ -1,6 +1,7 @@
 import HTTPMessage
 import HTTPTypes
 import SyncCore
+import Synchronization
 import TablesProtocol
 
 // Health, metrics, the document, and the dashboard's files.
@@ -9,12 +10,17 @@ extension OperatorAPI {
 
     /// Whether durable writes can be accepted; offline counts as ready. With `verbose` it also reports
     /// checks that do not decide.
-    func readyz(_ call: OperatorCall) async -> Response {
+    func readyz(_ call: OperatorCall) async throws(Problem) -> Response {
+        let verbose = call.query["verbose"].map { $0.isEmpty ? true : BooleanText.value($0) }
+        guard let isVerbose = verbose ?? false else {
+            throw .invalid(
+                "verbose stands alone, or is \(BooleanText.allowed).", parameter: "verbose")
+        }
         let finding = await readiness.finding()
         let failure = finding.reason.map {
             "\(finding.failed) of \(finding.stores) cannot be written: \($0)"
         }
-        let details = call.query["verbose"] == nil ? [] : await details()
+        let details = isVerbose ? await details() : []
         return Self.health([("stores", failure)], details: details)
     }
 
@@ -57,18 +63,23 @@ extension OperatorAPI {
 
     func metrics() async -> Response {
         var statuses: [EngineStatus] = []
-        var oldest: [String: Instant] = [:]
-        var times = RequestTimes()
+        var contents: [String: Metrics.Contents] = [:]
+        // Before the open engines, so that one that ends meanwhile is not counted twice.
+        var times = tenants.endedRequestTimes.withLock { $0 }
         for tenant in tenants.all {
             if let status = try? await tenant.engine.status() { statuses.append(status) }
-            let first = try? await tenant.store.operations(OperationFilter(), after: nil, limit: 1)
-            oldest[tenant.identity] = first?.items.first?.createdAt
+            contents[tenant.identity] = await Metrics.Contents(of: tenant.store)
             times.add(tenant.engine.requestTimes)
         }
         let text = Metrics(
-            statuses: statuses, closed: tenants.closedStores, oldest: oldest, requestTimes: times,
-            rejections: rejections.all,
-            startedAt: startedAt, now: now()
+            statuses: statuses, closed: tenants.closedStores,
+            closedStalls: tenants.tenantStates.withLock {
+                $0.values.reduce(0) { $0 + ($1.memory?.stalls ?? 0) }
+            },
+            contents: contents, requestTimes: times, clientRequests: clientRequests.all,
+            rejections: rejections.all, refusedWrites: refusedWrites.totals,
+            freeBytes: Files.freeBytes(folder.path),
+            process: ProcessUsage.read(), backups: await backups.state, now: now()
         ).text
         return Response(
             status: .ok,

@@ -6,9 +6,8 @@ import TablesProtocol
 extension OperatorAPI {
     func importChanges(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        let body = try call.body()
-        let changes = try Self.list("changes", body)
-        let history = try Self.list("history", body)
+        let changes = call.body["changes"]?.array
+        let history = call.body["history"]?.array
         if changes == nil, history == nil {
             throw .invalid("Say changes, history or both; each is a list.")
         }
@@ -37,15 +36,6 @@ extension OperatorAPI {
             }
         }
         return await store.submit(write)
-    }
-
-    private static func list(_ name: String, _ body: JSONValue) throws(Problem) -> [JSONValue]? {
-        guard let value = body[name] else { return nil }
-        guard let list = value.array, list.count <= Limits.importedOperations else {
-            throw .invalid(
-                "\(name) must be a list of at most \(Limits.importedOperations) elements.")
-        }
-        return list
     }
 
     private static func write(_ change: JSONValue) throws(Problem) -> LocalWrite {
@@ -188,7 +178,10 @@ struct ImportReport {
                 .changes, index, "Its table was not pulled yet; sync first, then import again.")
         case .tableNotAllowed: refuse(.changes, index, Self.notAllowed)
         case .invalid(let sentence), .failed(let sentence): refuse(.changes, index, sentence)
-        case .storageFull: refuse(.changes, index, "The disk is full.")
+        case .storageFull(let byBudget):
+            refuse(
+                .changes, index,
+                byBudget ? "The disk budget of the store is used up." : "The disk is full.")
         case .readOnly: refuse(.changes, index, "The store cannot be written.")
         case .busy: refuse(.changes, index, "Too many writes wait; try again.")
         }

@@ -9,9 +9,10 @@ extension OperatorAPI {
         let filter = try Self.filter(call)
         let limit = try call.limit()
         let skip = try call.number("skip", in: 0...Int(Int32.max)) ?? 0
+        let after = try call.cursor()
         let page = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.operations(
-                filter, after: call.query["after"], skip: skip, limit: limit)
+                filter, after: after, skip: skip, limit: limit)
         }
         return .json(.page(page) { .operation($0) })
     }
@@ -43,7 +44,7 @@ extension OperatorAPI {
 
     func retry(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        let revision = try OperatorCall.revision(try call.body())
+        let revision = try call.revision()
         let outcome = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.retry(call.parameter("id"), revision: revision)
         }
@@ -52,7 +53,7 @@ extension OperatorAPI {
 
     func discard(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        let revision = try OperatorCall.revision(try call.body())
+        let revision = try call.revision()
         let outcome = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.discard(call.parameter("id"), revision: revision)
         }
@@ -61,9 +62,8 @@ extension OperatorAPI {
 
     func edit(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        let body = try call.body()
-        let revision = try OperatorCall.revision(body)
-        let columns = try Self.columns(body["columns"], name: "columns")
+        let revision = try call.revision()
+        let columns = try Self.columns(call.body["columns"], name: "columns")
         let outcome = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.edit(call.parameter("id"), revision: revision, columns: columns)
         }
@@ -72,16 +72,16 @@ extension OperatorAPI {
 
     func bulk(_ action: BulkAction, _ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        let body = try call.body()
-        let filter = try Self.filter(body)
-        let dryRun = body["dryRun"]?.bool ?? false
-        if !dryRun, let limit = body["limit"] {
-            guard let limit = limit.integer.flatMap({ Int(exactly: $0) }),
-                1...Limits.pageElementsMax ~= limit
-            else { throw .invalid("limit must be from 1 to \(Limits.pageElementsMax).") }
+        let filter = try Self.selection(call.body)
+        let dryRun = call.body["dryRun"]?.bool ?? false
+        let limit = call.body["limit"]?.integer.map { Int($0) }
+        let after = try call.bodyCursor()
+        if after != nil, limit == nil {
+            throw .invalid("after goes with limit: without it everything is done at once.")
+        }
+        if !dryRun, let limit {
             let part = try await mappingErrors { () throws(StoreError) in
-                try await tenant.store.bulkPart(
-                    action, filter, after: body["after"]?.string, limit: limit)
+                try await tenant.store.bulkPart(action, filter, after: after, limit: limit)
             }
             return .json(.bulk(part))
         }
@@ -91,25 +91,32 @@ extension OperatorAPI {
         return .json(.bulk(outcome, dryRun: dryRun))
     }
 
-    private static func filter(_ body: JSONValue) throws(Problem) -> OperationFilter {
-        guard let given = body["filter"], case .object = given else {
-            throw .invalid("filter must be an object; an empty one means all open operations.")
+    /// The operations that a body selects by `filter`, or by `all` without a filter: what is done to all
+    /// must be said, so that a filter that was forgotten does not do it.
+    private static func selection(_ body: JSONValue) throws(Problem) -> OperationFilter {
+        let given = body["filter"] ?? .object([])
+        let isAll = body["all"]?.bool ?? false
+        if (given == .object([])) != isAll {
+            throw isAll
+                ? .invalid("all goes with an empty filter: leave one of them out.", pointer: "/all")
+                : .invalid(
+                    "The filter is empty: say \"all\": true if all open operations are meant.",
+                    pointer: "/filter")
         }
-        let words = (given["state"]?.array ?? []).compactMap(\.string).joined(separator: ",")
+        let words = given["state"]?.array?.compactMap(\.string).joined(separator: ",")
         return OperationFilter(
-            states: try states(words.isEmpty ? nil : words), table: given["table"]?.string,
+            states: try states(words), table: given["table"]?.string,
             text: given["q"]?.string, reason: given["reason"]?.string)
     }
 
     /// Resolves all conflicts that match by one choice. `edited` is for a single conflict only.
     func resolveAll(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        let body = try call.body()
-        let filter = try Self.filter(body)
-        guard let resolution = Self.plainChoice(body) else {
-            throw .invalid("choice must be mine, server, merged or both.")
+        let filter = try Self.selection(call.body)
+        guard let resolution = Self.plainChoice(call.body) else {
+            throw .invalid("choice must be mine, server, merged or both.", pointer: "/choice")
         }
-        let dryRun = body["dryRun"]?.bool ?? false
+        let dryRun = call.body["dryRun"]?.bool ?? false
         let outcome = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.resolveAll(filter, resolution, dryRun: dryRun)
         }
@@ -118,9 +125,9 @@ extension OperatorAPI {
 
     func conflicts(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        let limit = try call.limit()
+        let (limit, after) = (try call.limit(), try call.cursor())
         let page = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.conflicts(after: call.query["after"], limit: limit)
+            try await tenant.store.conflicts(after: after, limit: limit)
         }
         return .json(.page(page) { .conflict($0) })
     }
@@ -136,15 +143,15 @@ extension OperatorAPI {
 
     func resolve(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        let body = try call.body()
-        let revision = try OperatorCall.revision(body)
+        let revision = try call.revision()
         let resolution: Resolution
-        if let choice = Self.plainChoice(body) {
+        if let choice = Self.plainChoice(call.body) {
+            if call.body["item"] != nil {
+                throw .invalid("item goes with the choice edited.", pointer: "/item")
+            }
             resolution = choice
-        } else if body["choice"]?.string == "edited" {
-            resolution = .edited(try Self.columns(body["item"], name: "item"))
         } else {
-            throw .invalid("choice must be mine, server, merged, both or edited.")
+            resolution = .edited(try Self.columns(call.body["item"], name: "item"))
         }
         let outcome = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.resolve(call.parameter("id"), revision: revision, resolution)
@@ -175,13 +182,14 @@ extension OperatorAPI {
             }
             states.insert(state)
         }
+        if states.isEmpty { throw .invalid("state names no state.", parameter: "state") }
         return states
     }
 
     /// The user columns of an object; its system columns are ignored.
     static func columns(_ value: JSONValue?, name: String) throws(Problem) -> Columns {
         guard case .object(let members) = value else {
-            throw .invalid("\(name) must be an object with the columns.")
+            throw .invalid("\(name) must be an object with the columns.", pointer: "/\(name)")
         }
         let own = members.filter { !systemColumns.contains($0.name) }
         do {

@@ -40,12 +40,14 @@ extension OperatorAPI {
 
     func setMode(_ call: OperatorCall) async throws(Problem) -> Response {
         let isForAll = call.query["identity"] == nil
-        let body = try call.body()
         let mode: EngineStatus.Mode
-        switch body["mode"]?.string {
-        case "online": mode = .online
-        case "offline": mode = .offline(until: try Self.until(body["forSeconds"], from: now()))
-        default: throw .invalid("mode must be online or offline.")
+        let seconds = call.body["forSeconds"]?.integer
+        if call.body["mode"]?.string == "offline" {
+            mode = .offline(until: seconds.map { now().adding(seconds: $0) })
+        } else if seconds == nil {
+            mode = .online
+        } else {
+            throw .invalid("forSeconds goes with the mode offline.", pointer: "/forSeconds")
         }
         if isForAll {
             await tenants.setModeOfAll(mode)
@@ -55,19 +57,6 @@ extension OperatorAPI {
             await tenant.refreshBackendStatus()
         }
         return .json(.mode(mode))
-    }
-
-    private static func until(_ value: JSONValue?, from now: Instant) throws(Problem) -> Instant? {
-        switch value {
-        case nil, .null: return nil
-        default:
-            guard let seconds = value?.integer, seconds >= 1, seconds <= Limits.offlineSecondsMax
-            else {
-                throw .invalid(
-                    "forSeconds must be a whole number from 1 to \(Limits.offlineSecondsMax).")
-            }
-            return now.adding(seconds: seconds)
-        }
     }
 
     func rejectionList() -> Response {
@@ -80,7 +69,7 @@ extension OperatorAPI {
     }
 
     func changeSettings(_ call: OperatorCall) async throws(Problem) -> Response {
-        let patch = SettingsPatch(try call.body())
+        let patch = SettingsPatch(call.body)
         guard call.query["identity"] == nil else {
             let tenant = try await tenant(call)
             try await tenant.engine.update(patch.applied(to:))
@@ -103,9 +92,9 @@ extension OperatorAPI {
 
     func history(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        let limit = try call.limit()
+        let (limit, after) = (try call.limit(), try call.cursor())
         let page = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.history(after: call.query["after"], limit: limit)
+            try await tenant.store.history(after: after, limit: limit)
         }
         return .json(.page(page) { .history($0, identity: tenant.identity) })
     }
@@ -113,13 +102,7 @@ extension OperatorAPI {
     /// Undoes the latest decision about each of some operations.
     func undoDecisions(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        guard let given = try call.body()["operations"]?.array,
-            1...Limits.pageElementsMax ~= given.count
-        else {
-            throw .invalid(
-                "operations must be a list of 1 to \(Limits.pageElementsMax) ids of operations.")
-        }
-        let ids = given.compactMap(\.string)
+        let ids = (call.body["operations"]?.array ?? []).compactMap(\.string)
         let outcome = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.undoDecisions(ids)
         }
@@ -163,7 +146,8 @@ struct SettingsPatch {
                 ?? settings.parallelism,
             tables: try tables() ?? settings.tables,
             maxAttempts: try number("maxAttempts", 1...Limits.attemptsMax) ?? settings.maxAttempts,
-            pageRows: try number("pageRows", 1...SyncLimits.pullPageRows) ?? settings.pageRows)
+            pageRows: try number("pageRows", 1...SyncLimits.pullPageRows) ?? settings.pageRows,
+            retention: settings.retention)
     }
 
     private func number(_ name: String, _ range: ClosedRange<Int>) throws(Problem) -> Int? {

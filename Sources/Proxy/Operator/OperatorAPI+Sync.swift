@@ -8,19 +8,19 @@ extension OperatorAPI {
     func sync(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let wait = try Self.wait(call)
-        return try await outcome(of: await tenant.engine.startSync(), tenant, wait)
+        return try await outcome(of: await tenant.engine.startSync(), tenant, wait, call)
     }
 
     func push(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let wait = try Self.wait(call)
-        return try await outcome(of: await tenant.engine.startPush(), tenant, wait)
+        return try await outcome(of: await tenant.engine.startPush(), tenant, wait, call)
     }
 
     func pull(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)
-        let body = try call.body()
+        let body = call.body
         let query = try Self.query(body["query"]?.string)
         let (queryID, reconcile) = (body["queryId"]?.string, body["reconcile"]?.bool ?? false)
         if reconcile, query != PullQuery(), queryID == nil {
@@ -31,16 +31,23 @@ extension OperatorAPI {
         let wait = try Self.wait(call)
         let id = await tenant.engine.startPull(
             table, query: query, queryID: queryID, reconcile: reconcile)
-        return try await outcome(of: id, tenant, wait)
+        return try await outcome(of: id, tenant, wait, call)
     }
 
     func purge(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)
-        let body = try call.body()
+        let (query, isAll) = (call.body["query"]?.string, call.body["all"]?.bool ?? false)
+        if (query == nil) != isAll {
+            throw isAll
+                ? .invalid("all goes without a query: leave one of them out.", pointer: "/all")
+                : .invalid(
+                    "There is no query: say \"all\": true if all rows of the table are meant.",
+                    pointer: "/query")
+        }
         let outcome = await tenant.engine.purge(
-            table, filter: try Self.filter(body["query"]?.string),
-            force: body["force"]?.bool ?? false)
+            table, filter: try query.map { query throws(Problem) in try Self.filter(query) },
+            force: call.body["force"]?.bool ?? false)
         switch outcome {
         case .purged(let items, let discarded):
             return .json(
@@ -64,9 +71,9 @@ extension OperatorAPI {
 
     func runs(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
-        let limit = try call.limit()
+        let (limit, after) = (try call.limit(), try call.cursor())
         let page = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.runs(after: call.query["after"], limit: limit)
+            try await tenant.store.runs(after: after, limit: limit)
         }
         return .json(.page(page) { .run($0, identity: tenant.identity) })
     }
@@ -87,13 +94,14 @@ extension OperatorAPI {
 
     /// Answers 200 with the run when it has ended, or 202 with its progress after `wait`.
     private func outcome(
-        of id: String, _ tenant: Tenant, _ wait: Duration
+        of id: String, _ tenant: Tenant, _ wait: Duration, _ call: OperatorCall
     ) async throws(Problem) -> Response {
         guard let run = await tenant.engine.result(of: id, timeout: wait) else {
             throw .unavailable("The run is not known any more.")
         }
-        return .json(
-            .run(run, identity: tenant.identity), status: run.state == .running ? .accepted : .ok)
+        let body = JSONValue.run(run, identity: tenant.identity)
+        if run.state != .running { return .json(body) }
+        return .json(body, status: .accepted, location: call.location("runs/\(run.id)"))
     }
 
     private static func wait(_ call: OperatorCall) throws(Problem) -> Duration {
@@ -120,19 +128,26 @@ extension OperatorAPI {
         }
     }
 
-    /// The text of `$filter` in a query such as `$filter=complete eq false`, or the text itself.
-    private static func filter(_ query: String?) throws(Problem) -> String? {
-        guard let query, !query.isEmpty else { return nil }
-        guard query.contains("$") || query.contains("=") else { return query }
-        for pair in query.split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1)
-            if parts.first == "$filter" || parts.first == "%24filter" {
-                guard parts.count == 2,
-                    let filter = PercentCoding.decode(parts[1], plusIsSpace: true)
-                else { throw .invalid("The $filter cannot be read.", code: "invalid-query") }
-                return filter
+    /// The text of `$filter` in a query such as `$filter=complete eq false`, or the text itself. Any other
+    /// option would not narrow what is purged, so it is refused.
+    private static func filter(_ query: String) throws(Problem) -> String {
+        let isQuery = query.contains("$") || query.contains("=")
+        var filter = isQuery ? nil : query
+        for pair in isQuery ? try RequestDescription.pairs(query[...]) : [] {
+            guard pair.name == "$filter", filter == nil else {
+                throw noFilter("Of a query only $filter is understood here, once.")
             }
+            filter = pair.value
         }
-        throw .invalid("Of a query only $filter is understood here.", code: "invalid-query")
+        guard let filter, !filter.allSatisfy(\.isWhitespace) else {
+            throw noFilter("The $filter is empty.")
+        }
+        return filter
+    }
+
+    private static func noFilter(_ sentence: String) -> Problem {
+        var problem = Problem.invalid(sentence, code: "invalid-query")
+        problem.members = [.init("pointer", .string("/query"))]
+        return problem
     }
 }

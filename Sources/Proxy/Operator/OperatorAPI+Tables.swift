@@ -21,7 +21,7 @@ extension OperatorAPI {
         let named = try identity(call)
         let isForAll = call.query["identity"] == nil
         let table = try Self.table(call)
-        let policies = try TablePolicies(try call.body())
+        let policies = try TablePolicies(call.body)
         let first = try await tenant(isForAll ? Identity.anonymousKey : named)
         let changed = try await mappingErrors { () throws(StoreError) in
             try await first.store.updateTable(table, policies.apply)
@@ -35,6 +35,32 @@ extension OperatorAPI {
             if left > 0 { throw .storesLeft(left, of: tenants.identities.count) }
         }
         return .json(.table(changed, identity: named))
+    }
+
+    /// Removes a table from the store of an identity.
+    func removeTable(_ call: OperatorCall) async throws(Problem) -> Response {
+        let tenant = try await tenant(call)
+        let table = try Self.table(call)
+        let force = call.body["force"]?.bool ?? false
+        switch await tenant.engine.remove(table, force: force) {
+        case .removed(let items, let discarded):
+            return .json(
+                .members(
+                    ("table", .string(table.text)), ("removed", .number(items)),
+                    ("discarded", .number(discarded))))
+        case .refusedPending(let count):
+            throw Problem(
+                status: .conflict, code: "operations-open",
+                detail:
+                    "\(count) open operations of \(table) would be lost; push them first, or say "
+                    + "force.")
+        case .refusedRunning:
+            throw Problem(
+                status: .conflict, code: "sending",
+                detail: "A sync runs; try again when it has ended.")
+        case .unknownTable: throw .notFound("There is no table \(table) here.")
+        case .failed(let sentence): throw .unavailable(sentence)
+        }
     }
 
     func items(_ call: OperatorCall) async throws(Problem) -> Response {
@@ -79,7 +105,7 @@ extension OperatorAPI {
             var query = try TableQuery.parse(parameters, generation: .mobileApps)
             query.top = try call.number("top", in: 0...Limits.pageRowsMax) ?? Limits.pageElements
             query.skip = try call.number("skip", in: 0...Int(Int32.max)) ?? 0
-            query.includeDeleted = call.query["includeDeleted"] == "true"
+            query.includeDeleted = call.isOn("includeDeleted")
             return query
         } catch let error as ODataError {
             throw invalidQuery(error)
@@ -191,14 +217,17 @@ extension OperatorAPI {
     func buildIndex(_ call: OperatorCall) async throws(Problem) -> Response {
         let tenant = try await tenant(call)
         let table = try Self.table(call)
-        let choice = try Self.choice(try call.body())
+        let choice = try Self.choice(call.body)
         let start = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.startIndex(table, choice)
         }
         let most = StoreLimits.indexesPerTable
         switch start {
         case .started(let id):
-            return .json(.members(("id", .number(Int(id)))), status: .accepted)
+            // The list of tables shows how far it is.
+            return .json(
+                .members(("id", .number(Int(id)))), status: .accepted,
+                location: call.location("tables"))
         case .present(let id): return .json(.members(("id", .number(Int(id)))))
         case .busy:
             throw Problem(
@@ -230,9 +259,12 @@ extension OperatorAPI {
     }
 
     private static func choice(_ body: JSONValue) throws(Problem) -> IndexChoice {
-        if let id = body["id"]?.integer { return .known(id) }
-        guard let text = body["query"]?.string else {
-            throw .invalid("Name the index by its id, or a query that needs one.")
+        let text: String
+        switch (body["id"]?.integer, body["query"]?.string) {
+        case (let id?, nil): return .known(id)
+        case (nil, let query?): text = query
+        case (nil, nil), (_?, _?):
+            throw .invalid("Name the index by its id, or by a query that needs one.")
         }
         do {
             let parameters = try QueryParameter.split(text[...])

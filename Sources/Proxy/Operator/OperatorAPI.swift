@@ -10,6 +10,11 @@ struct OperatorAPI: Sendable {
     let access: OperatorAccess
     let capabilities: Capabilities
     let rejections: RejectionLog
+    let refusedWrites: RefusedWrites
+    /// The clients' requests to `/tables`.
+    let clientRequests = ClientRequestTimes()
+    /// The data folder, whose disk the metrics measure and whose files the support bundle lists.
+    let folder: DataFolder
     /// The rules of the guard, and the addresses that this program listens on.
     let rules: CurrentRules
     /// The number of people who can log in to this machine.
@@ -18,9 +23,11 @@ struct OperatorAPI: Sendable {
     let startWarnings: [String]
     let feed: EventFeed
     let readiness: Readiness
+    let backups: AutomaticBackups
     let work: BackgroundWork
     /// The lane of the operator's lists, which clients' lists do not use.
     let longReads: LongReads
+    let process: ProcessReport
     let startedAt: Instant
     let now: @Sendable () -> Instant
 
@@ -32,16 +39,15 @@ struct OperatorAPI: Sendable {
     /// Answers a request that the guard has passed.
     func handle(_ request: Request, _ path: TargetPath) -> Answer {
         let method: HTTPRequest.Method = request.head.method == .head ? .get : request.head.method
-        var allowed: [String] = []
-        for route in OperatorRoute.all {
-            guard let parameters = route.match(path.segments) else { continue }
-            if route.method == method { return answer(route, request, parameters) }
-            allowed.append(route.method.rawValue)
+        let matches = OperatorRoute.matches(path.segments)
+        if let (route, parameters) = matches.first(where: { $0.route.method == method }) {
+            return answer(route, request, parameters)
         }
-        if allowed.isEmpty {
+        if matches.isEmpty {
             return .now(Problem.notFound("There is nothing at this address.").response)
         }
-        return .now(Problem.methodNotAllowed(allowed).response)
+        return .now(
+            Problem.methodNotAllowed(OperatorRoute.allowedMethods(path.segments)).response)
     }
 
     private func answer(
@@ -49,7 +55,7 @@ struct OperatorAPI: Sendable {
     ) -> Answer {
         let call: OperatorCall
         do {
-            call = try OperatorCall(request, parameters: parameters)
+            call = try OperatorCall(request, route, parameters: parameters)
         } catch {
             return .now(error.response)
         }

@@ -1,31 +1,35 @@
 import HTTPMessage
 import HTTPTypes
+import SyncCore
 import TablesProtocol
 
-/// One request to `/-/`, with its path parameters and query read.
+/// One request to `/-/`, with its path parameters, query and body read and checked by openapi.json.
 struct OperatorCall: Sendable {
     let request: Request
     /// The values of the `{name}` segments of the route's pattern.
     let parameters: [String: String]
-    /// The first value of each name in the query.
+    /// The parameters of the query.
     let query: [String: String]
+    /// The body; an empty object for a request without one.
+    let body: JSONValue
     /// Whether the caller waits no longer; see ``Reply/clientHasLeft``.
     var clientHasLeft: @Sendable () -> Bool = { false }
 
-    /// Reads the query.
-    init(_ request: Request, parameters: [String: String]) throws(Problem) {
+    /// Checks the query and the body. Below `/-/` alone, such as for a page of the dashboard, other
+    /// parameters are allowed, and a body is not read.
+    init(
+        _ request: Request, _ route: OperatorRoute, parameters: [String: String]
+    ) throws(Problem) {
         self.request = request
         self.parameters = parameters
-        var query: [String: String] = [:]
-        for pair in (request.query ?? "").split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = parts.count > 1 ? parts[1] : ""
-            guard let name = PercentCoding.decode(parts[0], plusIsSpace: true),
-                let text = PercentCoding.decode(value, plusIsSpace: true)
-            else { throw .invalid("The query holds a percent sequence that is not UTF-8 text.") }
-            if query[name] == nil { query[name] = text }
+        guard route.isAPI else {
+            query = Dictionary(try RequestDescription.pairs(request.query)) { first, _ in first }
+            body = .object([])
+            return
         }
-        self.query = query
+        let description = RequestDescription(route)
+        query = try description.checkedQuery(request.query)
+        body = route.method == .get ? .object([]) : try description.checkedBody(request.body)
     }
 
     /// A path parameter; the route's pattern must have it.
@@ -41,29 +45,37 @@ struct OperatorCall: Sendable {
         return value
     }
 
+    /// Whether a boolean in the query is on; off if it is not there.
+    func isOn(_ name: String) -> Bool { query[name].flatMap { BooleanText.value($0) } ?? false }
+
     /// The number of elements of a page.
     func limit() throws(Problem) -> Int {
         try number("limit", in: 1...Limits.pageElementsMax) ?? Limits.pageElements
     }
 
-    /// The body as a JSON object; an empty body is an empty object.
-    func body() throws(Problem) -> JSONValue {
-        if request.body.isEmpty { return .object([]) }
-        do {
-            let value = try JSONValue(parsing: request.body)
-            guard case .object = value else {
-                throw Problem.invalid("The body must be a JSON object.")
-            }
-            return value
-        } catch let problem as Problem {
-            throw problem
-        } catch {
-            throw .invalid("The body cannot be read: \(error)")
-        }
+    /// The `after` of a list; nil for its beginning.
+    func cursor() throws(Problem) -> String? {
+        guard let text = query["after"], !Cursor.isCursor(text) else { return query["after"] }
+        throw .invalid(Self.noCursor, parameter: "after")
     }
 
-    /// The member `revision` of a body.
-    static func revision(_ body: JSONValue) throws(Problem) -> Int {
+    /// The `after` of the body; nil for the beginning.
+    func bodyCursor() throws(Problem) -> String? {
+        guard let text = body["after"]?.string else { return nil }
+        if Cursor.isCursor(text) { return text }
+        throw .invalid(Self.noCursor, pointer: "/after")
+    }
+
+    private static let noCursor = "after must be the next of the page before."
+
+    /// The address of something below `/-/api/v1/`, for the identity that the request names.
+    func location(_ path: String) -> String {
+        let identity = query["identity"].map { "?identity=\(PercentCoding.encode($0))" }
+        return "/-/api/v1/\(path)\(identity ?? "")"
+    }
+
+    /// The member `revision` of the body.
+    func revision() throws(Problem) -> Int {
         guard let revision = body["revision"]?.integer.flatMap({ Int(exactly: $0) }) else {
             throw .invalid("revision must be the whole number that the operation came with.")
         }
@@ -75,13 +87,16 @@ extension Problem: Error {}
 
 extension Response {
     /// A JSON answer of the operator API, which caches may not keep.
-    static func json(_ value: JSONValue, status: HTTPResponse.Status = .ok) -> Response {
-        Response(
-            status: status,
-            headerFields: [
-                .contentType: "application/json", .cacheControl: "no-store",
-                .xContentTypeOptions: "nosniff",
-            ], body: Array(value.text.utf8))
+    /// - Parameter location: where what was made or begun is, for 201 and 202.
+    static func json(
+        _ value: JSONValue, status: HTTPResponse.Status = .ok, location: String? = nil
+    ) -> Response {
+        var fields: HTTPFields = [
+            .contentType: "application/json", .cacheControl: "no-store",
+            .xContentTypeOptions: "nosniff",
+        ]
+        fields[.location] = location
+        return Response(status: status, headerFields: fields, body: Array(value.text.utf8))
     }
 }
 
@@ -118,6 +133,20 @@ struct Problem: Sendable {
         Problem(status: .badRequest, code: code, detail: detail)
     }
 
+    /// 400 for a place in the body.
+    static func invalid(_ detail: String, pointer: String) -> Problem {
+        var problem = Problem.invalid(detail)
+        problem.members = [.init("pointer", .string(pointer))]
+        return problem
+    }
+
+    /// 400 for a parameter of the query.
+    static func invalid(_ detail: String, parameter: String) -> Problem {
+        var problem = Problem.invalid(detail)
+        problem.members = [.init("parameter", .string(parameter))]
+        return problem
+    }
+
     /// 404.
     static func notFound(_ detail: String) -> Problem {
         Problem(status: .notFound, code: "not-found", detail: detail)
@@ -144,11 +173,11 @@ struct Problem: Sendable {
     }
 
     /// 405 with the allowed methods.
-    static func methodNotAllowed(_ allowed: [String]) -> Problem {
-        Problem(
+    static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> Problem {
+        let names = allowed.map(\.rawValue).joined(separator: ", ")
+        return Problem(
             status: .methodNotAllowed, code: "method-not-allowed",
-            detail: "Here the methods are \(allowed.joined(separator: ", ")).",
-            fields: [.allow: allowed.joined(separator: ", ")])
+            detail: "Here the methods are \(names).", fields: [.allow: names])
     }
 }
 
@@ -156,9 +185,6 @@ extension Refusal {
     /// The refusal as a problem, for requests outside of `/tables` and for those without a known space.
     var problem: Response {
         var problem = Problem(status: status, code: reason.rawValue, detail: sentence)
-        if reason == .method {
-            problem.fields[.allow] = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
-        }
         if reason == .signIn {
             problem.fields[.wwwAuthenticate] = "Bearer realm=\"understudy\""
         }

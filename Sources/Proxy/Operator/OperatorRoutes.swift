@@ -13,7 +13,7 @@ extension OperatorRoute {
             try api.dashboardFile("index.html", call)
         },
         .now(.get, "/-/livez") { api, _ in api.livez() },
-        .later(.get, "/-/readyz") { api, call in await api.readyz(call) },
+        .later(.get, "/-/readyz") { api, call throws(Problem) in try await api.readyz(call) },
         .later(.get, "/-/metrics") { api, _ in await api.metrics() },
         .now(.get, "/-/openapi.json") { api, _ in api.openAPI() },
         .now(.get, "/-/{file}") { api, call throws(Problem) in
@@ -42,7 +42,16 @@ extension OperatorRoute {
         .change(.patch, "\(api)/settings") { api, call throws(Problem) in
             try await api.changeSettings(call)
         },
+        .later(.get, "\(api)/identities") { api, _ async throws(Problem) in
+            try await api.identityList()
+        },
+        .later(.get, "\(api)/storage") { api, call throws(Problem) in try await api.storage(call) },
+        .later(.get, "\(api)/backups") { api, _ in await api.backupList() },
+        .change(.post, "\(api)/backups") { api, _ async throws(Problem) in
+            try await api.makeBackup()
+        },
         .now(.get, "\(api)/rejections") { api, _ in api.rejectionList() },
+        .now(.get, "\(api)/process") { api, _ in api.processReport() },
         .now(.get, "\(api)/events") { api, call throws(Problem) in try api.events(call) },
 
         .later(.post, "\(api)/sync") { api, call throws(Problem) in try await api.sync(call) },
@@ -71,6 +80,9 @@ extension OperatorRoute {
         },
         .later(.post, "\(api)/tables/{table}/pull") { api, call throws(Problem) in
             try await api.pull(call)
+        },
+        .change(.post, "\(api)/tables/{table}/remove") { api, call throws(Problem) in
+            try await api.removeTable(call)
         },
         .change(.post, "\(api)/tables/{table}/purge") { api, call throws(Problem) in
             try await api.purge(call)
@@ -169,6 +181,31 @@ struct OperatorRoute: Sendable {
         _ action: @escaping @Sendable (OperatorAPI, OperatorCall) async throws(Problem) -> Response
     ) -> OperatorRoute {
         OperatorRoute(method: method, pattern: pattern, action: .change(action))
+    }
+
+    /// Whether requests are checked by openapi.json. Others, such as those for a page of the dashboard, are
+    /// made by browsers and probes, which add parameters of their own.
+    var isAPI: Bool { pattern.hasPrefix("\(Self.api)/") }
+
+    /// The routes with the first pattern that matches a path, and the path's parameters.
+    static func matches(
+        _ segments: [String]
+    ) -> [(route: OperatorRoute, parameters: [String: String])] {
+        var found: [(route: OperatorRoute, parameters: [String: String])] = []
+        for route in all {
+            guard route.pattern == found.first?.route.pattern ?? route.pattern,
+                let parameters = route.match(segments)
+            else { continue }
+            found.append((route, parameters))
+        }
+        return found
+    }
+
+    /// The methods that a path has; none for a path that is none.
+    static func allowedMethods(_ segments: [String]) -> [HTTPRequest.Method] {
+        matches(segments).flatMap { match -> [HTTPRequest.Method] in
+            match.route.method == .get ? [.get, .head] : [match.route.method]
+        }
     }
 
     /// The path parameters if `segments` match the pattern; nil otherwise.

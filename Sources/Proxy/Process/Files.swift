@@ -7,10 +7,11 @@ import Synchronization
 /// `unsafe`: a path is lent to a C function as a C string for the call alone, and none of these functions
 /// keeps it.
 package enum Files {
-    /// The owner and the permissions of a file.
+    /// The owner, the permissions and the group of a file.
     package struct Status: Sendable, Hashable {
         package let owner: UInt32
         package let permissions: UInt32
+        package var group: UInt32 = 0
     }
 
     /// Makes a folder and its parents if they are not there, with 0700.
@@ -57,20 +58,22 @@ package enum Files {
     /// Whether anything is at `path`.
     package static func exists(_ path: String) -> Bool { mode(path) != nil }
 
-    /// Owner and permissions of the file at `path`; nil if there is none.
+    /// Owner, permissions and group of the file at `path`; nil if there is none.
     package static func status(_ path: String) -> Status? {
         var status = stat()
         // stat fills the struct that it is given, which lives until the call returns.
         guard unsafe stat(path, &status) == 0 else { return nil }
-        return Status(owner: status.st_uid, permissions: status.st_mode & 0o777)
+        return Status(
+            owner: status.st_uid, permissions: status.st_mode & 0o777, group: status.st_gid)
     }
 
-    /// Owner and permissions of an open file; nil if the descriptor is invalid.
+    /// Owner, permissions and group of an open file; nil if the descriptor is invalid.
     package static func status(_ descriptor: CInt) -> Status? {
         var status = stat()
         // fstat fills the struct that it is given, which lives until the call returns.
         guard unsafe fstat(descriptor, &status) == 0 else { return nil }
-        return Status(owner: status.st_uid, permissions: status.st_mode & 0o777)
+        return Status(
+            owner: status.st_uid, permissions: status.st_mode & 0o777, group: status.st_gid)
     }
 
     /// The bytes of a file; nil if there is none.
@@ -133,6 +136,22 @@ package enum Files {
             throw FileFailure("rename \(path) to \(other)")
         }
         try syncParent(of: other)
+    }
+
+    /// Gives a file another name on the same disk, which no file may have. After a crash in between it has
+    /// both names.
+    package static func rename(_ path: String, toNew other: String) throws(FileFailure) {
+        // link and unlink keep nothing of the paths, which are lent for the calls.
+        if unsafe link(path, other) == 0 {
+            _ = unsafe unlink(path)
+            return try syncParent(of: other)
+        }
+        guard errno == EPERM || errno == EOPNOTSUPP else {
+            throw FileFailure("make the file \(other)")
+        }
+        // A file system without hard links.
+        guard !exists(other) else { throw FileFailure("make the file \(other)", code: EEXIST) }
+        try rename(path, to: other)
     }
 
     /// The inode, size and time of change of a store's file; nil if there is none.

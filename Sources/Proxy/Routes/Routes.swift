@@ -46,12 +46,36 @@ struct Routes: HTTPHandler {
     /// The answer to a refused request. On `/tables` it has the form of the client's generation, so that
     /// every SDK finds the sentence.
     private func response(_ refusal: Refusal, _ request: Request, _ space: Space?) -> Response {
+        if refusal.reason == .method {
+            var response = refusal.problem
+            response.head.headerFields[.allow] = allowedMethods(request)
+            return response
+        }
         guard space == .tables, let error = refusal.tablesError(gate.bodyLimitBytes(.tables)) else {
             return refusal.problem
         }
         let client = ClientFamily.detect(request, default: tables.defaultGeneration)
         return TablesAnswer(client: client).render(error: error)
     }
+
+    /// The methods of a path, for a request with one that this server does not know.
+    private func allowedMethods(_ request: Request) -> String {
+        let request = AddressedRequest(request).request
+        let path = try? TargetPath(request)
+        var methods: [String] = []
+        switch path.map({ Space($0, method: request.head.method.rawValue) }) {
+        case .operatorAPI:
+            methods = OperatorRoute.allowedMethods(path?.segments ?? []).map(\.rawValue)
+        case .tables:
+            let allowed = try? TableCall.allowedMethods(
+                request, defaultGeneration: tables.defaultGeneration)
+            methods = allowed ?? []
+        case .other, nil: break
+        }
+        return methods.isEmpty ? Self.knownMethods : methods.joined(separator: ", ")
+    }
+
+    private static let knownMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
     /// The answer to a body on `/tables` without `Content-Length` that is too large, in the form of the
     /// client's generation.

@@ -210,7 +210,7 @@ extension TablesRoutes {
             ForwardedRead(
                 table: context.call.table, target: target,
                 parameters: context.call.parameters.map(\.raw), headers: context.headers,
-                generation: context.call.generation))
+                trace: context.trace, generation: context.call.generation))
         // The client's answer says what was learned of the backend.
         await context.tenant.refreshBackendStatus()
         return answer

@@ -109,8 +109,12 @@ extension TablesRoutes {
     }
 
     private func unavailable(_ problem: StartProblem, _ call: TableCall) -> Response {
-        TablesAnswer(to: call).render(
+        let response = TablesAnswer(to: call).render(
             error: .unavailable("\(problem)", retryAfterSeconds: Limits.retryAfterSeconds))
+        if call.verb.isWrite {
+            refusedWrites.note(.unopened, status: response.head.status.code)
+        }
+        return response
     }
 
     /// Verifies a known token again in the background. A refused token is removed.
@@ -162,6 +166,7 @@ extension TablesRoutes {
                 call: call, answer: TablesAnswer(to: call).showing(table?.columns),
                 tenant: tenant, actor: actor,
                 headers: forwardedHeaders.pick(from: request.head.headerFields),
+                fields: request.head.headerFields,
                 worker: blockingExecutor.worker)
             answer(context, request).send(reply)
         }

@@ -15,8 +15,7 @@ extension TablesRoutes {
             table: context.call.table, action: action, conditions: context.call.conditions,
             stated: stated, generation: context.call.generation,
             parameters: context.call.parameters,
-            headers: context.headers,
-            traceparent: request.head.headerFields[.traceparent], actor: context.actor)
+            headers: context.headers, trace: context.trace, actor: context.actor)
         let asksFirst = asksBeforeInsert(context)
         let waits = writesThrough(context)
         return .later { reply in
@@ -46,7 +45,7 @@ extension TablesRoutes {
                 reply.endChange(answerOnStop: finished(outcome, context))
                 writeThrough(context, outcome, item, reply)
             } else {
-                reply(finished(outcome, context))
+                finish(outcome, context, reply)
             }
         }
     }
@@ -71,11 +70,18 @@ extension TablesRoutes {
                 let outcome = await context.tenant.store.submit(write)
                 guard let item = outcome.item,
                     writesThrough(context.moved(to: blockingExecutor.worker))
-                else { return reply(finished(outcome, context)) }
+                else { return finish(outcome, context, reply) }
                 reply.endChange(answerOnStop: finished(outcome, context))
                 writeThrough(context, outcome, item, reply)
             }
         }
+    }
+
+    /// Answers a write, and notes it if the store refused it.
+    private func finish(_ outcome: WriteOutcome, _ context: RequestContext, _ reply: Reply) {
+        let response = finished(outcome, context)
+        refusedWrites.note(outcome, status: response.head.status.code)
+        reply(response)
     }
 
     func finished(_ outcome: WriteOutcome, _ context: RequestContext) -> Response {
@@ -93,7 +99,7 @@ extension TablesRoutes {
             context.error(.offline(retryAfterSeconds: Limits.retryAfterSeconds))
         case .tableNotAllowed: context.error(.unknownTable(context.call.table.text))
         case .invalid(let sentence): context.error(.badRequest(sentence))
-        case .storageFull: context.error(.storageFull)
+        case .storageFull(let byBudget): context.error(.storageFull(byBudget: byBudget))
         case .readOnly:
             context.error(
                 .unavailable(

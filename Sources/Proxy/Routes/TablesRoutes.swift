@@ -16,6 +16,7 @@ struct TablesRoutes: Sendable {
     let tokenVerifier: TokenVerifier
     let passThrough: PassThrough
     let forwardedHeaders: ForwardedHeaders
+    let refusedWrites: RefusedWrites
     let now: @Sendable () -> Instant
 
     /// Answers a request that the guard has passed.
@@ -62,6 +63,7 @@ struct TablesRoutes: Sendable {
                     answer: form.showing(tenant.store.table(call.table, worker: worker)?.columns),
                     tenant: tenant, actor: actor,
                     headers: forwardedHeaders.pick(from: request.head.headerFields),
+                    fields: request.head.headerFields,
                     worker: worker),
                 request)
             if let check = confirmation.check { recheckInBackground(check, call) }
@@ -126,9 +128,14 @@ struct TablesRoutes: Sendable {
         let actor: Actor
         /// The client's header fields that are forwarded to the backend.
         let headers: HTTPFields
+        /// All header fields of the client.
+        let fields: HTTPFields
         /// The number of the reader that belongs to the current thread: a server thread, the blocking
         /// executor, or a lane of ``LongReads``.
         var worker: Int
+
+        /// The client's trace.
+        var trace: Trace? { Trace(fields) }
 
         /// The answer to an error.
         func error(_ error: TablesError) -> Response { answer.render(error: error) }

@@ -177,6 +177,7 @@ struct OpenStores: Sendable {
             switch store {
             case .known(let entry):
                 sum.add(entry.summary)
+                total.bytes += entry.file?.bytes ?? 0
                 isKnown = true
                 if !hasFailed { total.known += 1 }
             case .unexamined: if !hasFailed { total.unexamined += 1 }
@@ -199,6 +200,8 @@ struct OpenStores: Sendable {
 struct ClosedTotal: Sendable, Hashable {
     /// The sum of the known summaries; nil if there is none.
     var sum: StoreSummary?
+    /// Bytes of the files of the stores in the sum.
+    var bytes: Int64 = 0
     /// The number of stores in the sum that have not failed to open.
     var known = 0
     /// The number of stores that were not read since the start. They are not in the sum.

@@ -166,6 +166,7 @@ extension TenantRegistry {
             if isRunning.load(ordering: .acquiring) { slot.loop.restart(tenant.engine) }
             return false
         }
+        endedRequestTimes.withLock { $0.add(tenant.engine.requestTimes) }
         stores.withLock { stores in
             memory.apply(stores.settingsForAll, now: clock.uptime())
             tenantStates.withLock { $0[identity]?.memory = memory }

@@ -24,6 +24,8 @@ final class TenantRegistry: Sendable {
 
     let stores: Mutex<OpenStores>
     let tenantStates = Mutex<[String: TenantState]>([:])
+    /// The requests to the backend of the engines that have ended, so that no counter goes back.
+    let endedRequestTimes = Mutex(RequestTimes())
     /// Whether the engines run. They do not for a command without a server.
     let isRunning = Atomic(false)
     let isTrimming = Atomic(false)

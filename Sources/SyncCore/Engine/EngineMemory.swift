@@ -8,7 +8,8 @@ public struct EngineMemory: Sendable {
     var lastSync: Instant?
     var warnings: [String] = []
     var finished: [Run] = []
-    var stalls = 0
+    /// How often the loop stalled and was restarted.
+    public internal(set) var stalls = 0
     /// The number of the last change for all identities that was applied (``SettingsForAll``).
     var appliedChanges = 0
 

@@ -56,6 +56,7 @@ extension SyncEngine {
             }
             scheduler.apply(change, now: clock.uptime())
         }
+        if case .offline = scheduler.mode { await endRequestedRuns() }
         signal.setWakesOnWrites(scheduler.settings.triggers.contains(.afterWrites))
         await announceStatus()
         signal.send(nil)

@@ -28,7 +28,7 @@ extension SyncEngine {
         _ running: CurrentRun, _ credential: Credential
     ) async -> (Run.State, String?) {
         if case .offline = scheduler.mode {
-            return (.offline, "Offline mode is on.")
+            return (.offline, Self.offlineModeIsOn)
         }
         if credential == .missing {
             fail(Prover.Failure(state: .signedOut, reason: Self.tokenMissing))

@@ -43,19 +43,19 @@ extension SyncEngine {
 
     /// Requests a sync, which the loop of ``run()`` performs.
     /// - Returns: the run's id; that of the run in progress if it is joined.
-    public func startSync() -> String { start(.sync) }
+    public func startSync() async -> String { await start(.sync) }
 
     /// Requests a push, which the loop of ``run()`` performs.
     /// - Returns: the run's id; that of the run in progress if it is joined.
-    public func startPush() -> String { start(.push) }
+    public func startPush() async -> String { await start(.push) }
 
     /// Requests a pull, which the loop of ``run()`` performs.
     /// - Returns: the run's id; that of the run in progress if it is joined.
     public func startPull(
         _ table: TableName, query: PullQuery = PullQuery(), queryID: String? = nil,
         reconcile: Bool = false
-    ) -> String {
-        start(
+    ) async -> String {
+        await start(
             .pull(PullRequest(table: table, query: query, queryID: queryID, reconcile: reconcile)))
     }
 
@@ -82,9 +82,7 @@ extension SyncEngine {
     public func run(_ id: String) async -> Run? {
         if let current, current.run.id == id { return current.run }
         if let run = finished.last(where: { $0.id == id }) { return run }
-        if let wish = announcedRuns.first(where: { $0.value == id })?.key {
-            return Run(id: id, kind: wish.kind, startedAt: clock.now())
-        }
+        if let run = announced(id) { return run }
         return try? await store.run(id)
     }
 
@@ -101,24 +99,51 @@ extension SyncEngine {
             return true
         }
         // The run is requested and has not begun.
-        guard let wish = announcedRuns.first(where: { $0.value == id })?.key else { return false }
-        announcedRuns[wish] = nil
-        scheduler.unwish(wish)
-        var run = Run(id: id, kind: wish.kind, state: .cancelled, startedAt: clock.now())
-        run.endedAt = run.startedAt
-        await save(run)
-        close(run)
+        guard let wish = announcedRuns.first(where: { $0.value.id == id })?.key else {
+            return false
+        }
+        await endAnnounced(wish, .cancelled)
         return true
     }
 
-    private func start(_ wish: Scheduler.Wish) -> String {
+    /// Ends the requested runs that have not begun, because offline mode was switched on.
+    func endRequestedRuns() async {
+        for wish in announcedRuns.keys { await endAnnounced(wish, .offline, Self.offlineModeIsOn) }
+    }
+
+    /// Ends a requested run that has not begun.
+    private func endAnnounced(
+        _ wish: Scheduler.Wish, _ state: Run.State, _ reason: String? = nil
+    ) async {
+        guard var run = announcedRuns.removeValue(forKey: wish) else { return }
+        scheduler.unwish(wish)
+        (run.state, run.reason, run.endedAt) = (state, reason, clock.now())
+        // First here: while it is stored, whoever asks must not find it as it was.
+        close(run)
+        await save(run)
+    }
+
+    private func announced(_ id: String) -> Run? {
+        announcedRuns.values.first { $0.id == id }
+    }
+
+    /// Requests a run. In offline mode no run begins, so it ends at once.
+    private func start(_ wish: Scheduler.Wish) async -> String {
         if let id = join(wish, isExplicit: true) { return id }
-        if let id = announcedRuns[wish] { return id }
-        let id = newRunID()
-        announcedRuns[wish] = id
-        scheduler.wish(wish)
-        signal.send(nil)
-        return id
+        if let run = announcedRuns[wish] { return run.id }
+        let run = Run(id: newRunID(), kind: wish.kind, startedAt: clock.now())
+        announcedRuns[wish] = run
+        if case .offline = scheduler.mode {
+            await endAnnounced(wish, .offline, Self.offlineModeIsOn)
+            return run.id
+        }
+        // Stored before it can begin. Meanwhile it may have begun by another request, or ended.
+        await save(run)
+        if announcedRuns[wish]?.id == run.id {
+            scheduler.wish(wish)
+            signal.send(nil)
+        }
+        return run.id
     }
 
     /// Joins the run in progress, if it does the same and will push once more.
@@ -131,7 +156,7 @@ extension SyncEngine {
     }
 
     private func isOpen(_ id: String) -> Bool {
-        current?.run.id == id || announcedRuns.values.contains(id)
+        current?.run.id == id || announced(id) != nil
     }
 
     private func end(of id: String) async -> Run? {
@@ -145,9 +170,8 @@ extension SyncEngine {
     private func release(_ id: String) {
         guard let waiting = waiters.removeValue(forKey: id) else { return }
         let run =
-            current?.run.id == id
-            ? current?.run : Run(id: id, kind: .sync, startedAt: clock.now())
-        guard let run else { return }
+            (current?.run.id == id ? current?.run : announced(id))
+            ?? Run(id: id, kind: .sync, startedAt: clock.now())
         for waiter in waiting { waiter.resume(returning: run) }
     }
 
@@ -169,8 +193,7 @@ extension SyncEngine {
         }
         scheduler.unwish(wish)
         let announced = announcedRuns.removeValue(forKey: wish)
-        let id = announced ?? newRunID()
-        let run = Run(id: id, kind: wish.kind, startedAt: clock.now())
+        let run = announced ?? Run(id: newRunID(), kind: wish.kind, startedAt: clock.now())
         let running = CurrentRun(run: run, wish: wish, isExplicit: isExplicit || announced != nil)
         current = running
         scheduler.progressed(now: clock.uptime())
@@ -197,9 +220,7 @@ extension SyncEngine {
         await save(run)
         current = nil
         close(run)
-        log.info(
-            "run ended",
-            metadata: ["run": "\(run.id)", "kind": "\(run.kind)", "state": "\(run.state)"])
+        log.log(level: run.logLevel, "run ended", metadata: run.logged(store.identity))
         return run
     }
 
@@ -221,6 +242,38 @@ extension SyncEngine {
     private func newRunID() -> String {
         let text = String(random.next(below: .max), radix: 16)
         return String(repeating: "0", count: 16 - text.count) + text
+    }
+}
+
+// What the log says of a run. It names no item and no row.
+extension Run {
+    /// `notice` where a person may have to do something.
+    var logLevel: Logger.Level {
+        switch state {
+        case .failed, .completeWithErrors, .signIn: .notice
+        case .running, .complete, .offline, .cancelled:
+            push.map { $0.conflicts + $0.quarantined > 0 } ?? false ? .notice : .info
+        }
+    }
+
+    /// The fields of the line.
+    func logged(_ identity: String) -> Logger.Metadata {
+        var fields: Logger.Metadata = [
+            "run": "\(id)", "kind": "\(kind)", "state": "\(state)", "identity": "\(identity)",
+        ]
+        if let reason { fields["reason"] = "\(reason)" }
+        if let push {
+            fields["sent"] = .stringConvertible(push.sent)
+            fields["applied"] = .stringConvertible(push.applied)
+            fields["conflicts"] = .stringConvertible(push.conflicts)
+            fields["quarantined"] = .stringConvertible(push.quarantined)
+            fields["left"] = .stringConvertible(push.left)
+        }
+        if kind != .push {
+            fields["tables"] = .stringConvertible(pull.count)
+            fields["received"] = .stringConvertible(pull.reduce(0) { $0 + $1.received })
+        }
+        return fields
     }
 }
 

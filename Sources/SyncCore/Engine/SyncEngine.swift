@@ -37,8 +37,8 @@ public actor SyncEngine {
     var scheduler: Scheduler
     var current: CurrentRun?
     var waiters: [String: [CheckedContinuation<Run, Never>]] = [:]
-    /// The ids of requested runs that have not begun.
-    var announcedRuns: [Scheduler.Wish: String] = [:]
+    /// The requested runs that have not begun.
+    var announcedRuns: [Scheduler.Wish: Run] = [:]
     /// The latest finished runs, oldest first.
     var finished: [Run] = []
     var lastSync: Instant?
@@ -46,6 +46,8 @@ public actor SyncEngine {
     /// The counts of requests in the present minute, and when it began.
     let meter = Meter()
     var minuteBegin: Instant?
+    /// When history and attempts were last held within their bytes; nil before the first time.
+    var bytesHeldAt: Instant?
     /// How often the loop stalled and was restarted.
     var stalls = 0
     /// When the loop's last iteration began; nil before the first.
@@ -100,6 +102,9 @@ public actor SyncEngine {
         }
         signal.setWakesOnWrites(scheduler.settings.triggers.contains(.afterWrites))
         store.onWrite { [signal] in signal.send(.write) }
+        store.onDecisionNeeded { [log, identity = store.identity] needed in
+            log.notice(needed.message, metadata: needed.logged(identity))
+        }
     }
 
     /// Wakes the loop. Returns at once.
@@ -116,7 +121,8 @@ public actor SyncEngine {
         return EngineStatus(
             identity: store.identity, backend: backendStatus, mode: scheduler.mode,
             queue: ledger.queue, ledger: ledger, tables: tables, lastSync: lastSync,
-            nextSync: untilSync.map { clock.now().advanced(by: $0) }, warnings: warnings,
+            nextSync: untilSync.map { clock.now().advanced(by: $0) },
+            warnings: warnings + [store.roomWarning].compactMap(\.self),
             stalls: stalls)
     }
 
@@ -143,6 +149,8 @@ public actor SyncEngine {
 
     var key: String? { backend.applicationKey ?? applicationKey() }
 
+    static let offlineModeIsOn = "Offline mode is on. `understudy online` ends it."
+
     static let tokenMissing =
         "The identity's token is not here; its changes wait until its client signs in or asks again."
 
@@ -160,6 +168,7 @@ public actor SyncEngine {
         if case .offline = mode { current?.cancel.set() }
         isProven = false
         scheduler.setMode(mode, until: end, now: now)
+        if case .offline = mode { await endRequestedRuns() }
         await announceStatus()
         signal.send(nil)
     }

@@ -106,9 +106,9 @@ struct HistoryLog {
               generation, conditional, made_id, highest_id, traceparent, actor, title, attempts,
               created_at, first_attempt_at, last_attempt_at, next_attempt_at, last_status,
               last_error, successor_of, may_arrive_late, mine, mine_deleted, server, server_deleted,
-              server_version, server_updated_at, copy_id, headers)
+              server_version, server_updated_at, copy_id, headers, tracestate)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-              ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+              ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 entry, operation.seq, operation.id, operation.tableID, operation.itemID.text,
@@ -117,14 +117,14 @@ struct HistoryLog {
                 JSONList.text(operation.changedColumns), payload == mine ? "" : payload,
                 operation.maybeApplied, JSONList.text(operation.parameters),
                 operation.generation.rawValue, operation.conditional, operation.hasGeneratedID,
-                operation.highestID, operation.traceparent, operation.actor.rawValue,
+                operation.highestID, operation.trace?.parent, operation.actor.rawValue,
                 operation.title, operation.attempts, operation.createdAt.milliseconds,
                 operation.firstAttemptAt?.milliseconds, operation.lastAttemptAt?.milliseconds,
                 operation.nextAttemptAt?.milliseconds, operation.lastStatus, operation.lastError,
                 operation.successorOf, operation.mayArriveLate, mine == before?.text ? "" : mine,
                 point.mineDeleted, point.server.columns?.text, point.server.isDeleted,
                 point.server.version, point.server.updatedAt, point.copy?.text,
-                operation.headers.stored,
+                operation.headers.stored, operation.trace?.state,
             ])
     }
 }

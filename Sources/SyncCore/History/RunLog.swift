@@ -6,7 +6,7 @@ struct RunLog {
     let transaction: Transaction
     private var events: EventLog { transaction.events }
 
-    /// Stores a run in its present state.
+    /// Stores a run in its present state. A run that has ended does not change.
     func save(_ run: Run) throws {
         let push = run.push ?? PushReport()
         let results = run.push.map { push in
@@ -22,6 +22,7 @@ struct RunLog {
               ended_at = excluded.ended_at, push_results = excluded.push_results,
               sent = excluded.sent, applied = excluded.applied, conflicts = excluded.conflicts,
               quarantined = excluded.quarantined, remaining = excluded.remaining
+              WHERE ended_at IS NULL
             """,
             [
                 run.id, run.kind.rawValue, run.state.rawValue, run.reason,

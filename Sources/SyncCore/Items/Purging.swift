@@ -54,7 +54,8 @@ struct Purging {
         return .purged(items: items, discarded: discarded)
     }
 
-    private func openOperations(of table: TableRecord) throws -> [TableOperation] {
+    /// The open operations of a table, in their order.
+    func openOperations(of table: TableRecord) throws -> [TableOperation] {
         let states = OperationState.open.map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
         let seqs: [Int64] = try transaction.column(
             "SELECT seq FROM operations WHERE table_id = ? AND state IN (\(states)) ORDER BY seq",
@@ -123,6 +124,19 @@ struct Purging {
             events.emit(.item, table: table.name)
         }
         return oldest.isEmpty ? try forgetHistory(limit) : oldest.count
+    }
+
+    /// Whether ``forgetOldest(_:)`` would find anything.
+    func canForget() throws -> Bool {
+        try transaction.integer(
+            """
+            SELECT EXISTS (SELECT 1 FROM items WHERE pending IS NULL AND deleted = 0
+                AND (server_version IS NOT NULL OR server_updated_at IS NOT NULL))
+              OR EXISTS (SELECT 1 FROM history)
+              OR EXISTS (SELECT 1 FROM operations WHERE closed_at IS NOT NULL)
+              OR EXISTS (SELECT 1 FROM items
+                WHERE pending IS NULL AND deleted = 1 AND server_deleted = 0)
+            """) == 1
     }
 
     private func forgetHistory(_ limit: Int) throws -> Int {

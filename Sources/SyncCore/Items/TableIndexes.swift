@@ -65,6 +65,8 @@ struct TableIndexes {
         let known = try transaction.integer(
             "SELECT id FROM table_indexes WHERE table_id = ? AND shape = ?", [table, text])
         if let known { return known }
+        // The table may have been removed since the list was noted.
+        guard try transaction.tables.table(id: table) != nil else { return nil }
         let count = try transaction.integer(
             "SELECT count(*) FROM table_indexes WHERE table_id = ?", [table])
         guard count ?? 0 < StoreLimits.indexSuggestions else { return nil }

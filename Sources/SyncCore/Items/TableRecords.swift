@@ -39,12 +39,27 @@ struct TableRecords {
     /// The table with a name, created if there is none.
     func make(_ name: TableName, idKind: IDKind = .string) throws -> TableRecord {
         if let table = try table(name) { return table }
+        // The number of a removed table is not used again: a run or a reader may still hold its record.
         try transaction.run(
-            "INSERT INTO tables(name, name_key, id_kind) VALUES (?, ?, ?)",
-            [name.text, name.key, idKind.rawValue])
+            """
+            INSERT INTO tables(id, name, name_key, id_kind) SELECT 1 + max(
+              coalesce((SELECT max(id) FROM tables), 0),
+              coalesce((SELECT value FROM meta WHERE key = 'last_removed_table'), 0)), ?, ?, ?
+            """, [name.text, name.key, idKind.rawValue])
         transaction.effects.changedTables = true
         guard let table = try table(name) else { throw StoreError.failed("No table was made.") }
         return table
+    }
+
+    /// Removes a table, and by the references to it every row of other tables that belongs to it.
+    func remove(_ table: TableRecord) throws {
+        try transaction.run(
+            """
+            INSERT INTO meta VALUES ('last_removed_table', ?1)
+            ON CONFLICT DO UPDATE SET value = max(value, ?1)
+            """, [table.id])
+        try transaction.run("DELETE FROM tables WHERE id = ?", [table.id])
+        transaction.effects.changedTables = true
     }
 
     /// Stores a table's settings; its column names stay as they are.

@@ -90,6 +90,7 @@ struct AttemptLog {
             ])
         guard transaction.db.changedRows == 1 else { return nil }
         transaction.effects.madeWork = true
+        if current.attempts > 1 { try transaction.ledger.count(["retried"]) }
         try transaction.run(
             """
             INSERT INTO attempts(operation, number, started_at, method, target, request_body,
@@ -105,10 +106,12 @@ struct AttemptLog {
         return current
     }
 
-    /// Ends the attempt that is in flight.
+    /// Ends the attempt that is in flight. One that ended well keeps no bodies and no header fields: what was
+    /// sent is the operation's payload, and what came back is the item.
     func end(
         _ operation: TableOperation, _ attempt: AttemptEnd, _ state: OperationState
     ) throws {
+        if state == .done { return try endWell(operation, attempt) }
         try transaction.run(
             """
             UPDATE attempts SET ended_at = ?, status = ?, response_excerpt = ?, outcome = ?,
@@ -119,6 +122,19 @@ struct AttemptLog {
                 transaction.now.milliseconds, attempt.status, attempt.response.map(Self.excerpt),
                 state.rawValue, attempt.error, attempt.reach, JSONList.text(attempt.fields),
                 operation.seq, operation.attempts,
+            ])
+    }
+
+    private func endWell(_ operation: TableOperation, _ attempt: AttemptEnd) throws {
+        try transaction.run(
+            """
+            UPDATE attempts SET ended_at = ?, status = ?, outcome = ?, error = ?, reach = ?,
+              request_body = NULL, request_fields = '[]'
+            WHERE operation = ? AND number = ? AND ended_at IS NULL
+            """,
+            [
+                transaction.now.milliseconds, attempt.status, OperationState.done.rawValue,
+                attempt.error, attempt.reach, operation.seq, operation.attempts,
             ])
     }
 

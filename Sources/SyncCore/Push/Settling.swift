@@ -106,6 +106,7 @@ struct Settling {
         case .quarantined(let reason, let maybeApplied):
             try wait(&operation, .quarantined, reason, nil, maybeApplied: maybeApplied)
             try history.record(.quarantined, actor: .engine, operation, summary: reason)
+            transaction.effects.decisionsNeeded.append(DecisionNeeded(operation))
             try folding.fold(&operation, &row)
         case .discarded(let remote, let reason):
             try discarding.giveUp(
@@ -214,6 +215,7 @@ struct Settling {
         try history.record(
             .conflict, actor: .engine, operation, before: row.visible,
             after: server.isLive ? server.columns : nil, summary: reason)
+        transaction.effects.decisionsNeeded.append(DecisionNeeded(operation))
         try folding.fold(&operation, &row)
     }
 }

@@ -124,7 +124,7 @@ struct Collapsing {
         operation.parameters = edit.write.parameters
         operation.headers = edit.write.headers
         operation.conditional = edit.write.isConditional
-        operation.traceparent = edit.write.traceparent
+        operation.trace = edit.write.trace
         operation.hasGeneratedID = edit.hasGeneratedID
         operation.title = ItemTitle.of(edit.row.columns)
         operation.successorOf = edit.chain.last?.seq

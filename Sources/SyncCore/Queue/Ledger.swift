@@ -1,7 +1,7 @@
 import Storage
 import TablesProtocol
 
-/// The counts of every accepted write. The first four only grow.
+/// The counts of every accepted write. All but the queue only grow.
 public struct Ledger: Sendable, Hashable {
     /// Writes that were answered with success, and operations that resolutions made.
     public var accepted: Int64
@@ -13,6 +13,12 @@ public struct Ledger: Sendable, Hashable {
     public var discarded: Int64
     /// The open operations.
     public var queue: QueueCounts
+    /// How often an operation came into conflict.
+    public var conflicts: Int64 = 0
+    /// How often an operation was quarantined.
+    public var refusals: Int64 = 0
+    /// How often an operation was sent again.
+    public var retries: Int64 = 0
 
     /// Whether every accepted write is accounted for.
     public var balances: Bool {
@@ -55,7 +61,8 @@ struct LedgerTable {
         return Ledger(
             accepted: counters["accepted"] ?? 0, applied: counters["done"] ?? 0,
             collapsed: counters["collapsed"] ?? 0, discarded: counters["discarded"] ?? 0,
-            queue: try queueCounts())
+            queue: try queueCounts(), conflicts: counters["conflict"] ?? 0,
+            refusals: counters["quarantined"] ?? 0, retries: counters["retried"] ?? 0)
     }
 
     /// Counts a write that needed no operation of its own.

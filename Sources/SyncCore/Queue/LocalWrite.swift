@@ -32,8 +32,8 @@ public struct LocalWrite: Sendable {
     public var parameters: [QueryParameter]
     /// The client's header fields that are sent to the backend.
     public var headers: HTTPFields
-    /// The client's `traceparent`, sent to the backend.
-    public var traceparent: String?
+    /// The client's trace, sent to the backend.
+    public var trace: Trace?
     /// The actor that writes.
     public var actor: Actor
 
@@ -42,7 +42,7 @@ public struct LocalWrite: Sendable {
         table: TableName, action: Action, conditions: Conditions = Conditions(),
         stated: ItemBody.Stated = ItemBody.Stated(), generation: Generation = .mobileApps,
         parameters: [QueryParameter] = [], headers: HTTPFields = [:],
-        traceparent: String? = nil, actor: Actor = .client
+        trace: Trace? = nil, actor: Actor = .client
     ) {
         self.table = table
         self.action = action
@@ -51,7 +51,7 @@ public struct LocalWrite: Sendable {
         self.generation = generation
         self.parameters = parameters
         self.headers = headers
-        self.traceparent = traceparent
+        self.trace = trace
         self.actor = actor
     }
 
@@ -87,8 +87,8 @@ public enum WriteOutcome: Sendable, Hashable {
     case tableNotAllowed
     /// The write is invalid, for this reason.
     case invalid(String)
-    /// The disk is full; nothing was written.
-    case storageFull
+    /// The disk is full, or the store's budget is used up; nothing was written.
+    case storageFull(byBudget: Bool)
     /// The store cannot be written; nothing was written.
     case readOnly
     /// Too many writes are waiting; nothing was written.

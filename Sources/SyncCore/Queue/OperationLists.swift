@@ -59,6 +59,11 @@ struct OperationLists {
         return counts.first ?? 0
     }
 
+    /// When the oldest operation in these states was accepted; nil if there is none.
+    func oldest(_ states: Set<OperationState>) throws -> Instant? {
+        try page(OperationFilter(states: states), after: 0, limit: 1).items.first?.createdAt
+    }
+
     /// The matching operations that have a reason, counted by state and reason, the largest count first.
     func groups(_ filter: OperationFilter, limit: Int) throws -> [OperationGroup] {
         let (sql, values) = filter.condition

@@ -40,17 +40,17 @@ struct OperationQueue {
             """
             INSERT INTO operations(op_id, table_id, item_id, kind, state, base_version, base_row,
               changed_columns, payload, parameters, generation, conditional, made_id, traceparent,
-              actor, title, created_at, successor_of, headers)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+              actor, title, created_at, successor_of, headers, tracestate)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 operation.id, operation.tableID, operation.itemID.text, operation.kind.rawValue,
                 operation.state.rawValue, operation.baseVersion, operation.baseRow?.text,
                 JSONList.text(operation.changedColumns), operation.payload?.text,
                 JSONList.text(operation.parameters), operation.generation.rawValue,
-                operation.conditional, operation.hasGeneratedID, operation.traceparent,
+                operation.conditional, operation.hasGeneratedID, operation.trace?.parent,
                 operation.actor.rawValue, operation.title, operation.createdAt.milliseconds,
-                operation.successorOf, operation.headers.stored,
+                operation.successorOf, operation.headers.stored, operation.trace?.state,
             ])
         operation.seq = transaction.db.insertedRowID
         transaction.effects.madeWork = true

@@ -36,6 +36,10 @@ public enum OperationState: String, Sendable, Hashable, CaseIterable {
 
     /// The states of open operations.
     public static let open = Set(allCases.filter(\.isOpen))
+    /// The open states in which a person decides.
+    public static let waitsForPerson: Set<OperationState> = [.conflict, .quarantined]
+    /// The open states that wait for the backend.
+    public static let waitsForBackend = open.subtracting(waitsForPerson)
 }
 
 /// An operation's id: a UUID as text, also sent as `Idempotency-Key`.

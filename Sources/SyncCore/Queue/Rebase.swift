@@ -91,6 +91,7 @@ struct Rebase {
                 .conflict, actor: .engine, conflict, before: row.visible,
                 after: server.isLive ? server.columns : nil, summary: conflict.reason ?? "")
             events.emit(.conflict, conflict)
+            transaction.effects.decisionsNeeded.append(DecisionNeeded(conflict))
             try folding.fold(&conflict, &row)
         }
     }

@@ -35,7 +35,7 @@ struct TableOperation: Sendable, Hashable {
     var hasGeneratedID = false
     /// The backend's highest integer id before the first attempt of an insert.
     var highestID: Int64?
-    var traceparent: String?
+    var trace: Trace?
     var actor: Actor
     var attempts = 0
     var createdAt: Instant
@@ -105,12 +105,12 @@ extension TableOperation {
         base_version, base_row, changed_columns, payload, maybe_applied, parameters, generation,
         conditional, made_id, highest_id, traceparent, actor, title, attempts, created_at,
         first_attempt_at, last_attempt_at, next_attempt_at, closed_at, last_status, last_error,
-        successor_of, may_arrive_late, waits_for, headers
+        successor_of, may_arrive_late, waits_for, headers, tracestate
         """
     /// The index of the payload among them, from 0.
     static let payloadColumn = 13
     /// The number of these columns.
-    static let columnCount = 35
+    static let columnCount = 36
     /// Selects operations with their tables.
     static let select = """
         SELECT \(columns) FROM operations JOIN tables ON tables.id = operations.table_id
@@ -145,7 +145,7 @@ extension TableOperation {
         conditional = row[17]
         hasGeneratedID = row[18]
         highestID = row[19]
-        traceparent = row[20]
+        trace = (row[20] as String?).map { Trace(parent: $0, state: row[35]) }
         actor = Actor(rawValue: row[21]) ?? .client
         title = row[22]
         attempts = row[23]

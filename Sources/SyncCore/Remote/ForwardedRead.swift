@@ -19,18 +19,21 @@ public struct ForwardedRead: Sendable {
     public var parameters: [String]
     /// The client's header fields that are sent unchanged.
     public var headers: HTTPFields
+    /// The client's trace.
+    public var trace: Trace?
     /// The client's generation. It is tried first if the backend's is not known.
     public var generation: Generation
 
     /// Makes a read from its parts.
     public init(
         table: TableName, target: Target, parameters: [String] = [], headers: HTTPFields = [:],
-        generation: Generation
+        trace: Trace? = nil, generation: Generation
     ) {
         self.table = table
         self.target = target
         self.parameters = parameters
         self.headers = headers
+        self.trace = trace
         self.generation = generation
     }
 }
@@ -80,7 +83,9 @@ extension ForwardedRead {
         if spoken == .mobileServices { pairs.append("__systemproperties=*") }
         pairs += parameters
         let target = pairs.isEmpty ? path : "\(path)?\(pairs.joined(separator: "&"))"
-        return RemoteRequest(method: .get, target: target, fields: headers)
+        var request = RemoteRequest(method: .get, target: target, fields: headers)
+        trace?.add(to: &request.fields)
+        return request
     }
 
     /// The client's answer for the backend's; nil if the answer is not from a /tables server or means "not

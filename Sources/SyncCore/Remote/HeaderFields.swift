@@ -55,7 +55,7 @@ public struct ForwardableName: Sendable, Hashable {
         "the name of a header field of the client's own, such as X-Tenant: not one of the connection or "
         + "the message (Host, Content-…, Transfer-Encoding, Connection), not one that signs in "
         + "(Authorization, Cookie, Referer, X-ZUMO-AUTH, X-ZUMO-APPLICATION), not a condition (If-…), and none "
-        + "that Understudy sends itself (ZUMO-API-VERSION, Idempotency-Key, traceparent, Understudy-…)"
+        + "that Understudy sends itself (ZUMO-API-VERSION, Idempotency-Key, traceparent, tracestate, Understudy-…)"
 
     private static func isRefused(_ name: String) -> Bool {
         refused.contains(name) || refusedBeginnings.contains { name.hasPrefix($0) }
@@ -71,7 +71,8 @@ public struct ForwardableName: Sendable, Hashable {
         // Fields that change the answer.
         "range", "accept", "accept-encoding", "origin", "x-http-method-override",
         // Fields that Understudy itself reads or writes.
-        "zumo-api-version", "x-zumo-options", "idempotency-key", "traceparent", "prefer",
+        "zumo-api-version", "x-zumo-options", "idempotency-key", "traceparent", "tracestate",
+        "prefer",
     ]
     private static let refusedBeginnings = [
         "content-", "if-", "sec-", "access-control-", "understudy-",

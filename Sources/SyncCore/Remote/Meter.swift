@@ -77,46 +77,23 @@ public struct RequestTimes: Sendable, Hashable {
         case unreachable
     }
 
-    /// The histogram of one outcome.
-    public struct Histogram: Sendable, Hashable {
-        /// For each bound in ``SyncLimits/requestTimeBoundsMilliseconds``, the number of requests that took
-        /// at most that long, and longer than the bound before. The last count is for those beyond every
-        /// bound.
-        public private(set) var counts = Array(
-            repeating: 0, count: SyncLimits.requestTimeBoundsMilliseconds.count + 1)
-        /// The total time.
-        public private(set) var sum = Duration.zero
-
-        /// The number of requests.
-        public var count: Int { counts.reduce(0, +) }
-
-        mutating func note(_ time: Duration) {
-            let bounds = SyncLimits.requestTimeBoundsMilliseconds
-            let place = bounds.firstIndex { time <= .milliseconds($0) } ?? bounds.count
-            counts[place] += 1
-            sum += time
-        }
-
-        mutating func add(_ other: Histogram) {
-            for (place, count) in other.counts.enumerated() { counts[place] += count }
-            sum += other.sum
-        }
-    }
-
     /// The histograms of the outcomes that occurred.
-    public private(set) var histograms: [Outcome: Histogram] = [:]
+    public private(set) var histograms: [Outcome: DurationHistogram] = [:]
+
+    private static let empty = DurationHistogram(
+        boundsMilliseconds: SyncLimits.requestTimeBoundsMilliseconds)
 
     /// No requests.
     public init() {}
 
     mutating func note(_ outcome: Outcome, took time: Duration) {
-        histograms[outcome, default: Histogram()].note(time)
+        histograms[outcome, default: Self.empty].note(time)
     }
 
     /// Adds the requests of another identity.
     public mutating func add(_ other: RequestTimes) {
         for (outcome, histogram) in other.histograms {
-            histograms[outcome, default: Histogram()].add(histogram)
+            histograms[outcome, default: Self.empty].add(histogram)
         }
     }
 }

@@ -36,7 +36,7 @@ extension RemoteRequest {
         if !pairs.isEmpty { target += "?" + pairs.joined(separator: "&") }
         var request = RemoteRequest(method: shape.method, target: target, body: shape.body)
         request.fields.set("Idempotency-Key", operation.id)
-        if let trace = operation.traceparent { request.fields.set("traceparent", trace) }
+        operation.trace?.add(to: &request.fields)
         // A PUT of the whole row would overwrite other writers' columns, so it has If-Match even if the
         // table's policy lets the local change win.
         if shape.hasID, !isUnconditional || shape.method == .put,

@@ -101,4 +101,6 @@ public enum SyncLimits {
     static let proofTables = 8
     /// The most tables that one examination of a backend lists.
     static let examinedTables = 20
+    /// Seconds between two looks whether history and attempts are within their bytes.
+    static let byteBudgetSeconds: Int64 = 3600
 }

@@ -17,12 +17,15 @@ public struct SyncSettings: Sendable, Hashable {
     public var maxAttempts: Int
     /// The rows requested in one page, 1 to ``SyncLimits/pullPageRows``.
     public var pageRows: Int
+    /// How long what is settled is kept.
+    public var retention: Retention
 
     /// Makes settings. Values out of range become the nearest in range.
     public init(
         triggers: Set<Trigger> = Set(Trigger.allCases), interval: Duration = .seconds(300),
         debounce: Duration = .milliseconds(300), parallelism: Int = 1, tables: [TableName] = [],
-        maxAttempts: Int = 10, pageRows: Int = SyncLimits.pullPageRows
+        maxAttempts: Int = 10, pageRows: Int = SyncLimits.pullPageRows,
+        retention: Retention = Retention()
     ) {
         self.triggers = triggers
         self.interval = max(interval, .seconds(1))
@@ -31,6 +34,7 @@ public struct SyncSettings: Sendable, Hashable {
         self.tables = tables
         self.maxAttempts = max(maxAttempts, 1)
         self.pageRows = min(max(pageRows, 1), SyncLimits.pullPageRows)
+        self.retention = retention
     }
 
     /// The operations that a push holds in flight at its beginning. With one slot an outcome is on disk

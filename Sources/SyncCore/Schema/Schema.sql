@@ -158,6 +158,7 @@ CREATE TABLE operations (
   made_id INTEGER NOT NULL DEFAULT 0,
   highest_id INTEGER,
   traceparent TEXT,
+  tracestate TEXT,
   actor TEXT NOT NULL,
   title TEXT,
   attempts INTEGER NOT NULL DEFAULT 0,
@@ -219,12 +220,14 @@ CREATE TABLE attempts (
   PRIMARY KEY (operation, number)
 ) STRICT, WITHOUT ROWID;
 
--- The ledger: every accepted write ends as done, collapsed or discarded, or is open.
+-- The ledger: every accepted write ends as done, collapsed or discarded, or is open. The other counters
+-- are how often an operation came into conflict or was quarantined, and how often one was sent again.
 CREATE TABLE ledger (
   name TEXT NOT NULL PRIMARY KEY,
   value INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
-INSERT INTO ledger(name) VALUES ('accepted'), ('done'), ('collapsed'), ('discarded');
+INSERT INTO ledger(name) VALUES ('accepted'), ('done'), ('collapsed'), ('discarded'),
+  ('conflict'), ('quarantined'), ('retried');
 
 -- How many operations of a table are in which state.
 CREATE TABLE state_counts (
@@ -350,6 +353,7 @@ CREATE TABLE undo_points (
   made_id INTEGER NOT NULL,
   highest_id INTEGER,
   traceparent TEXT,
+  tracestate TEXT,
   actor TEXT NOT NULL,
   title TEXT,
   attempts INTEGER NOT NULL,

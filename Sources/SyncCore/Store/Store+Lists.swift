@@ -18,18 +18,23 @@ public struct Page<Element: Sendable>: Sendable {
 }
 
 /// The opaque text that names a place in a list: the number of its last element.
-enum Cursor {
+public enum Cursor {
+    /// Whether a text is one.
+    public static func isCursor(_ text: String) -> Bool { number(text) != nil }
+
     /// The text for the elements after this one.
     static func text(_ number: Int64) -> String { "c" + String(number, radix: 36) }
 
     /// The number in a text; nil for anything that ``text(_:)`` did not make.
     static func number(_ text: String) -> Int64? {
-        guard text.first == "c" else { return nil }
-        return Int64(text.dropFirst(), radix: 36)
+        guard text.first == "c", let number = Int64(text.dropFirst(), radix: 36),
+            self.text(number) == text
+        else { return nil }
+        return number
     }
 }
 
-// The operator's lists. `after` is the `next` of the page before; one that is none begins anew.
+// The operator's lists. `after` is the `next` of the page before; see ``Cursor/isCursor(_:)``.
 extension Store {
     /// A page of operations in the order in which they are sent: after a cursor, after the first
     /// `skip` from there, or both.

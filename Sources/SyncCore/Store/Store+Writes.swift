@@ -78,7 +78,8 @@ extension WriteOutcome {
     /// What a client is told when the store failed.
     init(_ error: StoreError) {
         switch error {
-        case .full, .overBudget: self = .storageFull
+        case .full: self = .storageFull(byBudget: false)
+        case .overBudget: self = .storageFull(byBudget: true)
         // The system may give files again.
         case .readOnly, .cannotOpen: self = .readOnly
         case .newerVersion(let reason), .damaged(let reason), .failed(let reason):

@@ -83,6 +83,11 @@ public final class Store: Sendable {
         work.listen { $0.onEvents = action }
     }
 
+    /// Sets what gets each operation that a commit left to a person's decision.
+    func onDecisionNeeded(_ action: @escaping @Sendable (DecisionNeeded) -> Void) {
+        work.listen { $0.onDecisionNeeded = action }
+    }
+
     /// Whether clients have read or written since this was asked last.
     func takeUse() -> Bool {
         var isUsed = isWritten.exchange(false, ordering: .relaxed)

@@ -13,8 +13,18 @@ public struct StoreContents: Sendable, Hashable {
     public var items: Int
     /// The account of every accepted write.
     public var ledger: Ledger
+    /// Bytes of the file that hold something.
+    public var usedBytes: Int
     /// What is wrong, in sentences; empty when all is well.
     public var faults: [String]
+}
+
+extension StoreContents {
+    /// Whether a store under a budget has hardly any room left.
+    public static func isNearlyFull(usedBytes: Int, budgetBytes: Int) -> Bool {
+        let room = DiskBudget.fileBytes(of: budgetBytes) - usedBytes
+        return room < budgetBytes / StoreLimits.budgetsFreeForWrites
+    }
 }
 
 /// Looks into a store's file for what is wrong.
@@ -36,6 +46,13 @@ struct StoreCheck {
         return faults
     }
 
+    private func usedBytes() throws -> Int {
+        let pages = try ["page_count", "freelist_count", "page_size"].map {
+            Int(try transaction.integer("PRAGMA \($0)") ?? 0)
+        }
+        return (pages[0] - pages[1]) * pages[2]
+    }
+
     func contents(version: Int) throws -> StoreContents {
         StoreContents(
             version: version, backend: try binding.boundAddress(),
@@ -43,7 +60,7 @@ struct StoreCheck {
             items: Int(
                 try transaction.integer("SELECT coalesce(sum(live_items), 0) FROM table_counters")
                     ?? 0),
-            ledger: try ledger.read(), faults: try faults())
+            ledger: try ledger.read(), usedBytes: try usedBytes(), faults: try faults())
     }
 }
 
@@ -54,7 +71,43 @@ extension Store {
     public func proveWritable() async throws(StoreError) {
         try await write { try $0.run("INSERT OR REPLACE INTO meta VALUES ('proof', 1)") }
         try await write { try $0.run("DELETE FROM meta WHERE key = 'proof'") }
+        try await proveRoom()
     }
+
+    /// Throws when clients' writes are refused since the budget is used up.
+    private func proveRoom() async throws(StoreError) {
+        guard writer.budget != nil else { return }
+        // It is rolled back, so that nothing is written.
+        let result = await writer.write(inBudget: true) { transaction throws -> Void in
+            try transaction.run(
+                "INSERT OR REPLACE INTO meta VALUES ('proof', zeroblob(?))",
+                [StoreLimits.proofBytes])
+            throw RolledBack()
+        }
+        if writer.refusesEntries { throw StoreError(StorageError.overBudget) }
+        guard case .failure(.overBudget) = result else { return }
+        let canForget = try await read { try Purging(transaction: $0).canForget() }
+        if !canForget { throw StoreError(StorageError.overBudget) }
+    }
+
+    private struct RolledBack: Error {}
+
+    /// What a person should know of the store's room, in plain words; nil while there is some.
+    var roomWarning: String? {
+        writer.refusesEntries
+            ? "The disk budget is used up: writes are refused with 507. Sync or discard what waits, or "
+                + "raise disk-budget."
+            : nil
+    }
+
+    /// The part of the disk budget for the file that is in use, from 0 to 1; nil without a budget.
+    public func usedShareOfBudget() async throws(StoreError) -> Double? {
+        guard let budget = writer.budget else { return nil }
+        return try await read { try budget.usedShare($0.db) }
+    }
+
+    /// Gives the room of a long write-ahead log back to the disk.
+    func shrinkLog() async { await writer.shrinkLog() }
 
     /// The version of the SQLite library in use, such as `3.40.1`.
     public static let sqliteVersion = SQLiteLibrary.version

@@ -47,7 +47,7 @@ extension StoreError {
         self =
             switch error {
             case .full: .full("The disk is full.")
-            case .overBudget: .overBudget("The store's disk budget is used up.")
+            case .overBudget: .overBudget("The disk budget of the store is used up (disk-budget).")
             case .readOnly: .readOnly("The store cannot be written.")
             case .cannotOpen: .cannotOpen("The store cannot be opened.")
             case .cannotMake(let path): .cannotOpen("The file \(path) cannot be made.")

@@ -12,6 +12,8 @@ public enum StoreLimits {
     public static let waitingWrites = StorageLimits.waitingEntries
     /// Writes in one transaction.
     public static let groupWrites = StorageLimits.groupEntries
+    /// Bytes that an ordinary write may need, for which a store with a budget has to have room.
+    static let proofBytes = 8 << 10
     /// Rows that make room for a group of writes when the store may not grow.
     static let forgottenRows = 1_000
     /// The kept beginning of an answer's body, in bytes.
@@ -24,12 +26,16 @@ public enum StoreLimits {
     static let rowNumber: Int64 = 1 << 48
     /// Rows in one answer to a client that asks for more than a page.
     public static let pageRows = 1_000
-    /// Days that closed operations and their history are kept.
-    public static let historyDays = 30
+    /// Seconds that closed operations and their history are kept, unless it is set.
+    public static let historySeconds: Int64 = 30 * 86_400
+    /// Seconds that the attempts of closed operations are kept, unless it is set.
+    public static let attemptSeconds: Int64 = 7 * 86_400
     /// Entries of history, and closed operations, that are kept at most.
     public static let historyEntries = 100_000
-    /// Days that tombstones are kept.
-    public static let tombstoneDays = 90
+    /// Seconds that tombstones are kept, unless it is set.
+    public static let tombstoneSeconds: Int64 = 90 * 86_400
+    /// Bytes of a row beside its texts, for the limits of history and attempts.
+    static let rowOverheadBytes = 60
     /// Days that samples are kept.
     public static let sampleDays = 7
     /// Rows of each kind that one sweep removes, so that it never holds up a write for long.
@@ -48,6 +54,8 @@ public enum StoreLimits {
     static let indexSuggestionDays = 14
     /// Suggested indexes that are counted at once, of one store in memory and of one table on disk.
     static let indexSuggestions = 64
+    /// A store is nearly full where less than this part of its budget is free.
+    static let budgetsFreeForWrites = 16
     /// An index is built only where this part of the budget stays free.
     static let budgetsFreeBesideIndexes = 8
     /// Characters of a text that operations are searched for.

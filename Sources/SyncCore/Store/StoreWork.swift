@@ -20,6 +20,7 @@ final class StoreWork: WriterOwner {
     struct Listeners {
         var onWrite: @Sendable () -> Void = {}
         var onEvents: @Sendable ([Event]) -> Void = { _ in }
+        var onDecisionNeeded: @Sendable (DecisionNeeded) -> Void = { _ in }
     }
 
     init(
@@ -52,10 +53,21 @@ final class StoreWork: WriterOwner {
 
     func refresh(_ transaction: inout Transaction) { transaction.now = clock.now() }
 
-    func mark(_ transaction: Transaction) -> Int { transaction.effects.events.count }
+    /// How much a transaction has kept in memory.
+    struct Mark {
+        var events: Int
+        var decisionsNeeded: Int
+    }
 
-    func rollBack(_ transaction: Transaction, to eventsBefore: Int) {
-        transaction.effects.events.removeSubrange(eventsBefore...)
+    func mark(_ transaction: Transaction) -> Mark {
+        Mark(
+            events: transaction.effects.events.count,
+            decisionsNeeded: transaction.effects.decisionsNeeded.count)
+    }
+
+    func rollBack(_ transaction: Transaction, to mark: Mark) {
+        transaction.effects.events.removeSubrange(mark.events...)
+        transaction.effects.decisionsNeeded.removeSubrange(mark.decisionsNeeded...)
     }
 
     func finish(_ transaction: Transaction) throws {
@@ -68,6 +80,7 @@ final class StoreWork: WriterOwner {
         if effects.changedTables { catalog.forget() }
         let listeners = listeners.withLock { $0 }
         if !effects.events.isEmpty { listeners.onEvents(effects.events) }
+        for needed in effects.decisionsNeeded { listeners.onDecisionNeeded(needed) }
         if effects.madeWork { listeners.onWrite() }
     }
 

@@ -107,6 +107,8 @@ final class Transaction {
 final class TransactionEffects {
     /// What to tell the dashboard.
     var events: [Event] = []
+    /// Operations that wait for a person from now on.
+    var decisionsNeeded: [DecisionNeeded] = []
     /// Settings or column names of a table changed, so what readers remember is old.
     var changedTables = false
     /// There may be something to send.

@@ -65,7 +65,7 @@ public final class StoreIndex: Sendable {
         }
     }
 
-    private static let version = 2
+    private static let version = 3
     private static let schema = """
         CREATE TABLE stores (
           identity TEXT PRIMARY KEY NOT NULL,
@@ -76,6 +76,7 @@ public final class StoreIndex: Sendable {
           due_at INTEGER,
           noted_at INTEGER,
           oldest_at INTEGER,
+          oldest_for_person_at INTEGER,
           accepted INTEGER NOT NULL,
           applied INTEGER NOT NULL,
           collapsed INTEGER NOT NULL,
@@ -85,7 +86,10 @@ public final class StoreIndex: Sendable {
           sending INTEGER NOT NULL,
           unknown INTEGER NOT NULL,
           conflict INTEGER NOT NULL,
-          quarantined INTEGER NOT NULL
+          quarantined INTEGER NOT NULL,
+          conflicts INTEGER NOT NULL,
+          refusals INTEGER NOT NULL,
+          retries INTEGER NOT NULL
         ) WITHOUT ROWID;
         CREATE TABLE store_tables (
           identity TEXT NOT NULL,
@@ -139,15 +143,17 @@ public final class StoreIndex: Sendable {
                 }
                 try db.run(
                     """
-                    REPLACE INTO stores VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    REPLACE INTO stores
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     """,
                     [
                         identity, entry.file?.inode, entry.file?.bytes, entry.file?.changedAt,
                         isDue, dueAt?.milliseconds, notedAt?.milliseconds,
-                        summary.oldestAt?.milliseconds,
+                        summary.oldestAt?.milliseconds, summary.oldestForPersonAt?.milliseconds,
                         ledger.accepted, ledger.applied, ledger.collapsed, ledger.discarded,
                         queue.queued, queue.waiting, queue.sending, queue.unknown,
-                        queue.conflict, queue.quarantined,
+                        queue.conflict, queue.quarantined, ledger.conflicts, ledger.refusals,
+                        ledger.retries,
                     ])
                 try db.run("DELETE FROM store_tables WHERE identity = ?", [identity])
                 for table in summary.tables {
@@ -176,18 +182,20 @@ extension StoreIndex.Entry {
             (row[place] as Int64?).map { Instant(milliseconds: $0) }
         }
         var queue = QueueCounts()
-        queue.queued = row[12]
-        queue.waiting = row[13]
-        queue.sending = row[14]
-        queue.unknown = row[15]
-        queue.conflict = row[16]
-        queue.quarantined = row[17]
+        queue.queued = row[13]
+        queue.waiting = row[14]
+        queue.sending = row[15]
+        queue.unknown = row[16]
+        queue.conflict = row[17]
+        queue.quarantined = row[18]
         let timed = time(5).flatMap { at in time(6).map { DueWork.at(at, noted: $0) } }
         let summary = StoreSummary(
             due: row[4] ? .now : timed ?? .never, oldestAt: time(7),
+            oldestForPersonAt: time(8),
             ledger: Ledger(
-                accepted: row[8], applied: row[9], collapsed: row[10],
-                discarded: row[11], queue: queue), tables: [])
+                accepted: row[9], applied: row[10], collapsed: row[11],
+                discarded: row[12], queue: queue, conflicts: row[19], refusals: row[20],
+                retries: row[21]), tables: [])
         let file = (row[1] as Int64?).map {
             StoreFile(inode: $0, bytes: row[2], changedAt: row[3])
         }

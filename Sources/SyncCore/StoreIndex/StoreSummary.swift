@@ -5,8 +5,10 @@ public import TablesProtocol
 public struct StoreSummary: Sendable, Hashable {
     /// When its next operation is due.
     public var due: DueWork
-    /// When its oldest open operation was accepted; nil if none is open.
+    /// When the oldest operation that waits for the backend was accepted; nil if there is none.
     public var oldestAt: Instant?
+    /// When the oldest operation that waits for a person was accepted; nil if there is none.
+    public var oldestForPersonAt: Instant?
     /// The counts of every accepted write.
     public var ledger: Ledger
     /// Its tables, ordered by name.
@@ -33,9 +35,13 @@ public struct StoreSummary: Sendable, Hashable {
     }
 
     /// Makes a summary from its parts.
-    public init(due: DueWork, oldestAt: Instant?, ledger: Ledger, tables: [Table]) {
+    public init(
+        due: DueWork, oldestAt: Instant?, oldestForPersonAt: Instant? = nil, ledger: Ledger,
+        tables: [Table]
+    ) {
         self.due = due
         self.oldestAt = oldestAt
+        self.oldestForPersonAt = oldestForPersonAt
         self.ledger = ledger
         self.tables = tables
     }
@@ -66,11 +72,12 @@ extension StoreSummary {
     fileprivate init(_ transaction: Transaction) throws {
         let operations = transaction.dueOperations
         let isDue = try operations.hasQueued() || transaction.attempts.hasSending()
-        let first = try OperationLists(transaction: transaction)
-            .page(OperationFilter(), after: 0, limit: 1)
+        let lists = OperationLists(transaction: transaction)
         self.init(
             due: isDue ? .now : DueWork(try operations.earliestAttempt(), noted: transaction.now),
-            oldestAt: first.items.first?.createdAt, ledger: try transaction.ledger.read(),
+            oldestAt: try lists.oldest(OperationState.waitsForBackend),
+            oldestForPersonAt: try lists.oldest(OperationState.waitsForPerson),
+            ledger: try transaction.ledger.read(),
             tables: try TableStatuses(transaction: transaction).all().map { table in
                 StoreSummary.Table(
                     name: table.name, items: table.items, setAside: table.setAside,
@@ -84,10 +91,14 @@ extension StoreSummary {
     public mutating func add(_ other: StoreSummary) {
         due = due.earlier(other.due)
         oldestAt = [oldestAt, other.oldestAt].compactMap(\.self).min()
+        oldestForPersonAt = [oldestForPersonAt, other.oldestForPersonAt].compactMap(\.self).min()
         ledger.accepted += other.ledger.accepted
         ledger.applied += other.ledger.applied
         ledger.collapsed += other.ledger.collapsed
         ledger.discarded += other.ledger.discarded
+        ledger.conflicts += other.ledger.conflicts
+        ledger.refusals += other.ledger.refusals
+        ledger.retries += other.ledger.retries
         ledger.queue.queued += other.ledger.queue.queued
         ledger.queue.waiting += other.ledger.queue.waiting
         ledger.queue.sending += other.ledger.queue.sending

@@ -58,9 +58,10 @@ extension JSONValue {
     }
 
     /// Whether a name may appear more than once in an object.
-    enum Names { case areUnique, mayRepeat }
+    package enum Names { case areUnique, mayRepeat }
 
-    init(parsing bytes: [UInt8], names: Names) throws(JSONError) {
+    /// Parses the bytes of one JSON value, with names that repeat if they may.
+    package init(parsing bytes: [UInt8], names: Names) throws(JSONError) {
         var parser = Parser(names: names)
         try parser.scanner.start(bytes.span)
         self = try parser.value(bytes)

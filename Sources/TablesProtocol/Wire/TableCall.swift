@@ -15,6 +15,14 @@ public struct TableCall: Sendable {
         case replace(ItemID, ItemBody)
         case delete(ItemID)
         case undelete(ItemID)
+
+        /// Whether it changes an item.
+        public var isWrite: Bool {
+            switch self {
+            case .list, .get: false
+            case .insert, .update, .replace, .delete, .undelete: true
+            }
+        }
     }
 
     /// The table, in the client's spelling.

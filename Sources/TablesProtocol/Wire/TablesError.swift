@@ -46,8 +46,8 @@ public enum TablesError: Error, Sendable, Hashable {
     case unauthorized(_ sentence: String = "Unauthorized")
     /// The client is not allowed to do this, for the reason in the sentence.
     case forbidden(String)
-    /// The disk is full: nothing was written.
-    case storageFull
+    /// The disk is full, or the store has used its budget: nothing was written.
+    case storageFull(byBudget: Bool)
     /// Temporarily not possible, for the reason in the sentence.
     case unavailable(String, retryAfterSeconds: Int)
     /// The backend's generation cannot express the request, for the reason in the sentence.
@@ -128,7 +128,9 @@ extension TablesError {
             "Could not insert the item because an item with that id already exists."
         case .invalidIfMatch: "Invalid 'if-match' header."
         case .offline: "The backend cannot be reached, and the answer is not known here."
-        case .storageFull: "The disk is full; nothing was written."
+        case .storageFull(byBudget: false): "The disk is full; nothing was written."
+        case .storageFull(byBudget: true):
+            "The disk budget of the store is used up (disk-budget); nothing was written."
         }
     }
 

@@ -2,40 +2,84 @@ import ArgumentParser
 import Proxy
 import TablesProtocol
 
-/// `understudy backup FOLDER`.
-struct BackupCommand: ParsableCommand {
+/// `understudy backup [FOLDER]`.
+struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy all stores into a new folder and check the copies.",
         discussion: """
-            Works while Understudy runs. The queue is in it, so a backup that was not restored \
-            sends nothing twice: what reached the backend since is recognised. JSON: {path, \
-            stores: [{identity, bytes, items, openOperations}]}.
+            Works while Understudy runs. Without a folder the running Understudy makes the backup in \
+            its backup folder, named by the time, and removes those that are more than backup-keep. \
+            The queue is in it, so a backup that was not restored sends nothing twice: what reached \
+            the backend since is recognised. JSON: {path, stores: [{identity, bytes, items, \
+            openOperations}]}.
             """)
 
-    @Argument(help: "The new folder.")
-    var path: String
+    @Argument(
+        help: "The new folder. (default: in the backup folder of the running Understudy)",
+        completion: .directory)
+    var path: String?
 
     @OptionGroup var options: ClientOptions
 
-    func run() throws {
-        let entries = try Backup.make(of: try options.folder(), at: path)
+    func run() async throws {
+        guard let path else {
+            let made = try await options.withOperator { try await $0.post("/backups") }
+            return options.show(made) { made in
+                [made["path"]?.string ?? ""] + TerminalText.backup(made)
+            }
+        }
+        let entries = try Self.make(of: try options.folder(), at: path)
         let answer = JSONValue.members(
             ("path", .string(path)), ("stores", .array(entries.map(Backup.json))))
         options.show(answer, TerminalText.backup)
     }
+
+    // Blocks, which does no harm: nothing else runs in this process.
+    private static func make(
+        of folder: DataFolder, at path: String
+    ) throws(StartProblem) -> [Backup.Entry] {
+        try Backup.make(of: folder, at: path)
+    }
+}
+
+/// `understudy backups`.
+struct Backups: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The backups that were made by themselves, and when the next one is due.",
+        discussion: """
+            The latest comes first. JSON: {items: [{path, at}], next, total, folder, everySeconds, \
+            keep, failure, nextAt}.
+            """)
+
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let list = try await options.withOperator { try await $0.get("/backups") }
+        options.show(list, TerminalText.backups)
+        if list["failure"]?.string != nil { throw ExitStatus.error }
+    }
 }
 
 /// `understudy restore FOLDER`.
-struct Restore: ParsableCommand {
+struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check a backup and put its stores into the data folder.",
         discussion: """
             Understudy must be stopped. The stores that are there are kept aside under another \
-            name; remove them when all is well. JSON: {path, stores, keptAside}.
+            name; remove them when all is well. JSON: {path, backup, stores, keptAside}.
             """)
 
-    @Argument(help: "The folder that `understudy backup` made.")
-    var path: String
+    @Argument(
+        help: "The folder that `understudy backup` made; not with --date.", completion: .directory)
+    var path: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Take the latest automatic backup that was begun by then: 2026-11-21 (the end of that day), \
+            2026-11-21T18:30 or a whole time, in UTC.
+            """, valueName: "date"))
+    var date: String?
 
     @Flag(
         help: "Do all of it in a temporary place, change nothing, and say what would be restored.")
@@ -44,9 +88,12 @@ struct Restore: ParsableCommand {
     @OptionGroup var confirmation: Confirmation
     @OptionGroup var options: ClientOptions
 
-    func run() throws {
+    func run() async throws { try restore() }
+
+    private func restore() throws {
         let folder = try options.folder()
-        let backup = Backup(path: path)
+        try FolderOwner.become(of: folder)
+        let backup = try chosen(folder)
         var entries = try backup.verified()
         var aside: String?
         if dryRun {
@@ -56,19 +103,51 @@ struct Restore: ParsableCommand {
             defer { lock.release() }
             if folder.hasStore {
                 try confirmation.confirm(
-                    "The stores in \(folder.path) are replaced by the backup's")
+                    "The stores in \(folder.path) are replaced by those of \(backup.path)")
             }
             aside = try backup.restore(entries, to: folder)
         }
         let answer = JSONValue.members(
-            ("path", .string(folder.path)), ("stores", .array(entries.map(Backup.json))),
-            ("keptAside", .text(aside)))
+            ("path", .string(folder.path)), ("backup", .string(backup.path)),
+            ("stores", .array(entries.map(Backup.json))), ("keptAside", .text(aside)))
         options.show(answer) { answer in
             TerminalText.backup(answer)
                 + (aside.map { ["What was there before is in \($0)."] } ?? [])
                 + (dryRun
                     ? ["The backup can be restored as it is listed here; nothing was changed."]
                     : [])
+        }
+    }
+
+    /// The backup that is named by its folder or by a date.
+    private func chosen(_ folder: DataFolder) throws(StartProblem) -> Backup {
+        switch (path, date) {
+        case (let path?, nil): return Backup(path: path)
+        case (nil, let date?):
+            let kept = try backupFolder(folder)
+            guard let end = BackupFolder.end(of: date) else {
+                throw StartProblem(
+                    "--date is \"\(date)\", but must be a day such as 2026-11-21, a minute such as "
+                        + "2026-11-21T18:30, or a whole time in UTC.")
+            }
+            guard let found = kept.latest(by: end) else {
+                let first = kept.backups.first.map { "; the oldest there is of \($0.at.text)" }
+                throw StartProblem(
+                    "No backup in \(kept.path) was made by \(date)\(first ?? "").", .error)
+            }
+            return Backup(path: found.path)
+        case (nil, nil), (_?, _?):
+            throw StartProblem("Name the folder of a backup, or the day with --date.")
+        }
+    }
+
+    private func backupFolder(_ folder: DataFolder) throws(StartProblem) -> BackupFolder {
+        let sources = try options.sources()
+        do {
+            let said = try sources.value(Settings.backupFolder)
+            return BackupFolder(path: said ?? BackupFolder.standardPath(of: folder))
+        } catch {
+            throw error.startProblem
         }
     }
 }

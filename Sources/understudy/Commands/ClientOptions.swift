@@ -7,10 +7,12 @@ import TablesProtocol
 
 /// The options of the commands that use the operator API.
 struct ClientOptions: ParsableArguments {
-    @Option(help: "The data folder of the Understudy to talk to. (default: in ~/.local/share)")
+    @Option(
+        help: "The data folder of the Understudy to talk to. (default: in ~/.local/share)",
+        completion: .directory)
     var data: String?
 
-    @Option(help: "The configuration file that names the data folder.")
+    @Option(help: "The configuration file that names the data folder.", completion: .file())
     var config: String?
 
     @Option(help: "Whose rows and operations. (default: anonymous)")
@@ -19,9 +21,15 @@ struct ClientOptions: ParsableArguments {
     @Flag(help: "Print JSON: the answer of the operator API as it is.")
     var json = false
 
+    @Flag(
+        name: .shortAndLong,
+        help: "Print nothing but errors and what --json prints; the exit code says the rest.")
+    var quiet = false
+
     /// The sources of settings.
     /// - Parameter more: further flags by name.
     func sources(_ more: [String: [String]] = [:]) throws(StartProblem) -> Sources {
+        UnknownVariable.said
         let environment = ThisProcess.environment
         let flags = [Settings.data.name: data.map { [$0] } ?? []].merging(more) { $1 }
         return Sources(
@@ -63,6 +71,7 @@ struct ClientOptions: ParsableArguments {
     ) async throws -> Value {
         let folder = try folder()
         if let value = try await withRunning(folder, body) { return value }
+        try FolderOwner.become(of: folder)
         let admin = try await OfflineAdmin.open(
             folder, log: try ProcessLog(try sources()).logger)
         return try await admin.whileOpen {
@@ -71,6 +80,15 @@ struct ClientOptions: ParsableArguments {
                     admin, authority: OfflineAdmin.authority, token: admin.token,
                     identity: identity, isRunning: false))
         }
+    }
+
+    /// Goes on as the folder's owner, if this user is root and no Understudy runs there. For commands that
+    /// open files before they use the store.
+    func becomeOwner() async throws {
+        let folder = try folder()
+        guard FolderOwner.isAnother(folder) else { return }
+        let isRunning = try? await withRunning(folder) { _ in true }
+        if isRunning == nil { try FolderOwner.become(of: folder) }
     }
 
     /// Calls `body` with a client of the running Understudy; nil if none runs.
@@ -146,9 +164,14 @@ struct ClientOptions: ParsableArguments {
     func show(_ answer: JSONValue, _ words: (JSONValue) -> [String]) {
         if json {
             ThisProcess.print(json: answer.text)
-        } else {
+        } else if !quiet {
             for line in words(answer) { ThisProcess.print(line) }
         }
+    }
+
+    /// Writes a line that is no error to standard error.
+    func tell(_ line: String) {
+        if !quiet { ThisProcess.say(line) }
     }
 }
 

@@ -6,7 +6,8 @@ import TablesProtocol
 struct Config: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "What is configured, and where it was said.",
-        subcommands: [ConfigShow.self, ConfigInit.self], defaultSubcommand: ConfigShow.self)
+        subcommands: [ConfigShow.self, ConfigCheck.self, ConfigInit.self],
+        defaultSubcommand: ConfigShow.self)
 }
 
 /// `understudy config show`.
@@ -47,6 +48,68 @@ struct ConfigShow: AsyncParsableCommand {
     }
 }
 
+/// `understudy config check FILE`.
+struct ConfigCheck: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Say what is wrong in a configuration file, without starting anything.",
+        discussion: """
+            The environment and the flags of a start are not looked at. Ends with 2 where something is \
+            wrong. JSON: {file, problems: [sentence]}.
+            """)
+
+    @Argument(help: "The file.", completion: .file())
+    var file: String
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Print nothing; the exit code says it.")
+    var quiet = false
+
+    func run() throws {
+        let problems = Self.problems(in: file)
+        if json {
+            ThisProcess.print(
+                json: JSONValue.members(
+                    ("file", .string(file)), ("problems", .array(problems.map { .string($0) }))
+                ).text)
+        } else if !quiet {
+            for problem in problems { ThisProcess.print(problem) }
+            if problems.isEmpty { ThisProcess.print("\(file): all is well.") }
+        }
+        if !problems.isEmpty { throw ExitStatus.usage }
+    }
+
+    /// What is wrong: that the file cannot be read, each wrong value, or what a start would refuse.
+    static func problems(in path: String) -> [String] {
+        let sources: Sources
+        do {
+            let file = try ConfigurationFile.load(flag: path) { _ in nil }
+            sources = Sources(flags: [:], environment: { _ in nil }, file: file)
+        } catch {
+            return [error.sentence]
+        }
+        let wrong = ServeSetting.all.flatMap { setting in
+            sources.statements(setting).filter { !setting.accepts($0.text) }.map { said in
+                ConfigurationProblem(
+                    place: said.place, value: said.text, allowed: setting.allowed
+                ).description
+            }
+        }
+        if !wrong.isEmpty { return wrong }
+        do {
+            // The folder of the data is said, so that the check needs no home folder.
+            let placed = Sources(
+                flags: [:], environment: { $0 == "XDG_DATA_HOME" ? "/" : nil }, file: sources.file)
+            _ = try ServeConfiguration(placed, rebind: false)
+            return []
+        } catch {
+            return [error.sentence]
+        }
+    }
+}
+
 /// `understudy config init`.
 struct ConfigInit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -61,7 +124,7 @@ struct ConfigInit: AsyncParsableCommand {
     func run() async throws {
         if stdout { return ThisProcess.print(own: Self.text) }
         guard
-            let path = config ?? ThisProcess.environment("UNDERSTUDY_CONFIG")
+            let path = config ?? ThisProcess.environment(ConfigurationFile.variable)
                 ?? ConfigurationFile.standardPath(ThisProcess.environment)
         else { throw StartProblem("There is no HOME, so say where with --config.") }
         do {
@@ -99,14 +162,14 @@ struct ConfigInit: AsyncParsableCommand {
 }
 
 /// `understudy paths`.
-struct Paths: ParsableCommand {
+struct Paths: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Where everything is kept.",
         discussion: "JSON: {config, data, stores, token, lock}.")
 
     @OptionGroup var options: ClientOptions
 
-    func run() throws {
+    func run() async throws {
         let folder = try options.folder()
         let file = try options.sources().file.path
         let paths = [

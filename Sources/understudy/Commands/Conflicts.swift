@@ -32,7 +32,7 @@ struct Conflicts: AsyncParsableCommand {
             abstract: "One conflict, field by field.",
             discussion: "JSON: {id, table, itemId, revision, base, mine, server, fields, …}.")
 
-        @Argument(help: "Its id.")
+        @Argument(help: "Its id.", completion: .conflicts)
         var id: String
         @OptionGroup var options: ClientOptions
 
@@ -50,9 +50,11 @@ struct Conflicts: AsyncParsableCommand {
             abstract: "Decide a conflict.",
             discussion: "JSON: {operation}, what is left to send; null when nothing is.")
 
-        @Argument(help: "Its id.")
+        @Argument(help: "Its id.", completion: .conflicts)
         var id: String
-        @Argument(help: "mine, server, merged, both, or edited with --item.")
+        @Argument(
+            help: "mine, server, merged, both, or edited with --item.",
+            completion: .list(["mine", "server", "merged", "both", "edited"]))
         var choice: String
         @Option(help: "With edited: the columns as JSON, such as '{\"text\":\"Buy eggs\"}'.")
         var item: String?
@@ -92,7 +94,9 @@ struct ConflictsResolveAll: AsyncParsableCommand {
             dryRun}.
             """)
 
-    @Argument(help: "mine, server, merged or both.")
+    @Argument(
+        help: "mine, server, merged or both.",
+        completion: .list(["mine", "server", "merged", "both"]))
     var choice: String
 
     @Option(help: "Only of this table.")
@@ -122,7 +126,7 @@ struct ConflictsResolveAll: AsyncParsableCommand {
         var filter: [JSONValue.Member] = []
         if let table { filter.append(.init("table", .string(table))) }
         if let text { filter.append(.init("q", .string(text))) }
-        return .members(
-            ("choice", .string(choice)), ("filter", .object(filter)), ("dryRun", .bool(dryRun)))
+        return .selection(
+            filter, [.init("choice", .string(choice)), .init("dryRun", .bool(dryRun))])
     }
 }

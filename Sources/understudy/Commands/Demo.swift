@@ -18,7 +18,13 @@ struct Demo: AsyncParsableCommand {
     @Option(help: "Where the backend listens. (default: 127.0.0.1:8081)")
     var backendListen: String?
 
-    @Flag(help: "Start over: remove what earlier demos left.")
+    @Option(
+        help: ArgumentHelp(
+            "Keep the backend's rows in PostgreSQL: its URL. (default: a file in the data folder)",
+            valueName: "url"))
+    var database: String?
+
+    @Flag(help: "Start over: remove what earlier demos left in the data folder.")
     var fresh = false
 
     @Flag(help: "Do not open the dashboard in a browser.")
@@ -29,26 +35,34 @@ struct Demo: AsyncParsableCommand {
     func run() async throws {
         var flags = options.flags
         flags[Settings.backendListen.name] = backendListen.map { [$0] } ?? []
+        flags[Settings.database.name] = database.map { [$0] } ?? []
         let sources = Sources(flags: flags, environment: ThisProcess.environment)
-        let log = try ProcessLog(sources).logger
+        let processLog = try ProcessLog(sources)
+        processLog.warn(of: UnknownVariable.all(ThisProcess.environmentNames))
+        let log = processLog.logger
         var configuration = try configuration(sources)
         let lock = try configuration.proxy.folder.open()
         if fresh { try configuration.proxy.folder.empty() }
         let backend = try RunningBackend.start(
-            try listen(sources), file: "\(configuration.proxy.folder.path)/backend.sqlite",
+            try listen(sources),
+            on: try sources.value(Settings.database).map(RunningBackend.Database.postgreSQL)
+                ?? .file("\(configuration.proxy.folder.path)/backend.sqlite"),
             options: .init(), samples: true)
         if let address = BackendAddress("http://\(backend.address)") {
             configuration.proxy.backend = address
         }
         let proxy: RunningProxy
         do {
-            proxy = try await Composition(configuration, log: log).start(lock)
+            var composition = Composition(configuration, log: log)
+            composition.report = processLog.report(RunningSettings(sources))
+            proxy = try await composition.start(lock)
         } catch {
             await backend.server.stop()
             throw error
         }
+        let lifetime = await Lifetime(services: [backend.service] + proxy.services, log: log)
         welcome(proxy, backend)
-        try await Lifetime(services: [backend.service] + proxy.services, log: log).run()
+        try await lifetime.run()
         await proxy.close()
     }
 

@@ -18,6 +18,7 @@ struct DoctorCommand: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
+        try await options.becomeOwner()
         let findings = try await Self.findings(options, backend: backend)
         let report = JSONValue.members(("findings", .array(findings.map(\.json))))
         options.show(report, TerminalText.findings)
@@ -33,7 +34,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let wanted = (try? await options.wantedTables()) ?? nil
         return await Doctor(
             sources: sources, folder: try options.folder(), isRunning: wanted != nil,
-            wanted: wanted ?? []
+            wanted: wanted ?? [], variables: UnknownVariable.all(ThisProcess.environmentNames)
         ).findings()
     }
 }
@@ -43,9 +44,10 @@ struct Support: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Gather what is needed to help with a problem, without secrets.",
         discussion: """
-            One JSON text: version, findings of the doctor, settings, status, metrics, runs and \
-            the latest operations. No token, no contents of rows and no ids of items are in it, \
-            and users are numbered; read it before you send it.
+            One JSON text: version, findings of the doctor, the settings and libraries of the \
+            running Understudy and the last lines of its log, the sizes of the files, status, \
+            metrics, runs and the latest operations. No token, no contents of rows and no ids of \
+            items are in it, and users are numbered; read it before you send it.
             """)
 
     @Option(help: "A new file to write to. (default: standard output)")
@@ -54,21 +56,28 @@ struct Support: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
+        try await options.becomeOwner()
         var members: [JSONValue.Member] = [
             .init("program", .string("understudy \(Version.text)")),
             .init("at", .string(ThisProcess.now.text)),
             .init(
                 "findings", .array(try await DoctorCommand.findings(options).map(\.json))),
-            .init("settings", settings(try options.sources())),
+            .init("files", .array(Self.files(of: try options.folder()))),
         ]
+        let own = RunningSettings(try options.sources()).all
         if try options.folder().hasStore {
             members += try await options.withOperatorOrStore { client in
                 try await Self.state(client)
             }
         }
-        let identities = try options.folder().identities.map(\.key)
-        let text = Redaction(identities: identities, home: ThisProcess.environment("HOME"))
-            .text(JSONValue.object(members))
+        if !members.contains(where: { $0.name == "settings" }) {
+            members.append(.init("settings", .array(own.map(Self.json))))
+        }
+        let folder = try options.folder()
+        let text = Redaction(
+            identities: folder.identities.map(\.key), home: ThisProcess.environment("HOME"),
+            token: (try? folder.token()) ?? nil
+        ).text(JSONValue.object(members))
         guard let output else { return ThisProcess.print(json: text) }
         do {
             let file = try OutputFile(output)
@@ -77,20 +86,49 @@ struct Support: AsyncParsableCommand {
         } catch {
             throw StartProblem("\(error)", .error)
         }
-        ThisProcess.say("\(output) is written. Read it before you send it.")
+        options.tell("\(output) is written. Read it before you send it.")
     }
 
-    private func settings(_ sources: Sources) -> JSONValue {
-        .object(
-            ServeSetting.all.map { setting in
-                .init(setting.name, .array(sources.texts(setting).map { .string($0) }))
-            })
+    private static func json(_ setting: ProcessReport.Setting) -> JSONValue {
+        .members(
+            ("name", .string(setting.name)),
+            ("values", .array(setting.values.map { .string($0) })),
+            ("origins", .array(setting.origins.map { .string($0) })))
     }
 
+    /// The largest files of the data folder with their sizes.
+    private static func files(of folder: DataFolder) -> [JSONValue] {
+        var found: [(path: String, bytes: Int64)] = []
+        func look(_ path: String, _ shown: String) {
+            for name in Files.names(in: path) {
+                let (inner, shown) = ("\(path)/\(name)", shown.isEmpty ? name : "\(shown)/\(name)")
+                if Files.isFolder(inner) {
+                    look(inner, shown)
+                } else if Files.isRegular(inner), let bytes = Files.size(inner) {
+                    found.append((shown, bytes))
+                }
+            }
+        }
+        look(folder.path, "")
+        return found.sorted { ($1.bytes, $0.path) < ($0.bytes, $1.path) }
+            .prefix(Limits.bundledFiles).map { file in
+                .members(
+                    ("path", .string(file.path)), ("bytes", .number(Int(file.bytes))))
+            }
+    }
+
+    /// What the running Understudy says, or the store if none runs.
     private static func state(_ client: OperatorClient) async throws -> [JSONValue.Member] {
+        let process = try await client.forAll.get("/process")
+        // Without a server the settings are those of this command.
+        let running: [JSONValue.Member] =
+            client.isRunning
+            ? ["version", "startedAt", "libraries", "settings", "log"].compactMap { name in
+                process[name].map { .init(name, $0) }
+            } : []
         let limit = [("limit", String(Limits.bundledEntries))]
         let operations = try await client.get("/operations", limit + [("state", "all")])
-        return [
+        return running + [
             .init("isRunning", .bool(client.isRunning)),
             .init("status", try await client.get("/status")),
             .init("groups", try await client.get("/operations/groups")),
@@ -114,6 +152,8 @@ struct Redaction: Sendable {
     let identities: [String]
     /// The home folder, which is often named after a person.
     let home: String?
+    /// The operator token. No text should have it.
+    var token: String?
 
     /// The members of an operation without values of its row.
     private static let harmless: Set<String> = [
@@ -151,6 +191,23 @@ struct Redaction: Sendable {
             text = text.split(separator: home, omittingEmptySubsequences: false)
                 .joined(separator: "~")
         }
-        return text
+        if let token {
+            text = text.split(separator: token, omittingEmptySubsequences: false)
+                .joined(separator: Self.secret)
+        }
+        return Self.withoutCredentials(text)
+    }
+
+    private static let secret = "(kept secret)"
+
+    /// The text without the user and password of its addresses, such as `http://user:password@proxy:3128`.
+    static func withoutCredentials(_ text: String) -> String {
+        let pieces = text.split(separator: "://", omittingEmptySubsequences: false)
+        let rest = pieces.dropFirst().map { piece -> String in
+            let authority = piece.prefix { !" /?#\"'".contains($0) }
+            guard let mark = authority.lastIndex(of: "@") else { return String(piece) }
+            return secret + piece[mark...]
+        }
+        return ([String(pieces[0])] + rest).joined(separator: "://")
     }
 }

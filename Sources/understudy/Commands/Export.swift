@@ -31,6 +31,7 @@ struct Export: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
+        try await options.becomeOwner()
         let file = try output.map { path throws(StartProblem) in
             do {
                 return try OutputFile(path)
@@ -41,7 +42,8 @@ struct Export: AsyncParsableCommand {
         let parts = only.isEmpty ? Part.allCases : only
         let identity = options.identity ?? Identity.anonymousKey
         let counts = try await options.withOperatorOrStore { client in
-            var exporter = Exporter(client: client, file: file, parts: parts)
+            var exporter = Exporter(
+                client: client, file: file, parts: parts, isQuiet: options.quiet)
             return try await exporter.run(identity)
         }
         do {
@@ -50,7 +52,7 @@ struct Export: AsyncParsableCommand {
             throw StartProblem("\(error)", .error)
         }
         if let output {
-            ThisProcess.say(
+            options.tell(
                 "\(output): \(counts.items) items, \(counts.operations) operations, "
                     + "\(counts.history) entries of history.")
         }
@@ -74,12 +76,12 @@ struct Exporter {
     }
 
     /// Makes an exporter.
-    init(client: OperatorClient, file: OutputFile?, parts: [Export.Part]) {
+    init(client: OperatorClient, file: OutputFile?, parts: [Export.Part], isQuiet: Bool) {
         self.client = client
         self.file = file
         self.parts = parts
         // On standard output a progress bar would be mixed with the lines.
-        bar = ProgressBar(isShown: file != nil && ThisProcess.isInteractive)
+        bar = ProgressBar(isShown: file != nil && ThisProcess.isInteractive && !isQuiet)
     }
 
     /// Writes all lines.

@@ -16,7 +16,8 @@ struct Import: AsyncParsableCommand {
             {changes, history}.
             """)
 
-    @Argument(help: "A file that `understudy export` wrote.")
+    @Argument(
+        help: "A file that `understudy export` wrote; - for standard input.", completion: .file())
     var file: String
 
     @Flag(help: "Insert the rows of the export too.")
@@ -28,7 +29,8 @@ struct Import: AsyncParsableCommand {
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let export = try ExportFile(reading: file, rows: rows)
+        try await options.becomeOwner()
+        let export = try ExportFile(reading: file == "-" ? InputFile.standardInput : file, rows: rows)
         if dryRun {
             let plan = JSONValue.members(
                 ("changes", .number(export.changes.count)),
@@ -126,7 +128,7 @@ struct ExportFile: Sendable {
             switch value["type"]?.string {
             case "item" where rows: changes.append(Self.insert(value))
             case "operation": operations.append(Self.change(value))
-            case "history": history.append(value)
+            case "history": history.append(Self.entry(value))
             case "end": isWhole = true
             default: break
             }
@@ -179,6 +181,16 @@ struct ExportFile: Sendable {
             ("table", line["table"] ?? .null), ("itemId", line["item"]?["id"] ?? .null),
             ("kind", .string("insert")), ("columns", line["item"] ?? .null))
     }
+
+    /// The members that the operator API takes. The line of another version may have others.
+    private static func entry(_ line: JSONValue) -> JSONValue {
+        .object(entryNames.compactMap { name in line[name].map { .init(name, $0) } })
+    }
+
+    private static let entryNames = [
+        "at", "kind", "actor", "client", "imported", "table", "itemId", "operationId", "before",
+        "after", "summary",
+    ]
 
     private static func change(_ line: JSONValue) -> JSONValue {
         let summary = line["summary"]

@@ -45,7 +45,7 @@ struct IndexesBuild: AsyncParsableCommand {
         commandName: "build", abstract: "Build the indexes that lists of a table asked for.",
         discussion: "Writes wait meanwhile: some seconds for a million rows. JSON: the table.")
 
-    @Argument(help: "The table.")
+    @Argument(help: "The table.", completion: .tables)
     var table: String
 
     @Option(help: "Only this one, by the number that list shows.")
@@ -121,7 +121,7 @@ struct IndexesDrop: AsyncParsableCommand {
         commandName: "drop", abstract: "Drop an index, or forget one that was only asked for.",
         discussion: "It is suggested anew when lists ask for it again. JSON: {}.")
 
-    @Argument(help: "The table.")
+    @Argument(help: "The table.", completion: .tables)
     var table: String
 
     @Argument(help: "The number that list shows.")

@@ -28,6 +28,12 @@ struct OperatorClient: Sendable {
         self.isRunning = isRunning
     }
 
+    /// The client for paths that are for all identities.
+    var forAll: OperatorClient {
+        OperatorClient(
+            transport, authority: authority, token: token, identity: nil, isRunning: isRunning)
+    }
+
     /// The answer to a GET below `/-/api/v1`.
     func get(_ path: String, _ query: [(String, String?)] = []) async throws(StartProblem)
         -> JSONValue

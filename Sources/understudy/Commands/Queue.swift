@@ -47,18 +47,54 @@ struct QueueGroups: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "groups", abstract: "Count operations by state and reason.",
         discussion: """
-            A reason as it stands here is what --reason of the other commands takes. JSON: {items: \
-            [{state, reason, count, since}], next, total}.
+            A reason as it stands here is what --reason of the other commands takes. Operations \
+            without one wait for their turn. JSON: {items: [{state, reason, count, since}], next, \
+            total}; reason and since are null for those without a reason.
             """)
 
     @OptionGroup var selection: QueueSelection
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let list = try await options.withOperatorOrStore {
-            try await $0.get("/operations/groups", selection.query)
+        let list = try await options.withOperatorOrStore { client in
+            let groups = try await client.get(
+                "/operations/groups",
+                selection.query + [("limit", String(Proxy.Limits.pageElementsMax))])
+            return Self.adding(try await countsByState(client), to: groups)
         }
         options.show(list, TerminalText.groups)
+    }
+
+    /// How many operations match in each state; nothing where a reason selects them.
+    private func countsByState(_ client: OperatorClient) async throws -> [(String, Int64)] {
+        if selection.reason != nil { return [] }
+        var counts: [(String, Int64)] = []
+        for state in selection.states {
+            var one = selection
+            one.state = state
+            let page = try await client.get("/operations", one.query + [("limit", "1")])
+            counts.append((state, page["total"]?.integer ?? 0))
+        }
+        return counts
+    }
+
+    /// The groups, and for each state those of its operations that have no reason.
+    static func adding(_ counts: [(String, Int64)], to groups: JSONValue) -> JSONValue {
+        var items = groups["items"]?.array ?? []
+        // A list that was cut does not say how many have a reason.
+        guard groups["total"]?.integer ?? 0 < Proxy.Limits.pageElementsMax else { return groups }
+        for (state, count) in counts {
+            let withReason = items.filter { $0["state"]?.string == state }
+                .reduce(0) { $0 + ($1["count"]?.integer ?? 0) }
+            if count > withReason {
+                items.append(
+                    .members(
+                        ("state", .string(state)), ("reason", .null),
+                        ("count", .number(count - withReason)), ("since", .null)))
+            }
+        }
+        return .members(
+            ("items", .array(items)), ("next", .null), ("total", .number(items.count)))
     }
 }
 
@@ -68,7 +104,7 @@ struct QueueShow: AsyncParsableCommand {
         commandName: "show", abstract: "One operation with all its attempts.",
         discussion: "JSON: {summary, payload, base, mine, server, attempts}.")
 
-    @Argument(help: "Its id.")
+    @Argument(help: "Its id.", completion: .operations)
     var id: String
     @OptionGroup var options: ClientOptions
 
@@ -90,7 +126,7 @@ struct QueueEdit: AsyncParsableCommand {
             named stay. JSON: {operation}.
             """)
 
-    @Argument(help: "Its id.")
+    @Argument(help: "Its id.", completion: .operations)
     var id: String
     @Argument(help: "The columns with their new values.")
     var columns: [String]

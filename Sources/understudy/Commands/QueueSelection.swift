@@ -1,13 +1,16 @@
 import ArgumentParser
 import Proxy
+import SyncCore
 import TablesProtocol
 
 /// The options that select operations of the queue.
 struct QueueSelection: ParsableArguments {
-    @Option(help: "States with commas, or all; the open ones unless given.")
+    @Option(
+        help: "States with commas, or all; the open ones unless given.",
+        completion: .list(OperationState.allCases.map(\.rawValue) + ["all"]))
     var state: String?
 
-    @Option(help: "Only of this table.")
+    @Option(help: "Only of this table.", completion: .tables)
     var table: String?
 
     @Option(help: "Only those that contain this text.")
@@ -21,26 +24,45 @@ struct QueueSelection: ParsableArguments {
         [("state", state), ("table", table), ("q", text), ("reason", reason)]
     }
 
+    /// The states that are meant.
+    var states: [String] {
+        switch state {
+        case nil: OperationState.allCases.filter(\.isOpen).map(\.rawValue)
+        case "all"?: OperationState.allCases.map(\.rawValue)
+        case let words?: words.split(separator: ",").map(String.init)
+        }
+    }
+
     /// Whether no option was given.
     var isEmpty: Bool { query.allSatisfy { $0.1 == nil } }
 
     /// The options as the body of an action on all that match.
     func request(dryRun: Bool) -> JSONValue {
         var filter: [JSONValue.Member] = []
-        if let state {
+        // An action is for open operations alone, which are meant without a state.
+        if let state, state != "all" {
             let words = state.split(separator: ",").map { JSONValue.string(String($0)) }
             filter.append(.init("state", .array(words)))
         }
         if let table { filter.append(.init("table", .string(table))) }
         if let text { filter.append(.init("q", .string(text))) }
         if let reason { filter.append(.init("reason", .string(reason))) }
-        return .members(("filter", .object(filter)), ("dryRun", .bool(dryRun)))
+        return .selection(filter, [.init("dryRun", .bool(dryRun))])
+    }
+}
+
+extension JSONValue {
+    /// The body of an action on all that match a filter. Without a filter it says that all are meant: only
+    /// commands that name all in words may have none.
+    static func selection(_ filter: [Member], _ more: [Member]) -> JSONValue {
+        let all: [Member] = filter.isEmpty ? [.init("all", .bool(true))] : []
+        return .object([.init("filter", .object(filter))] + all + more)
     }
 }
 
 /// One operation, or all that match.
 struct QueueTarget: ParsableArguments {
-    @Argument(help: "The operation's id.")
+    @Argument(help: "The operation's id.", completion: .operations)
     var id: String?
 
     @Flag(help: "All open operations that match the options below instead of one.")

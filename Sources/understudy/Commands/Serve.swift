@@ -1,4 +1,5 @@
 import ArgumentParser
+import Logging
 import Proxy
 import SyncCore
 
@@ -44,22 +45,27 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup var options: ServeOptions
 
     func run() async throws {
+        // Trapped before the settings are read, so that a change of them is never missed.
+        let hangUps = await HangUps()
         let sources = try sources()
         let configuration = try ServeConfiguration(sources, rebind: options.rebind)
         let log = try ProcessLog(sources)
+        log.warn(of: UnknownVariable.all(ThisProcess.environmentNames))
         let manager = ServiceManager(environment: ThisProcess.environment)
         let lock = try configuration.proxy.folder.open()
         var composition = Composition(configuration, log: log.logger)
         composition.sockets = manager.sockets
+        let running = RunningSettings(sources)
+        composition.report = log.report(running)
         let proxy = try await composition.start(lock)
-        welcome(configuration, proxy)
         let report = ServiceReport(graph: proxy.graph, manager: manager, log: log.logger)
         let reload = Reload(
-            graph: proxy.graph, log: log, current: sources, rebind: options.rebind,
+            graph: proxy.graph, log: log, current: sources, running: running,
+            rebind: options.rebind,
             reading: self.sources)
-        manager.notify("READY=1")
-        var lifetime = Lifetime(
+        var lifetime = await Lifetime(
             services: proxy.services + [LoopService { await report.run() }], log: log.logger)
+        lifetime.hangUps = hangUps
         lifetime.onStop = { manager.notify("STOPPING=1") }
         lifetime.onHangUp = {
             manager.notify(
@@ -67,6 +73,13 @@ struct Serve: AsyncParsableCommand {
             await reload.run()
             manager.notify("READY=1")
         }
+        if log.choice.isJSON {
+            log.logStart(configuration, proxy)
+        } else {
+            welcome(configuration, proxy)
+        }
+        // The manager may send a signal from now on, and each is trapped.
+        manager.notify("READY=1")
         try await lifetime.run()
         await proxy.close()
     }
@@ -85,8 +98,9 @@ struct Serve: AsyncParsableCommand {
     private func welcome(_ configuration: ServeConfiguration, _ proxy: RunningProxy) {
         ThisProcess.say(
             "Understudy stands in for \(configuration.proxy.backend) at http://\(proxy.address)")
-        // The journal keeps the output of a service, so a one-time link must not be in it.
-        if ThisProcess.isService {
+        // The journal keeps the output of a service, and a file what is redirected to it. A one-time link
+        // must not be in either.
+        if ThisProcess.isService || !ThisProcess.isInteractive {
             ThisProcess.say(
                 "Dashboard: run understudy open --data \(configuration.proxy.folder.path)")
         } else {
@@ -94,5 +108,23 @@ struct Serve: AsyncParsableCommand {
         }
         ThisProcess.say("Stores are kept by SQLite \(Store.sqliteVersion).")
         for warning in proxy.graph.warnings { ThisProcess.say(warning) }
+    }
+}
+
+extension ProcessLog {
+    /// The lines of a start as events.
+    fileprivate func logStart(_ configuration: ServeConfiguration, _ proxy: RunningProxy) {
+        logger.notice(
+            "understudy serves",
+            metadata: [
+                "backend": "\(configuration.proxy.backend)", "clients": "http://\(proxy.address)",
+                "dashboard": "http://\(proxy.dashboard)/-/",
+                "data": "\(configuration.proxy.folder.path)", "version": "\(Version.text)",
+                "sqlite": "\(Store.sqliteVersion)",
+            ])
+        for warning in proxy.graph.warnings {
+            logger.warning(
+                "a setting or store needs attention", metadata: ["warning": "\(warning)"])
+        }
     }
 }

@@ -7,10 +7,12 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "Where to listen; a loopback address. (default: 127.0.0.1:8080)")
     var listen: String?
 
-    @Option(help: "The data folder. (default: in ~/.local/share)")
+    @Option(help: "The data folder. (default: in ~/.local/share)", completion: .directory)
     var data: String?
 
-    @Option(help: "auto, or manual: only when a sync is asked for. (default: auto)")
+    @Option(
+        help: "auto, or manual: only when a sync is asked for. (default: auto)",
+        completion: .words(of: SyncChoice.self))
     var sync: String?
 
     @Option(help: ArgumentHelp("The only tables there are; repeat it.", valueName: "name"))
@@ -52,7 +54,9 @@ struct ServeOptions: ParsableArguments {
             """)
     var logLevel: String?
 
-    @Option(help: "How the log is written: auto, text or json. (default: auto)")
+    @Option(
+        help: "How the log is written: auto, text or json. (default: auto)",
+        completion: .words(of: LogFormat.self))
     var logFormat: String?
 
     @Option(
@@ -68,11 +72,13 @@ struct ServeOptions: ParsableArguments {
     var pageSize: String?
 
     @Flag(
-        name: .customLong("strict-sdk"),
-        help: "Refuse the writes that the SDKs' own queues refuse.")
-    var strictSDK = false
+        name: .customLong("strict-sdk"), inversion: .prefixedNo,
+        help: "Whether the writes that the SDKs' own queues refuse are refused. (default: no)")
+    var strictSDK: Bool?
 
     @OptionGroup var access: AccessOptions
+
+    @OptionGroup var keeping: KeepingOptions
 
     @Flag(help: "Take this backend for a data folder that belongs to another one.")
     var rebind = false
@@ -91,8 +97,8 @@ struct ServeOptions: ParsableArguments {
             Settings.logFormat.name: logFormat.map { [$0] } ?? [],
             Settings.parallelism.name: parallelism.map { [$0] } ?? [],
             Settings.pageSize.name: pageSize.map { [$0] } ?? [],
-            Settings.strictSDK.name: strictSDK ? ["true"] : [],
-        ].merging(access.flags) { $1 }
+            Settings.strictSDK.name: strictSDK.texts,
+        ].merging(access.flags) { $1 }.merging(keeping.flags) { $1 }
     }
 }
 
@@ -119,8 +125,13 @@ struct AccessOptions: ParsableArguments {
             """, valueName: "access"))
     var tablesAccess: String?
 
-    @Flag(help: "Keep users' tokens, sealed, so that their queues go on after a restart.")
-    var rememberSignIn = false
+    @Flag(
+        inversion: .prefixedNo,
+        help: """
+            Whether users' tokens are kept, sealed, so that their queues go on after a restart. \
+            (default: no)
+            """)
+    var rememberSignIn: Bool?
 
     @Option(
         help: ArgumentHelp(
@@ -145,7 +156,7 @@ struct AccessOptions: ParsableArguments {
             Settings.dashboardListen.name: dashboardListen.map { [$0] } ?? [],
             Settings.socket.name: socket.map { [$0] } ?? [],
             Settings.tablesAccess.name: tablesAccess.map { [$0] } ?? [],
-            Settings.rememberSignIn.name: rememberSignIn ? ["yes"] : [],
+            Settings.rememberSignIn.name: rememberSignIn.texts,
             Settings.offlineGrace.name: offlineGrace.map { [$0] } ?? [],
             Settings.diskBudget.name: diskBudget.map { [$0] } ?? [],
         ]
@@ -172,8 +183,13 @@ struct BackendConnectionOptions: ParsableArguments {
             "The proxy on the way to the backend, such as http://10.0.0.1:3128.", valueName: "url"))
     var backendProxy: String?
 
-    @Flag(help: "Send rows and tokens in the clear to a backend on another machine.")
-    var allowPlainHttp = false
+    @Flag(
+        inversion: .prefixedNo,
+        help: """
+            Whether rows and tokens may travel in the clear to a backend on another machine. \
+            (default: no)
+            """)
+    var allowPlainHttp: Bool?
 
     /// The flags by the names of their settings.
     var flags: [String: [String]] {
@@ -182,7 +198,12 @@ struct BackendConnectionOptions: ParsableArguments {
             Settings.backendCertificate.name: backendCert.map { [$0] } ?? [],
             Settings.backendKey.name: backendKey.map { [$0] } ?? [],
             Settings.backendProxy.name: backendProxy.map { [$0] } ?? [],
-            Settings.allowPlainHTTP.name: allowPlainHttp ? ["yes"] : [],
+            Settings.allowPlainHTTP.name: allowPlainHttp.texts,
         ]
     }
+}
+
+extension Bool? {
+    /// A flag as the texts of its setting; none if it is not given.
+    fileprivate var texts: [String] { map { [$0 ? "yes" : "no"] } ?? [] }
 }

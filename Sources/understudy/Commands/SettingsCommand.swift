@@ -29,7 +29,8 @@ struct SettingsSet: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set", abstract: "Change some, such as intervalSeconds=60.",
         discussion: """
-            A value is JSON: triggers='["write","reconnect"]'. What is not named stays. JSON: all \
+            A value is JSON: triggers='["afterWrites","reconnect"]'. What is not named stays. A name \
+            that there is not is an error, which says the nearest, and nothing is changed. JSON: all \
             settings.
             """)
 

@@ -9,24 +9,39 @@ struct Status: AsyncParsableCommand {
         discussion: """
             Ends with 6 when no Understudy runs (the store's state is shown all the same), 3 when \
             the backend cannot be reached, 4 with conflicts open, 5 with quarantined operations. \
-            JSON: as GET /-/api/v1/status in /-/openapi.json.
+            JSON: as GET /-/api/v1/status in /-/openapi.json; with \
+            --verbose also storage, as GET /-/api/v1/storage.
             """)
+
+    @Flag(help: "Show as well what the store takes on disk, and how long what is in it is kept.")
+    var verbose = false
 
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let (status, isRunning) = try await options.withOperatorOrStore { client in
-            (try await client.get("/status"), client.isRunning)
+        let (status, storage, isRunning) = try await options.withOperatorOrStore {
+            [verbose] client in
+            let status = try await client.get("/status")
+            guard verbose else { return (status, JSONValue?.none, client.isRunning) }
+            return (status, try await client.get("/storage"), client.isRunning)
         }
-        options.show(status, TerminalText.status)
+        options.show(Self.adding(storage, to: status)) { _ in
+            TerminalText.status(status) + (storage.map(TerminalText.storage) ?? [])
+        }
         if !isRunning {
-            ThisProcess.say("No Understudy runs; this is what the store holds.")
+            options.tell("No Understudy runs; this is what the store holds.")
             throw ExitStatus.notRunning
         }
         if status["backend"]?["state"]?.string != "online" { throw ExitStatus.offline }
         try Status.throwOpen(
             conflicts: status["queue"]?["conflict"]?.integer,
             quarantined: status["queue"]?["quarantined"]?.integer)
+    }
+
+    /// The status with the storage as one more member.
+    private static func adding(_ storage: JSONValue?, to status: JSONValue) -> JSONValue {
+        guard let storage, case .object(let members) = status else { return status }
+        return .object(members + [.init("storage", storage)])
     }
 
     /// Throws the exit code for open conflicts or quarantined operations.

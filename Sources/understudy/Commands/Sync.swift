@@ -8,19 +8,28 @@ struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Push what is queued, then pull all tables.",
         discussion: """
-            Ends with 3 when the backend cannot be reached, 4 with conflicts, 5 with quarantined \
-            operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
+            Ends with 3 when the backend cannot be reached or offline mode is on, 4 with conflicts \
+            open, 5 with quarantined operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
             /-/openapi.json.
             """)
 
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let run = try await options.withOperator { client in
-            try await Self.finished(try await client.post("/sync", [("wait", "0")]), client)
+        try await Self.perform(options, "/sync")
+    }
+
+    /// Starts a run, waits for its end, shows it, and throws its exit code.
+    static func perform(
+        _ options: ClientOptions, _ path: String, _ body: JSONValue = .object([])
+    ) async throws {
+        let (run, queue) = try await options.withOperator { client in
+            let started = try await client.post(path, [("wait", "0")], body)
+            let run = try await Self.finished(started, client)
+            return (run, try await client.get("/status")["queue"] ?? .null)
         }
         options.show(run, TerminalText.run)
-        try Self.throwResult(run)
+        try throwResult(run, queue: queue)
     }
 
     /// Waits for the end of a run.
@@ -42,14 +51,15 @@ struct Sync: AsyncParsableCommand {
     }
 
     /// Throws the exit code of a run; returns for a success.
-    static func throwResult(_ run: JSONValue) throws {
+    /// - Parameter queue: the counts of open operations after the run.
+    static func throwResult(_ run: JSONValue, queue: JSONValue) throws {
         switch run["state"]?.string {
         case "offline": throw ExitStatus.offline
         case "failed", "signIn", "cancelled": throw ExitStatus.error
         default:
             try Status.throwOpen(
-                conflicts: run["push"]?["conflicts"]?.integer,
-                quarantined: run["push"]?["quarantined"]?.integer)
+                conflicts: queue["conflict"]?.integer,
+                quarantined: queue["quarantined"]?.integer)
             if run["state"]?.string == "completeWithErrors" { throw ExitStatus.error }
         }
     }
@@ -60,19 +70,15 @@ struct Push: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Push what is queued.",
         discussion: """
-            Ends with 3 when the backend cannot be reached, 4 with conflicts, 5 with quarantined \
-            operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
+            Ends with 3 when the backend cannot be reached or offline mode is on, 4 with conflicts \
+            open, 5 with quarantined operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
             /-/openapi.json.
             """)
 
     @OptionGroup var options: ClientOptions
 
     func run() async throws {
-        let run = try await options.withOperator { client in
-            try await Sync.finished(try await client.post("/push", [("wait", "0")]), client)
-        }
-        options.show(run, TerminalText.run)
-        try Sync.throwResult(run)
+        try await Sync.perform(options, "/push")
     }
 }
 
@@ -81,12 +87,12 @@ struct Pull: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Pull one table.",
         discussion: """
-            Ends with 3 when the backend cannot be reached, 4 with conflicts, 5 with quarantined \
-            operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
+            Ends with 3 when the backend cannot be reached or offline mode is on, 4 with conflicts \
+            open, 5 with quarantined operations. JSON: the run, {id, kind, state, reason, push, pull, …}, as in \
             /-/openapi.json.
             """)
 
-    @Argument(help: "The table.")
+    @Argument(help: "The table.", completion: .tables)
     var table: String
 
     @Option(help: "Only what fits, such as \"$filter=complete eq false\".")
@@ -104,15 +110,8 @@ struct Pull: AsyncParsableCommand {
         var body: [JSONValue.Member] = [.init("reconcile", .bool(reconcile))]
         if let query { body.append(.init("query", .string(query))) }
         if let queryID { body.append(.init("queryId", .string(queryID))) }
-        let request = JSONValue.object(body)
-        let run = try await options.withOperator { client in
-            try await Sync.finished(
-                try await client.post(
-                    "/tables/\(PercentCoding.encode(table))/pull", [("wait", "0")], request),
-                client)
-        }
-        options.show(run, TerminalText.run)
-        try Sync.throwResult(run)
+        try await Sync.perform(
+            options, "/tables/\(PercentCoding.encode(table))/pull", .object(body))
     }
 }
 

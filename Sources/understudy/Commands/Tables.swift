@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPMessage
+import Proxy
 import SyncCore
 import TablesProtocol
 
@@ -7,7 +8,7 @@ import TablesProtocol
 struct Tables: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The tables here, and how each is read and written.",
-        subcommands: [TablesList.self, TablesSet.self, TablesSetAside.self],
+        subcommands: [TablesList.self, TablesSet.self, TablesSetAside.self, TablesRemove.self],
         defaultSubcommand: TablesList.self)
 }
 
@@ -31,21 +32,24 @@ struct TablesSet: AsyncParsableCommand {
         commandName: "set", abstract: "Change how a table is read and written.",
         discussion: "What is not named stays. JSON: the table.")
 
-    @Argument(help: "The table.")
+    @Argument(help: "The table.", completion: .tables)
     var table: String
 
     @Option(
-        help: ArgumentHelp("How it is read: \(Self.words(ReadPolicy.self)).", valueName: "policy"))
+        help: ArgumentHelp("How it is read: \(Self.words(ReadPolicy.self)).", valueName: "policy"),
+        completion: .words(of: ReadPolicy.self))
     var read: String?
 
     @Option(
         help: ArgumentHelp(
-            "When writes are answered: \(Self.words(WritePolicy.self)).", valueName: "policy"))
+            "When writes are answered: \(Self.words(WritePolicy.self)).", valueName: "policy"),
+        completion: .words(of: WritePolicy.self))
     var write: String?
 
     @Option(
         help: ArgumentHelp(
-            "Who decides conflicts: \(Self.words(ConflictPolicy.self)).", valueName: "policy"))
+            "Who decides conflicts: \(Self.words(ConflictPolicy.self)).", valueName: "policy"),
+        completion: .words(of: ConflictPolicy.self))
     var conflict: String?
 
     @Option(
@@ -92,7 +96,7 @@ struct TablesSetAside: AsyncParsableCommand {
             JSON: {items: [{id, reason, text, since, seenAt}], next, total}.
             """)
 
-    @Argument(help: "The table.")
+    @Argument(help: "The table.", completion: .tables)
     var table: String
 
     @OptionGroup var page: PageOptions
@@ -106,16 +110,52 @@ struct TablesSetAside: AsyncParsableCommand {
     }
 }
 
+/// `understudy tables remove TABLE`.
+struct TablesRemove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove a table with its rows, history and settings from the store.",
+        discussion: """
+            The backend keeps its rows. A client that reads the table has it copied again; so does a \
+            sync, for a table that the setting `table` names. Open operations forbid it without \
+            --force. JSON: {table, removed, discarded}.
+            """)
+
+    @Argument(help: "The table.", completion: .tables)
+    var table: String
+
+    @Flag(help: "Give up open operations of the table too: they are lost, with their history.")
+    var force = false
+
+    @OptionGroup var confirmation: Confirmation
+    @OptionGroup var options: ClientOptions
+
+    func run() async throws {
+        let lost = force ? ", and changes that were not sent are lost" : ""
+        try confirmation.confirm("The copy of \(table) here and its history are removed\(lost)")
+        let request = JSONValue.members(("force", .bool(force)))
+        let result = try await options.withOperatorOrStore { client in
+            try await client.post("/tables/\(PercentCoding.encode(table))/remove", [], request)
+        }
+        options.show(result) { result in
+            [
+                "\(result["removed"]?.integer ?? 0) rows removed, "
+                    + "\(result["discarded"]?.integer ?? 0) operations discarded."
+            ]
+        }
+    }
+}
+
 /// `understudy purge TABLE`.
 struct Purge: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove pulled rows of a table from the store; the backend keeps them.",
         discussion: "JSON: {purged, discarded}.")
 
-    @Argument(help: "The table.")
+    @Argument(help: "The table.", completion: .tables)
     var table: String
 
-    @Option(help: "Only what fits, such as \"$filter=complete eq true\".")
+    @Option(help: "Only what fits, such as \"$filter=complete eq true\"; all rows unless given.")
     var query: String?
 
     @Flag(help: "Discard open operations of these rows too: they are lost.")
@@ -126,9 +166,11 @@ struct Purge: AsyncParsableCommand {
 
     func run() async throws {
         if force { try confirmation.confirm("Open changes of \(table) are given up") }
-        var body: [JSONValue.Member] = [.init("force", .bool(force))]
-        if let query { body.append(.init("query", .string(query))) }
-        let request = JSONValue.object(body)
+        // Without a query the whole table is meant, which the person has named.
+        let rows = query.map { JSONValue.Member("query", .string($0)) }
+        let request = JSONValue.object([
+            .init("force", .bool(force)), rows ?? .init("all", .bool(true)),
+        ])
         let result = try await options.withOperator { client in
             try await client.post("/tables/\(PercentCoding.encode(table))/purge", [], request)
         }

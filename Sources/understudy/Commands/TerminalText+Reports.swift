@@ -16,8 +16,9 @@ extension TerminalText {
     /// Operations by state and reason.
     static func groups(_ list: JSONValue) -> [String] {
         let lines = (list["items"]?.array ?? []).map { group in
-            "\(group["count"]?.integer ?? 0) \(group["state"]?.string ?? "")  "
-                + "since \(group["since"]?.string ?? "")  \(group["reason"]?.string ?? "")"
+            let since = group["since"]?.string.map { "since \($0)" } ?? "waiting for their turn"
+            return "\(group["count"]?.integer ?? 0) \(group["state"]?.string ?? "")  "
+                + "\(since)  \(group["reason"]?.string ?? "")"
         }
         return lines.isEmpty ? ["No operations."] : lines
     }

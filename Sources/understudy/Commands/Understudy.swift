@@ -17,8 +17,10 @@ struct Understudy: AsyncParsableCommand {
                 name: "Look",
                 subcommands: [
                     Open.self, Status.self, Queue.self, Conflicts.self, History.self,
-                    Tables.self, RunsCommand.self, Rejections.self, DoctorCommand.self,
+                    Tables.self, Identities.self, RunsCommand.self, Rejections.self,
+                    DoctorCommand.self,
                     Selftest.self, Config.self, Paths.self,
+                    VersionCommand.self,
                 ]),
             CommandGroup(name: "Access", subcommands: [Access.self, Sessions.self]),
             CommandGroup(
@@ -30,14 +32,15 @@ struct Understudy: AsyncParsableCommand {
             CommandGroup(
                 name: "Keep",
                 subcommands: [
-                    BackupCommand.self, Restore.self, Export.self, Import.self, Support.self,
+                    BackupCommand.self, Backups.self, Restore.self, Export.self, Import.self,
+                    Support.self,
                 ]),
         ])
 
     /// Parses the command line and runs the command. Ends the process with its exit code.
     static func runAsProcess() async {
         do {
-            var command = try parseAsRoot()
+            var command = try await asyncParseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -54,7 +57,9 @@ struct Understudy: AsyncParsableCommand {
                 ThisProcess.print(own: text)
                 ThisProcess.end(ExitStatus.ok.rawValue)
             }
-            ThisProcess.sayLines(text)
+            let suggestion = CommandSuggestion.sentence(
+                Array(CommandLine.arguments.dropFirst()), in: Self.self)
+            ThisProcess.sayLines([text, suggestion].compactMap(\.self).joined(separator: "\n"))
             ThisProcess.end(ExitStatus.usage.rawValue)
         }
     }

@@ -48,7 +48,11 @@ struct BackendConnection: Sendable, Hashable {
             }
         }
         if let key, let status = Files.status(key), status.permissions & 0o077 != 0 {
-            throw StartProblem("\(key) is open to other users. Close it with: chmod 600 '\(key)'")
+            // Another program may need the key of another user as it is.
+            throw StartProblem(
+                status.owner == ThisProcess.user
+                    ? "\(key) is open to other users. Close it with: chmod 600 '\(key)'"
+                    : "\(key) is open to other users. Name a copy that only you may read.")
         }
     }
 

@@ -2,7 +2,7 @@ import Proxy
 import TablesProtocol
 
 /// A configuration file: lines of `name = value`, named as the flags without their dashes. A name
-/// that may be given several times stands on several lines. `#` begins a comment line.
+/// that may be given several times stands on several lines, any other on one. `#` begins a comment line.
 struct ConfigurationFile: Sendable, Hashable {
     /// One setting of the file.
     struct Line: Sendable, Hashable {
@@ -38,28 +38,45 @@ struct ConfigurationFile: Sendable, Hashable {
             if bare.isEmpty || bare.first == "#" { continue }
             let parts = bare.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = parts[0].trimming(Self.isBlank)
-            guard parts.count == 2, ServeSetting.named(name) != nil else {
+            guard parts.count == 2, let setting = ServeSetting.named(name) else {
                 throw ConfigurationProblem(
                     place: "\(path):\(index + 1)", value: String(bare),
-                    allowed: "a line such as \"listen = 127.0.0.1:8080\" with one of the names "
-                        + ServeSetting.all.map(\.name).joined(separator: ", "))
+                    allowed: "a line such as \"listen = 127.0.0.1:8080\" with \(Self.known(name))")
             }
             let value = parts[1].trimming(Self.isBlank)
-            lines.append(Line(number: index + 1, name: String(name), value: String(value)))
+            let line = Line(number: index + 1, name: setting.name, value: String(value))
+            if !setting.isList, let first = lines.first(where: { $0.name == line.name }) {
+                throw ConfigurationProblem(
+                    place: "\(path):\(line.number) \(line.name)", value: line.value,
+                    allowed: "said once, and line \(first.number) says \"\(first.value)\"")
+            }
+            lines.append(line)
         }
         self.lines = lines
+    }
+
+    /// The names that a line may have: the nearest to one that is misspelt, otherwise all.
+    private static func known(_ name: Substring) -> String {
+        let names = ServeSetting.all.map(\.name)
+        if let near = NearestName.of(String(name), in: names), near != name {
+            return "a known name; perhaps \(near) is meant"
+        }
+        return "one of the names \(names.joined(separator: ", "))"
     }
 
     private static func isBlank(_ character: Character) -> Bool {
         character == " " || character == "\t"
     }
 
+    /// The variable that names the file.
+    static let variable = "UNDERSTUDY_CONFIG"
+
     /// Reads the file that `--config` or `UNDERSTUDY_CONFIG` names; throws if it is not there. Otherwise
     /// the file at ``standardPath(_:)``, if it is there.
     static func load(
         flag: String?, environment: (String) -> String?
     ) throws(StartProblem) -> ConfigurationFile {
-        let named = flag ?? environment("UNDERSTUDY_CONFIG").flatMap { $0.isEmpty ? nil : $0 }
+        let named = flag ?? environment(variable).flatMap { $0.isEmpty ? nil : $0 }
         guard let path = named ?? standardPath(environment) else { return .none }
         do {
             guard let file = try InputFile(path) else {
@@ -90,8 +107,9 @@ struct ConfigurationFile: Sendable, Hashable {
     /// tokens of clients, so only this user and root may be able to write it.
     static func fault(_ status: Files.Status, user: UInt32, path: String) -> String? {
         if status.owner != user && status.owner != 0 {
-            return "The configuration file \(path) belongs to another user. Read it, then take it "
-                + "over: sudo chown $(id -u) '\(path)'"
+            return
+                "The configuration file \(path) belongs to another user. Read it, then name a copy "
+                + "of your own with --config."
         }
         if status.permissions & 0o022 != 0 {
             return

@@ -7,6 +7,7 @@ actor Reload {
     private let graph: AppGraph
     private let log: ProcessLog
     private let rebind: Bool
+    private let running: RunningSettings
     private let reading: @Sendable () throws(StartProblem) -> Sources
     /// The sources of the last start or reload.
     private var current: Sources
@@ -14,7 +15,8 @@ actor Reload {
     /// The settings that a reload applies; the others change only at a start.
     static let reloadable: Set<String> = [
         Settings.sync.name, Settings.policy.name, Settings.parallelism.name,
-        Settings.pageSize.name,
+        Settings.pageSize.name, Settings.keepHistory.name, Settings.keepAttempts.name,
+        Settings.keepTombstones.name, Settings.historyBudget.name, Settings.attemptsBudget.name,
         Settings.allowHost.name, Settings.allowOrigin.name, Settings.tablesAccess.name,
         Settings.forwardHeader.name,
         Settings.logLevel.name, Settings.logFormat.name,
@@ -23,14 +25,16 @@ actor Reload {
     /// - Parameters:
     ///   - graph: the proxy whose settings change.
     ///   - current: the sources of the start.
+    ///   - running: gets what was applied.
     ///   - reading: reads the sources again.
     init(
-        graph: AppGraph, log: ProcessLog, current: Sources, rebind: Bool,
+        graph: AppGraph, log: ProcessLog, current: Sources, running: RunningSettings, rebind: Bool,
         reading: @escaping @Sendable () throws(StartProblem) -> Sources
     ) {
         self.graph = graph
         self.log = log
         self.current = current
+        self.running = running
         self.rebind = rebind
         self.reading = reading
     }
@@ -57,11 +61,20 @@ actor Reload {
             if changed.contains(Settings.pageSize.name) {
                 try await graph.changeSettings { $0.pageRows = configuration.proxy.pageRows }
             }
+            let kept = [
+                Settings.keepHistory.name, Settings.keepAttempts.name,
+                Settings.keepTombstones.name, Settings.historyBudget.name,
+                Settings.attemptsBudget.name,
+            ]
+            if changed.contains(where: kept.contains) {
+                try await graph.changeSettings { $0.retention = configuration.proxy.retention }
+            }
             graph.replace(
                 rules: configuration.proxy.rules,
                 forwardedHeaders: configuration.proxy.forwardedHeaders)
             log.choice = logging
             current = sources
+            running.reload(sources)
             logReload(changed)
         } catch {
             log.logger.error("configuration not reloaded", metadata: ["problem": "\(error)"])

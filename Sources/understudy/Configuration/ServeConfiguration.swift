@@ -88,6 +88,8 @@ struct ServeConfiguration: Sendable {
         proxy.offlineGraceSeconds =
             try sources.value(Settings.offlineGrace) ?? Proxy.Limits.offlineGraceSeconds
         proxy.diskBudgetBytes = try sources.value(Settings.diskBudget)
+        proxy.retention = try retention(sources)
+        proxy.backups = try backups(sources)
         proxy.defaultGeneration = try sources.value(Settings.defaultGeneration) ?? .mobileApps
         proxy.parallelism = try sources.value(Settings.parallelism) ?? 1
         proxy.pageRows = try sources.value(Settings.pageSize) ?? SyncLimits.pullPageRows

@@ -58,19 +58,17 @@ extension Settings {
             standard: "none", example: "http://10.0.0.1:3128")
     ) { isProxy($0) ? $0 : nil }
 
-    static let allowPlainHTTP = Setting<Bool>(
-        name: "allow-plain-http", allowed: "yes or no",
+    static let allowPlainHTTP = yesOrNo(
+        "allow-plain-http",
         about: SettingText(
             "Whether rows and tokens may travel in the clear to a backend on another machine.",
-            standard: "no", example: "no")
-    ) { ["yes": true, "no": false][$0] }
+            standard: "no", example: "no"))
 
-    static let rememberSignIn = Setting<Bool>(
-        name: "remember-sign-in", allowed: "yes or no",
+    static let rememberSignIn = yesOrNo(
+        "remember-sign-in",
         about: SettingText(
             "Whether users' tokens are kept, sealed, so that their queues go on after a restart.",
-            standard: "no; they are in memory only", example: "no")
-    ) { ["yes": true, "no": false][$0] }
+            standard: "no; they are in memory only", example: "no"))
 
     static let offlineGrace = Setting<Int64>(
         name: "offline-grace",
@@ -95,13 +93,13 @@ extension Settings {
         about: SettingText(
             "How large the store of each identity may grow.",
             standard: "as large as the disk", example: "4G")
-    ) { size($0) }
+    ) { size($0, from: Limits.diskBudgetBytesMin) }
 
     /// `500M` or `4G` in bytes.
-    private static func size(_ text: String) -> Int? {
+    static func size(_ text: String, from least: Int) -> Int? {
         let units: [Character: Int] = ["M": 1 << 20, "G": 1 << 30]
         guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()),
-            (1...1_000_000).contains(number), number * unit >= Limits.diskBudgetBytesMin
+            (1...1_000_000).contains(number), number * unit >= least
         else { return nil }
         return number * unit
     }

@@ -118,12 +118,11 @@ enum Settings {
         Int(text).flatMap { (1...SyncLimits.pullPageRows).contains($0) ? $0 : nil }
     }
 
-    static let strictSDK = Setting<Bool>(
-        name: "strict-sdk", allowed: "true or false",
+    static let strictSDK = yesOrNo(
+        "strict-sdk",
         about: SettingText(
             "Whether the writes that the SDKs' queues refuse are refused.",
-            standard: "false", example: "true")
-    ) { Bool($0) }
+            standard: "no", example: "yes"))
 
     static let backendGeneration = Setting<BackendConfiguration.GenerationChoice>(
         name: "backend-generation", allowed: "auto, 1, 2 or 3",
@@ -134,6 +133,9 @@ enum Settings {
         text == "auto"
             ? .auto : Int(text).flatMap(Generation.init(rawValue:)).map { .fixed($0) }
     }
+
+    /// Read by libpq alone, and never shown: it may hold a password.
+    static let database = Setting<String>(name: "database", allowed: "a URL") { $0 }
 
     static let flavour = Setting<BackendFlavour>(
         name: "flavour",
@@ -162,6 +164,13 @@ enum Settings {
             name: name, allowed: "the name of a table: letters, digits and _, not a digit first",
             about: about
         ) { TableName($0) }
+    }
+
+    /// A setting that is on or off.
+    static func yesOrNo(_ name: String, about: SettingText) -> Setting<Bool> {
+        Setting<Bool>(name: name, allowed: BooleanText.allowed, about: about) {
+            BooleanText.value($0)
+        }
     }
 
     static func loopback(_ text: String) -> ListenAddress? {

@@ -11,7 +11,10 @@ extension Doctor {
         }
         var findings: [Finding] = []
         do {
-            try folder.refuseForeign()
+            // Root may look into the folder of a service that runs.
+            let owner =
+                isRunning && FolderOwner.isAnother(folder) ? Files.status(folder.path)?.owner : nil
+            try folder.refuseForeign(owner: owner ?? ThisProcess.user)
         } catch {
             findings.append(
                 .problem("permissions", error.sentence, "Do that, then start Understudy again."))
@@ -22,13 +25,13 @@ extension Doctor {
                     "disk space", "\(free >> 20) MiB are free on the disk of \(folder.path).",
                     "Free some: without space no write is accepted."))
         }
-        return findings.isEmpty ? [.ok(check, "\(folder.path) is yours alone.")] : findings
+        return findings.isEmpty ? [.ok(check, "\(folder.path) is its owner's alone.")] : findings
     }
 
     /// The contents of a store, read once for all findings.
     struct StoreInspection {
         let identity: String
-        let result: Result<StoreContents, StartProblem>
+        let result: Result<StoreContents, StoreError>
 
         /// The contents; nil if it cannot be read.
         var contents: StoreContents? { try? result.get() }
@@ -38,16 +41,14 @@ extension Doctor {
     func inspectStores() -> [StoreInspection] {
         guard folder.hasStore else { return [] }
         return ([Identity.anonymousKey] + folder.identities.map(\.key)).map { identity in
-            StoreInspection(
-                identity: identity,
-                result: Result { () throws(StartProblem) in try folder.contents(identity) })
+            StoreInspection(identity: identity, result: folder.inspect(identity))
         }
     }
 
     func storeFindings(_ stores: [StoreInspection]) -> [Finding] {
         let check = "store"
         guard folder.hasStore else { return [.ok(check, "There is none yet.")] }
-        return [sqliteFinding()]
+        return [sqliteFinding()] + budgetFindings(stores)
             + stores.map { store in
                 switch store.result {
                 case .success(let contents):
@@ -56,10 +57,31 @@ extension Doctor {
                         check,
                         "\(store.identity): sound, \(contents.items) items, "
                             + "\(contents.ledger.queue.open) open operations.")
-                case .failure(let problem):
-                    return unreadable(store.identity) ?? damage(store.identity, problem.sentence)
+                case .failure(.newerVersion(let sentence)):
+                    return .problem(
+                        check, "\(store.identity) is of another version. \(sentence)",
+                        "Nothing is damaged. Install the version that wrote it, or name a new folder "
+                            + "with --data.")
+                case .failure(let error):
+                    return unreadable(store.identity)
+                        ?? damage(store.identity, error.description)
                 }
             }
+    }
+
+    /// The findings on stores that have used up their budget, or nearly.
+    private func budgetFindings(_ stores: [StoreInspection]) -> [Finding] {
+        guard let budget = value(Settings.diskBudget) else { return [] }
+        return stores.compactMap { store in
+            guard let used = store.contents?.usedBytes,
+                StoreContents.isNearlyFull(usedBytes: used, budgetBytes: budget)
+            else { return nil }
+            return .warning(
+                "disk budget",
+                "\(store.identity) uses \(used >> 20) MiB, and its disk-budget is \(budget >> 20) MiB.",
+                "Rows that the backend has too are dropped for new ones; when there are none, writes get "
+                    + "507. Sync or discard what waits, or raise disk-budget.")
+        }
     }
 
     /// The finding on the SQLite library.

@@ -12,6 +12,9 @@ struct Doctor: Sendable {
     /// The tables that its clients have read and that no sync has pulled.
     let wanted: [TableName]
 
+    /// The variables that are named like one of Understudy's and are none.
+    var variables: [UnknownVariable] = []
+
     /// All findings, in the order in which one check depends on another.
     func findings() async -> [Finding] {
         var findings = configurationFindings()
@@ -41,6 +44,10 @@ extension Doctor {
                         "configuration", "\(statement.place) is \"\(statement.text)\".",
                         "It must be \(setting.allowed)."))
             }
+        }
+        findings += variables.map { variable in
+            .warning(
+                "configuration", "The variable \(variable.name) is not known.", variable.advice)
         }
         findings += weakFindings()
         if findings.isEmpty {

@@ -12,16 +12,23 @@ struct Lifetime {
     let log: Logger
     /// Called when stopping begins.
     var onStop: @Sendable () -> Void = {}
-    /// Called for SIGHUP; nil for the default effect, which is to end the process. SIGHUP also comes when
-    /// the terminal is closed; then the services stop.
-    var onHangUp: (@Sendable () async -> Void)?
+    /// Called for each of ``hangUps``.
+    var onHangUp: @Sendable () async -> Void = {}
+    /// The SIGHUPs that reload; nil for the default effect, which is to end the process.
+    var hangUps: HangUps?
+    /// Those that stop the services.
+    private let ends: UnixSignalsSequence
+
+    /// Traps SIGINT and SIGTERM. Those that come before ``run()`` take effect there.
+    init(services: [any Service], log: Logger) async {
+        self.services = services
+        self.log = log
+        ends = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+    }
 
     /// Runs until the end.
     func run() async throws(StartProblem) {
         do {
-            let trapped: [UnixSignal] =
-                onHangUp == nil ? [.sigint, .sigterm] : [.sigint, .sigterm, .sighup]
-            let signals = await UnixSignalsSequence(trapping: trapped)
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: services.map {
@@ -30,7 +37,7 @@ struct Lifetime {
                             failureTerminationBehavior: .gracefullyShutdownGroup)
                     }, logger: log))
             try await withThrowingDiscardingTaskGroup { tasks in
-                tasks.addTask { await handle(signals, group) }
+                tasks.addTask { await handleSignals(group) }
                 try await group.run()
                 tasks.cancelAll()
             }
@@ -39,12 +46,16 @@ struct Lifetime {
         }
     }
 
-    private func handle(_ signals: UnixSignalsSequence, _ group: ServiceGroup) async {
-        let hasTerminal = ThisProcess.isInteractive
+    private func handleSignals(_ group: ServiceGroup) async {
+        let (signals, all) = AsyncStream.makeStream(of: UnixSignal.self)
         await withDiscardingTaskGroup { tasks in
+            tasks.addTask { for await signal in ends { all.yield(signal) } }
+            if let hangUps {
+                tasks.addTask { for await signal in hangUps.signals { all.yield(signal) } }
+            }
             var isStopping = false
             for await signal in signals {
-                if signal == .sighup, let onHangUp, ThisProcess.isInteractive == hasTerminal {
+                if signal == .sighup, hangUps?.hasLostTerminal != true {
                     if !isStopping { tasks.addTask { await onHangUp() } }
                     continue
                 }
@@ -60,6 +71,24 @@ struct Lifetime {
             tasks.cancelAll()
         }
     }
+}
+
+/// The SIGHUPs of this process, which from now on do not end it. One that comes while the process starts
+/// waits until a ``Lifetime`` handles it.
+///
+/// SIGHUP also comes when the terminal is closed; then the process stops.
+struct HangUps {
+    let signals: UnixSignalsSequence
+    private let hadTerminal: Bool
+
+    /// Traps the signal.
+    init() async {
+        hadTerminal = ThisProcess.isInteractive
+        signals = await UnixSignalsSequence(trapping: .sighup)
+    }
+
+    /// Whether the terminal was closed since.
+    var hasLostTerminal: Bool { hadTerminal && !ThisProcess.isInteractive }
 }
 
 /// A service that runs a function until the stop, and then cancels it.

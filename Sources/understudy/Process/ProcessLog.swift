@@ -17,6 +17,8 @@ final class ProcessLog: Sendable {
     // Atomic instead of a lock, since every request reads it.
     private let packed: Atomic<UInt8>
     private let write: @Sendable (String) -> Void
+    /// The last lines, for a support bundle.
+    let tail = LogTail(places: Limits.keptLogLines)
 
     /// Makes a log.
     /// - Parameter write: takes a line without its end.
@@ -46,6 +48,22 @@ final class ProcessLog: Sendable {
         set { choice = Choice(isJSON: choice.isJSON, level: newValue) }
     }
 
+    /// Warns of the variables that are named like one of Understudy's and are none.
+    func warn(of variables: [UnknownVariable]) {
+        for variable in variables {
+            logger.warning(
+                "unknown variable",
+                metadata: ["name": "\(variable.name)", "advice": "\(variable.advice)"])
+        }
+    }
+
+    /// What the operator API says of this process.
+    func report(_ settings: RunningSettings) -> ProcessReport {
+        ProcessReport(
+            settings: { settings.all }, libraries: ProcessReport.Library.linked,
+            log: { [tail] in tail.lines })
+    }
+
     /// A logger that writes here.
     var logger: Logger { Logger(label: "understudy") { _ in Handler(log: self) } }
 
@@ -59,11 +77,20 @@ final class ProcessLog: Sendable {
             ]
             return VisibleText.json(
                 JSONValue.object(
-                    members + sorted.map { .init($0.key, .string("\($0.value)")) }
+                    members + sorted.map { .init($0.key, Self.json($0.value)) }
                 ).text)
         }
         let pairs = sorted.map { " \($0.key)=\($0.value)" }.joined()
         return VisibleText.line("\(time.text) \(event.level.rawValue) \(event.message)\(pairs)")
+    }
+
+    /// A number stays a number, if it was given as one.
+    private static func json(_ value: Logger.MetadataValue) -> JSONValue {
+        switch value {
+        case .stringConvertible(let number as Int): .number(number)
+        case .stringConvertible(let number as JSONNumber): .number(number)
+        case .string, .stringConvertible, .array, .dictionary: .string("\(value)")
+        }
     }
 
     private struct Handler: LogHandler {
@@ -82,7 +109,9 @@ final class ProcessLog: Sendable {
 
         func log(event: LogEvent) {
             let all = metadata.merging(event.metadata ?? [:]) { $1 }
-            log.write(log.line(event, metadata: all, at: ThisProcess.now))
+            let line = log.line(event, metadata: all, at: ThisProcess.now)
+            log.tail.append(line)
+            log.write(line)
         }
     }
 }

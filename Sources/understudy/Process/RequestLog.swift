@@ -2,6 +2,7 @@ import HTTPServer
 import HTTPTypes
 import Logging
 import Proxy
+import TablesProtocol
 
 /// Logs each request that has ended, at the level `debug`. At a higher level nothing is collected.
 struct RequestLog: RequestObserver {
@@ -20,15 +21,18 @@ struct RequestLog: RequestObserver {
     /// The metadata of the line.
     static func fields(_ request: EndedRequest) -> Logger.Metadata {
         var fields: Logger.Metadata = [
-            "milliseconds": "\(milliseconds(request.duration))", "bytes": "\(request.bodyBytes)",
+            "bytes": .stringConvertible(request.bodyBytes)
         ]
+        fields["milliseconds"] = JSONNumber(milliseconds(request.duration)).map {
+            .stringConvertible($0)
+        }
         if let head = request.head {
             fields["method"] = "\(head.method.rawValue)"
             fields["path"] = "\(LoggedPath(target: head.path ?? "/").text)"
             fields["trace"] = head.headerFields[.traceparent].flatMap { TraceParent($0) }
                 .map { "\($0.traceID)" }
         }
-        fields["status"] = request.status.map { "\($0.code)" }
+        fields["status"] = request.status.map { .stringConvertible($0.code) }
         if !request.isWhole { fields["cut"] = "yes" }
         return fields
     }

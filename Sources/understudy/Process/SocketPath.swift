@@ -48,22 +48,16 @@ extension DataFolder {
     /// operator token.
     func refuseForeignSocket() throws(StartProblem) {
         guard let status = Files.status(path) else { return }
-        if let sentence = Self.fault(status, user: ThisProcess.user, path: path) {
-            throw StartProblem(sentence)
-        }
+        if let sentence = fault(status, user: ThisProcess.user) { throw StartProblem(sentence) }
     }
 
     /// Why a folder's socket cannot be trusted; nil if it can. Root may use the socket of any user, since
     /// the token in the folder is that user's too.
-    static func fault(_ status: Files.Status, user: UInt32, path: String) -> String? {
-        if status.owner != user && user != 0 {
-            return
-                "\(path) belongs to another user. Run the command as that user, or name your own "
-                + "folder with --data."
-        }
+    func fault(_ status: Files.Status, user: UInt32) -> String? {
+        if status.owner != user && user != 0 { return foreignFolder(status) }
         if status.permissions & 0o022 != 0 {
             return "Other users may write in \(path), so what listens there may not be Understudy. "
-                + "Close it with: chmod -R go= '\(path)'"
+                + adviceToClose
         }
         return nil
     }

@@ -20,6 +20,9 @@ final class InputFile {
         }
     }
 
+    /// The path of standard input.
+    static let standardInput = "/dev/stdin"
+
     let path: String
     /// Its owner and permissions.
     let status: Files.Status
@@ -29,8 +32,12 @@ final class InputFile {
     /// - Parameter streams: whether the file may also be a pipe or a character device. A pipe without a
     ///   writer after ``Limits/pipeWriterMilliseconds`` is empty.
     init?(_ path: String, streams: Bool = false) throws(Refusal) {
-        // open keeps nothing of the path, which is lent for the call.
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        // Standard input is open already, perhaps by another user: by its path it may be forbidden. open keeps
+        // nothing of the path, which is lent for the call.
+        let descriptor =
+            path == Self.standardInput
+            ? dup(STDIN_FILENO)
+            : unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw .failed(FileFailure("read \(path)"))
@@ -91,21 +98,29 @@ final class InputFile {
     }
 }
 
-/// A new file for its owner alone, written line by line.
+/// A new file for its owner alone, written line by line. It gets its name when it is whole: until then it
+/// grows under another name beside it, so that no half file has the name.
 final class OutputFile {
     private let path: String
+    private let part: String
     private let descriptor: CInt
     private var waiting: [UInt8] = []
+    private var isWhole = false
 
     /// Makes the file; throws if there is one.
     init(_ path: String) throws(FileFailure) {
         self.path = path
+        part = "\(path).part-\(ThisProcess.secret().prefix(12))"
+        if Files.exists(path) { throw FileFailure("make the file \(path)", code: EEXIST) }
         // open keeps nothing of the path, which is lent for the call.
-        descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        descriptor = unsafe open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileFailure("make the file \(path)") }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        close(descriptor)
+        if !isWhole { Files.remove(part) }
+    }
 
     /// Adds a line.
     func print(_ line: String) throws(FileFailure) {
@@ -114,10 +129,12 @@ final class OutputFile {
         if waiting.count >= Proxy.Limits.filePieceBytes { try flush() }
     }
 
-    /// Writes the rest, and syncs the file.
+    /// Writes the rest, syncs the file, and gives it its name. Throws if a file has got that name meanwhile.
     func finish() throws(FileFailure) {
         try flush()
         guard fsync(descriptor) == 0 else { throw FileFailure("write \(path)") }
+        try Files.rename(part, toNew: path)
+        isWhole = true
     }
 
     private func flush() throws(FileFailure) {

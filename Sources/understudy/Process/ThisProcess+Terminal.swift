@@ -10,6 +10,14 @@ extension ThisProcess {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
+    /// The names of all variables; none if the system does not say them.
+    static var environmentNames: [String] {
+        let bytes = (try? Files.read("/proc/self/environ")) ?? nil
+        return (bytes ?? []).split(separator: 0).map { pair in
+            String(decoding: pair.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
+        }
+    }
+
     /// Sets the umask so that new files are accessible to their owner alone.
     static func keepFilesPrivate() { umask(0o077) }
 

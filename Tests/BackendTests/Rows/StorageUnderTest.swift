@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Backend
@@ -14,6 +15,10 @@ struct StorageUnderTest: Sendable, CustomTestStringConvertible {
         StorageUnderTest(testDescription: "SQLite in a file") {
             let folder = FileManager.default.temporaryDirectory.path
             return try SQLiteRowStorage(at: "\(folder)/understudy-rows-\(UUID()).sqlite")
+        },
+        StorageUnderTest(testDescription: "PostgreSQL") {
+            try PostgreSQLRowStorage(
+                at: PostgreSQLServer.url(), schema: PostgreSQLServer.newSchema())
         },
     ]
 }

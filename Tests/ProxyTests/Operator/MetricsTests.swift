@@ -1,7 +1,9 @@
 import Foundation
 import HTTPMessage
+import HTTPTypes
 import SyncCore
 import TablesProtocol
+import TestSupport
 import Testing
 
 @testable import Proxy
@@ -14,7 +16,9 @@ struct MetricsTests {
         let page = try String(
             contentsOf: root.appending(path: "docs/OPERATIONS.md"), encoding: .utf8)
         return page.split(separator: "\n").compactMap { line in
-            guard line.hasPrefix("| `understudy_") else { return nil }
+            guard line.hasPrefix("| `understudy_") || line.hasPrefix("| `process_") else {
+                return nil
+            }
             return String(line.dropFirst("| `".count).prefix { $0 != "`" })
         }
     }
@@ -26,7 +30,7 @@ struct MetricsTests {
     @Test(arguments: Metric.allCases)
     func `a metric is named by the conventions and has a help text`(metric: Metric) {
         let name = metric.rawValue
-        #expect(name.hasPrefix("understudy_"))
+        #expect(name.hasPrefix("understudy_") || name.hasPrefix("process_"))
         #expect(name.allSatisfy { $0.isLowercase || $0 == "_" })
         #expect(name.hasSuffix("_total") == (metric.type == "counter"), "\(name)")
         // The name of a time ends with its unit, the second.
@@ -67,9 +71,113 @@ struct MetricsTests {
         }
     }
 
-    @Test func `the bounds of a histogram rise, and reach the longest request`() {
-        let bounds = SyncLimits.requestTimeBoundsMilliseconds
+    @Test(arguments: [
+        (SyncLimits.requestTimeBoundsMilliseconds, 30_000),
+        (Limits.clientTimeBoundsMilliseconds, 10_000),
+    ])
+    func `the bounds of a histogram rise, and reach the longest request`(
+        bounds: [Int], longest: Int
+    ) {
         #expect(zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 })
-        #expect(bounds.last == 30_000)
+        #expect(bounds.last == longest)
+    }
+
+    private func metrics(_ test: TestApp) async throws -> [String] {
+        let token = try test.folder.token() ?? ""
+        let answer = await test.send(
+            .make("GET", "/-/metrics", ["Authorization": "Bearer \(token)"]))
+        return String(decoding: answer.bytes ?? [], as: UTF8.self).split(separator: "\n")
+            .map(String.init)
+    }
+
+    @Test func `the sum of the closed operations counts each operation once`() async throws {
+        try await TestApp.run { test in
+            for id in ["a", "b", "c"] {
+                _ = await test.table("POST", "todoitem", #"{"id":"\#(id)"}"#)
+            }
+            _ = try await test.ask("POST", "/sync?wait=10")
+            _ = await test.table("PATCH", "todoitem/a", #"{"text":"one"}"#)
+            let lines = try await metrics(test)
+            #expect(
+                lines.contains(#"understudy_operations_accepted_total{identity="anonymous"} 4"#))
+            let closed = lines.filter { $0.hasPrefix("understudy_operations_total{") }
+                .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }
+            #expect(closed.reduce(0, +) == 3)
+        }
+    }
+
+    @Test func `conflicts, refused operations and retries are counters, which do not go back`()
+        async throws
+    {
+        try await TestApp.run { test in
+            for id in ["a", "b"] { _ = await test.table("POST", "todoitem", #"{"id":"\#(id)"}"#) }
+            _ = try await test.ask("POST", "/sync?wait=10")
+            _ = test.elsewhere("PATCH", "todoitem/a", #"{"text":"theirs"}"#)
+            for id in ["a", "b"] {
+                _ = await test.table("PATCH", "todoitem/\(id)", #"{"text":"mine"}"#)
+            }
+            test.transport.decide { request, _ in
+                request.head.method == .patch && request.head.path?.hasSuffix("/b") == true
+                    ? .instead(Response(status: .badRequest, body: Array("{}".utf8))) : nil
+            }
+            _ = try await test.ask("POST", "/sync?wait=10")
+            func counts() async throws -> [String] {
+                try await metrics(test).filter { line in
+                    ["conflicts", "quarantined", "operation_retries"].contains {
+                        line.hasPrefix("understudy_\($0)_total{")
+                    }
+                }
+            }
+            #expect(
+                try await counts() == [
+                    #"understudy_conflicts_total{identity="anonymous"} 1"#,
+                    #"understudy_quarantined_total{identity="anonymous"} 1"#,
+                    #"understudy_operation_retries_total{identity="anonymous"} 0"#,
+                ])
+            let open = try await test.ask("GET", "/operations")
+            for one in open.body["items"]?.array ?? [] {
+                let action = one["state"]?.string == "conflict" ? "discard" : "retry"
+                let answer = try await test.ask(
+                    "POST", "/operations/\(one["id"]?.string ?? "")/\(action)",
+                    #"{"revision":\#(one["revision"]?.integer ?? 0)}"#)
+                #expect(answer.status == 200)
+            }
+            _ = try await test.ask("POST", "/sync?wait=10")
+            #expect(
+                try await counts() == [
+                    #"understudy_conflicts_total{identity="anonymous"} 1"#,
+                    #"understudy_quarantined_total{identity="anonymous"} 2"#,
+                    #"understudy_operation_retries_total{identity="anonymous"} 1"#,
+                ])
+        }
+    }
+
+    @Test func `store, log, free and budget bytes, and the process, are measured`() async throws {
+        try await TestApp.run(configure: { $0.diskBudgetBytes = 8 << 20 }) { test in
+            _ = await test.table("POST", "todoitem", #"{"id":"a"}"#)
+            let lines = try await metrics(test)
+            func value(_ series: String) -> Double {
+                let line = lines.first { $0.hasPrefix("\(series) ") }
+                return line.flatMap { Double($0.dropFirst(series.count + 1)) } ?? .nan
+            }
+            let store = test.graph.tenants.anonymous.store
+            #expect(
+                value(#"understudy_store_bytes{identity="anonymous"}"#)
+                    == Double(Files.size(store.path) ?? 0))
+            #expect(value(#"understudy_store_log_bytes{identity="anonymous"}"#) > 0)
+            let used = value(#"understudy_disk_budget_used_ratio{identity="anonymous"}"#)
+            #expect(used > 0 && used < 0.5)
+            #expect(value("understudy_disk_free_bytes") > 1_048_576)
+            #expect(value("process_open_fds") > 3)
+            #expect(value("process_open_fds") < value("process_max_fds"))
+            #expect(value("process_resident_memory_bytes") > 1_048_576)
+            #expect(
+                value("process_virtual_memory_bytes") >= value("process_resident_memory_bytes"))
+            let age =
+                Double(ThisProcess.now.milliseconds) / 1000
+                - value("process_start_time_seconds")
+            #expect(age > -2 && age < 86_400)
+            #expect(value("process_cpu_seconds_total") > 0)
+        }
     }
 }

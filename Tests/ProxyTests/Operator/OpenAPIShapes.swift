@@ -42,6 +42,11 @@ struct OpenAPIShapes {
         mismatch(value, resolve("#/components/schemas/\(name)"), at: name)
     }
 
+    /// What a reference leads to; anything else itself.
+    func resolved(_ value: JSONValue) -> JSONValue {
+        value["$ref"]?.string.map { resolve($0) } ?? value
+    }
+
     private func resolve(_ reference: String) -> JSONValue {
         reference.dropFirst(2).split(separator: "/").reduce(document) { value, name in
             value[String(name)] ?? .null

@@ -140,7 +140,8 @@ struct OperatorAPITests {
                 ("DELETE", "/status", "", 405, "method-not-allowed"),
                 ("GET", "/nowhere", "", 404, "not-found"),
                 ("GET", "/tables/none/items", "", 404, "not-found"),
-                ("POST", "/tables/none/purge", "{}", 404, "not-found"),
+                ("POST", "/tables/none/purge", #"{"all":true}"#, 404, "not-found"),
+                ("POST", "/tables/none/purge", "{}", 400, "invalid-request"),
             ]
             for (method, path, body, status, code) in cases {
                 let answer = try await test.ask(method, path, body)

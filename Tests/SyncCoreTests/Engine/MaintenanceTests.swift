@@ -1,4 +1,5 @@
 import Backend
+import Foundation
 import HTTPMessage
 import HTTPTypes
 import TablesProtocol
@@ -19,6 +20,25 @@ import Testing
         let oldest = try #require(samples.first).at
         let days = (world.clock.now().milliseconds - oldest.milliseconds) / 86_400_000
         #expect(days == 7 && samples.count >= 7 * 24 && samples.count <= 7 * 24 + 2)
+    }
+
+    @Test func `the file of a long log is emptied once a minute`() async throws {
+        let world = try World()
+        await world.engine.runMaintenance()
+        try await world.store.write { transaction in
+            for number in 0..<20 {
+                try transaction.run(
+                    "INSERT INTO meta VALUES (?, zeroblob(100000))", ["filling\(number)"])
+            }
+        }
+        func logBytes() throws -> Int {
+            let path = world.store.path + "-wal"
+            return try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+        }
+        #expect(try logBytes() > 2_000_000)
+        world.clock.advance(by: .seconds(61))
+        await world.engine.runMaintenance()
+        #expect(try logBytes() == 0)
     }
 
     @Test func `the loop runs maintenance even without other work`() async throws {

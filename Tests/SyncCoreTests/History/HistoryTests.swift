@@ -96,7 +96,7 @@ import Testing
         try await fixture.insert("open")
         try await fixture.insert("gone")
         try await fixture.delete("gone")
-        fixture.clock.advance(milliseconds: Int64(StoreLimits.historyDays + 1) * 86_400_000)
+        fixture.clock.advance(milliseconds: (StoreLimits.historySeconds + 86_400) * 1000)
         #expect(try await store.write { try Sweep(transaction: $0).run() } == false)
         #expect(try await fixture.chain("open").count == 1)
         #expect(try await store.history(after: nil, limit: 9).items.isEmpty)
@@ -104,7 +104,7 @@ import Testing
         let closed = try await store.operations(
             OperationFilter(states: [.collapsed]), after: nil, limit: 9)
         #expect(closed.items.isEmpty && closed.total == 0)
-        fixture.clock.advance(milliseconds: Int64(StoreLimits.tombstoneDays) * 86_400_000)
+        fixture.clock.advance(milliseconds: StoreLimits.tombstoneSeconds * 1000)
         _ = try await store.write { try Sweep(transaction: $0).run() }
         #expect(try await fixture.row("gone") == nil)
         let ledger = try await store.ledger()

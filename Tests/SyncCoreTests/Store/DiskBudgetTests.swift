@@ -63,6 +63,23 @@ import Testing
         _ = try await fixture.insert("after", #"{"text":"\#(Self.text)"}"#)
     }
 
+    @Test func `a full store is not writable and says why, until something is given up`()
+        async throws
+    {
+        let fixture = try fixture()
+        try await fixture.store.proveWritable()
+        _ = try await fill(fixture)
+        #expect(fixture.store.roomWarning != nil)
+        await #expect(throws: StoreError.self) { try await fixture.store.proveWritable() }
+        _ = try await fixture.push { _ in .quarantined(reason: "no", maybeApplied: false) }
+        // The push has written more than one operation holds, so more than one is given up.
+        let items = try await fixture.store.operations(OperationFilter(), after: nil, limit: 10)
+            .items
+        for item in items { _ = try await fixture.store.discard(item.id, revision: item.revision) }
+        #expect(fixture.store.roomWarning == nil)
+        try await fixture.store.proveWritable()
+    }
+
     @Test func `a full store evicts rows that the backend has, but no operation`() async throws {
         let fixture = try fixture()
         try await fixture.insert("mine")

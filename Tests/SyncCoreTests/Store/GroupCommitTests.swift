@@ -141,7 +141,7 @@ import Testing
         let big = #"{"t":"\#(String(repeating: "x", count: 100_000))"}"#
         let outcome = await fixture.write(
             .insert(ItemBody(id: try ItemID("b"), columns: try Columns(parsing: big))))
-        #expect(outcome == .storageFull)
+        #expect(outcome == .storageFull(byBudget: false))
         #expect(try await fixture.row("b") == nil)
         try await fixture.store.write { transaction in
             try transaction.db.database.execute(sql: "PRAGMA max_page_count = 1073741823")

@@ -28,9 +28,11 @@ struct StoreIndexTests {
         queue.quarantined = number + 5
         return StoreSummary(
             due: .at(Instant(milliseconds: Int64(number)), noted: Instant(milliseconds: 0)),
-            oldestAt: nil,
+            oldestAt: Instant(milliseconds: Int64(number) + 20),
+            oldestForPersonAt: Instant(milliseconds: Int64(number) + 21),
             ledger: Ledger(
-                accepted: Int64(number) + 6, applied: 7, collapsed: 8, discarded: 9, queue: queue),
+                accepted: Int64(number) + 6, applied: 7, collapsed: 8, discarded: 9, queue: queue,
+                conflicts: 10, refusals: 11, retries: 12),
             tables: [
                 StoreSummary.Table(name: "a", items: number, setAside: 1, pullsFail: true),
                 StoreSummary.Table(name: "b", items: 2, setAside: 0, pullsFail: false),
@@ -69,7 +71,7 @@ struct StoreIndexTests {
         #expect(try StoreIndex(at: file).entries() == ["ana": entry])
     }
 
-    @Test(arguments: [1, 3]) func `an index of another version is rebuilt`(version: Int) throws {
+    @Test(arguments: [1, 2, 4]) func `an index of another version is rebuilt`(version: Int) throws {
         defer { remove() }
         let other = try ConnectionQueue.writer(file)
         try other.transaction(.immediate) { db in

@@ -69,7 +69,7 @@ import Testing
         }
         try await pullRow(beside: #"{"t":"\#(String(repeating: "x", count: 100_000))"}"#)
         #expect(attempts.withLock { $0 } == 2)
-        #expect(outcome.withLock { $0 } == .storageFull)
+        #expect(outcome.withLock { $0 } == .storageFull(byBudget: false))
         #expect(commits.withLock { $0 } == [[nil]])
         #expect(try await fixture.row("theirs") != nil)
         #expect(try await fixture.store.ledger().balances)

@@ -21,7 +21,8 @@ import Testing
         (.methodNotAllowed(allow: ["GET", "POST"]), 405, 405), (.unknownTable("t"), 404, 404),
         (.notFound(id), 404, 404), (.gone(id), 404, 410), (.conflict(nil), 409, 409),
         (.offline(retryAfterSeconds: 5), 503, 503), (.unauthorized(), 401, 401),
-        (.forbidden("x"), 403, 403), (.storageFull, 507, 507), (.failed("x"), 500, 500),
+        (.forbidden("x"), 403, 403), (.storageFull(byBudget: false), 507, 507),
+        (.storageFull(byBudget: true), 507, 507), (.failed("x"), 500, 500),
         (.unavailable("x", retryAfterSeconds: 5), 503, 503),
     ])
     func `has a status and a body that the SDK can read`(

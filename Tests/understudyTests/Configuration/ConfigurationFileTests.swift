@@ -1,3 +1,4 @@
+import Proxy
 import TablesProtocol
 import Testing
 
@@ -21,6 +22,40 @@ struct ConfigurationFileTests {
         #expect(problem?.place == "/c:2")
         #expect(problem?.value == line)
         #expect(problem?.allowed.contains("allow-origin") == true)
+    }
+
+    @Test(arguments: ["lisen = 1", "LISTEN = 1", "allow_host = box:1", "strict_sdk = yes"])
+    func `a misspelt name is reported with the nearest`(line: String) {
+        let problem = #expect(throws: ConfigurationProblem.self) {
+            try ConfigurationFile(path: "/c", text: line)
+        }
+        let name =
+            line.hasPrefix("a") ? "allow-host" : line.hasPrefix("s") ? "strict-sdk" : "listen"
+        #expect(problem?.description.hasSuffix("perhaps \(name) is meant.") == true)
+    }
+
+    @Test func `a name that takes one value is an error on two lines`() {
+        for text in ["sync = auto\n\nsync = manual\n", "sync=auto\ntable = a\nsync=auto"] {
+            let problem = #expect(throws: ConfigurationProblem.self) {
+                try ConfigurationFile(path: "/c", text: text)
+            }
+            #expect(problem?.place == "/c:3 sync")
+            #expect(problem?.allowed == "said once, and line 1 says \"auto\"")
+        }
+    }
+
+    @Test func `every boolean is yes, no, true or false in every source`() throws {
+        for setting in ServeSetting.all where setting.allowed == BooleanText.allowed {
+            for text in ["yes", "no", "true", "false"] { #expect(setting.accepts(text)) }
+            for text in ["", "1", "on", "Yes", "TRUE", " yes"] { #expect(!setting.accepts(text)) }
+        }
+        #expect(ServeSetting.all.count { $0.allowed == BooleanText.allowed } == 3)
+        let file = try ConfigurationFile(
+            path: "/c", text: "strict-sdk = yes\nallow-plain-http=true")
+        let sources = Sources(
+            flags: [:], environment: { $0 == "UNDERSTUDY_STRICT_SDK" ? "no" : nil }, file: file)
+        #expect(try sources.value(Settings.strictSDK) == false)
+        #expect(try sources.value(Settings.allowPlainHTTP) == true)
     }
 
     @Test func `the environment wins over the file, a flag over both`() throws {

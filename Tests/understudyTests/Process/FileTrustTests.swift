@@ -13,10 +13,13 @@ import Testing
         return path
     }
 
-    @Test func `a folder's socket is trusted if only its owner can have made it`() {
+    @Test func `a folder's socket is trusted if only its owner can have made it`() throws {
+        let path = try folder()
+        defer { try? Files.removeFolder(path) }
+        try Files.write("\(path)/lock", [])
         func fault(_ owner: UInt32, _ permissions: UInt32, _ user: UInt32) -> String? {
-            DataFolder.fault(
-                Files.Status(owner: owner, permissions: permissions), user: user, path: "/d")
+            DataFolder(path: path).fault(
+                Files.Status(owner: owner, permissions: permissions), user: user)
         }
         for permissions: UInt32 in [0o700, 0o750, 0o755] {
             #expect(fault(1000, permissions, 1000) == nil)
@@ -30,6 +33,23 @@ import Testing
         }
     }
 
+    @Test
+    func `permissions are advised only for a folder that has nothing but what this program makes`()
+        throws
+    {
+        let path = try folder()
+        defer { try? Files.removeFolder(path) }
+        let folder = DataFolder(path: path)
+        #expect(!folder.isUnderstudys && !folder.adviceToClose.contains("chmod"))
+        for name in ["lock", "operator.token.new", "stores.before-20261121", "open-12ab.html"] {
+            try Files.write("\(path)/\(name)", [])
+        }
+        #expect(folder.isUnderstudys && folder.adviceToClose.hasSuffix("chmod -R go= '\(path)'"))
+        try Files.write("\(path)/passwd", [])
+        #expect(!folder.isUnderstudys && !folder.adviceToClose.contains("chmod"))
+        #expect(!folder.foreignFolder(.init(owner: 1, permissions: 0o755)).contains("sudo"))
+    }
+
     @Test func `a configuration file is trusted if only this user or root can have written it`() {
         func fault(_ owner: UInt32, _ permissions: UInt32, _ user: UInt32) -> String? {
             ConfigurationFile.fault(
@@ -40,6 +60,7 @@ import Testing
             #expect(fault(0, permissions, 1000) == nil)
             #expect(fault(1000, permissions, 1001)?.contains("another user") == true)
             #expect(fault(1000, permissions, 0)?.contains("another user") == true)
+            #expect(fault(1000, permissions, 0)?.contains("chown") == false)
         }
         for permissions: UInt32 in [0o620, 0o602, 0o666] {
             #expect(fault(1000, permissions, 1000)?.contains("chmod go-w") == true)

@@ -64,8 +64,52 @@ struct ServiceTests {
         #expect(ProgressBar.line("pull", done: 7, total: nil) == "pull  7")
     }
 
+    @Test func `the last lines of a log are kept, the oldest first`() {
+        let tail = LogTail(places: 3)
+        #expect(tail.lines == [])
+        for number in 1...3 { tail.append("\(number)") }
+        #expect(tail.lines == ["1", "2", "3"])
+        for number in 4...8 { tail.append("\(number)") }
+        #expect(tail.lines == ["6", "7", "8"])
+    }
+
+    @Test(arguments: [
+        ("http://ana:geheim@proxy:3128", "http://(kept secret)@proxy:3128"),
+        ("socks5h://a@b@c/x@y", "socks5h://(kept secret)@c/x@y"),
+        (
+            "from https://u:p@h to http://k/?a=b@c.",
+            "from https://(kept secret)@h to http://k/?a=b@c."
+        ),
+        ("http://plain:80/a@b", "http://plain:80/a@b"), ("ana@example", "ana@example"), ("", ""),
+    ])
+    func `an address is shown without user and password`(_ text: String, _ shown: String) {
+        #expect(Redaction.withoutCredentials(text) == shown)
+    }
+
+    @Test func `the settings that hold are those of the start and of what a reload applies`() throws
+    {
+        func sources(_ text: String) throws -> Sources {
+            Sources(
+                flags: ["parallelism": ["2"]], environment: { _ in nil },
+                file: try ConfigurationFile(path: "/c", text: text))
+        }
+        let running = RunningSettings(
+            try sources("listen = 127.0.0.1:1\nbackend-proxy = http://a:b@p:1\nsync = auto"))
+        running.reload(try sources("listen = 127.0.0.1:2\nlog-level = info\nparallelism = 3"))
+        let shown = running.all.map { "\($0.name) \($0.values) \($0.origins)" }
+        #expect(
+            shown == [
+                #"backend-proxy ["http://(kept secret)@p:1"] ["/c:2 backend-proxy"]"#,
+                #"listen ["127.0.0.1:1"] ["/c:1 listen"]"#,
+                #"parallelism ["2"] ["--parallelism"]"#,
+                #"log-level ["info"] ["/c:2 log-level"]"#,
+            ])
+    }
+
     @Test func `a support bundle names neither users nor home folders`() throws {
-        let redaction = Redaction(identities: ["ana-1f", "ben-2c"], home: "/home/ana")
+        let redaction = Redaction(
+            identities: ["ana-1f", "ben-2c"], home: "/home/ana", token: "T0K")
+        #expect(redaction.text(.string("a T0K b")) == #""a (kept secret) b""#)
         let value = JSONValue.members(
             ("ana-1f", .array([.string("store /home/ana/x of ben-2c")])), ("n", .number(1)))
         #expect(redaction.text(value) == #"{"user-1":["store ~/x of user-2"],"n":1}"#)

@@ -1,19 +1,21 @@
-import Proxy
 import SyncCore
-import TablesProtocol
+package import TablesProtocol
 
 /// A backup: a folder with copies of all stores of a data folder, and a manifest with their sizes and counts.
-struct Backup: Sendable {
+package struct Backup: Sendable {
     /// The path of the folder.
-    let path: String
+    package let path: String
 
     /// One store of a backup, as in the manifest.
-    struct Entry: Sendable, Hashable {
-        let identity: String
-        let bytes: Int64
-        let items: Int
-        let openOperations: Int
+    package struct Entry: Sendable, Hashable {
+        package let identity: String
+        package let bytes: Int64
+        package let items: Int
+        package let openOperations: Int
     }
+
+    /// The backup in a folder.
+    package init(path: String) { self.path = path }
 
     /// Copies every store, also while a process works on them, and checks each copy.
     ///
@@ -21,7 +23,9 @@ struct Backup: Sendable {
     ///    can plant a link in it.
     /// 2. The manifest is written last. A folder without one is no backup.
     /// 3. The folder is renamed to `path`, which must not exist or be an empty folder.
-    static func make(of folder: DataFolder, at path: String) throws(StartProblem) -> [Entry] {
+    @available(*, noasync)
+    package static func make(of folder: DataFolder, at path: String) throws(StartProblem) -> [Entry]
+    {
         guard folder.hasStore else {
             throw StartProblem("There is nothing to back up at \(folder.path).", .error)
         }
@@ -65,14 +69,21 @@ struct Backup: Sendable {
         }
     }
 
+    /// Whether the folder has the manifest of a whole backup.
+    var isWhole: Bool { Files.isRegular(manifest) }
+
     /// The entries of the manifest, after each was compared with its store.
-    func verified() throws(StartProblem) -> [Entry] {
-        let bytes: [UInt8]?
-        do {
-            bytes = try InputFile(manifest)?.bytes(atMost: Limits.manifestBytes)
-        } catch InputFile.Refusal.noRegularFile(_) {
+    @available(*, noasync)
+    package func verified() throws(StartProblem) -> [Entry] {
+        guard !Files.exists(manifest) || Files.isRegular(manifest) else {
             throw StartProblem(
                 "\(path) is no whole backup: its manifest.json is no regular file.", .error)
+        }
+        var bytes: [UInt8]?
+        do {
+            if Files.size(manifest) ?? 0 <= Int64(Limits.manifestBytes) {
+                bytes = try Files.read(manifest)
+            }
         } catch {
             throw StartProblem("\(error)", .error)
         }
@@ -99,7 +110,7 @@ struct Backup: Sendable {
     /// folder. The known tokens are not in a backup: a planted fingerprint would give its owner the rows of
     /// another user. Users whose tokens the data folder does not know sign in again.
     /// - Returns: the folder of the earlier stores; nil if there were none.
-    func restore(
+    package func restore(
         _ entries: [Entry], to folder: DataFolder
     ) throws(StartProblem) -> String? {
         let incoming = "\(folder.path)/stores.incoming"
@@ -127,7 +138,7 @@ struct Backup: Sendable {
 
     /// Restores every store as ``restore(_:to:)`` does, but to temporary files without names.
     /// - Returns: the entries of the restored stores.
-    func rehearse(_ entries: [Entry]) throws(StartProblem) -> [Entry] {
+    package func rehearse(_ entries: [Entry]) throws(StartProblem) -> [Entry] {
         var restored: [Entry] = []
         for entry in entries {
             do {
@@ -180,7 +191,7 @@ struct Backup: Sendable {
     }
 
     /// The JSON of one store, in the manifest and in the answers of commands.
-    static func json(_ entry: Entry) -> JSONValue {
+    package static func json(_ entry: Entry) -> JSONValue {
         .members(
             ("identity", .string(entry.identity)), ("bytes", .number(entry.bytes)),
             ("items", .number(entry.items)), ("openOperations", .number(entry.openOperations)))

@@ -1,0 +1,124 @@
+import Logging
+import SyncCore
+import TablesProtocol
+
+/// How often backups are made, and how many are kept.
+package struct BackupPlan: Sendable, Hashable {
+    /// The folder of the backups; nil for `backups` in the data folder.
+    package var folder: String?
+    /// Seconds between two backups; nil for none by itself.
+    package var everySeconds: Int64?
+    /// How many are kept.
+    package var keep = Limits.backupsKept
+
+    /// The plan without automatic backups.
+    package init() {}
+
+    /// When the next backup is due.
+    /// - Parameters:
+    ///   - latest: when the latest one began; nil if there is none.
+    ///   - failedAt: when the last try failed; nil after a success.
+    ///   - now: the present time. A latest backup in the future, after the clock was set back, does not count.
+    func due(latest: Instant?, failedAt: Instant?, now: Instant) -> Instant? {
+        guard let everySeconds else { return nil }
+        let planned = latest.flatMap { $0 > now ? nil : $0.adding(seconds: everySeconds) } ?? now
+        let retry = failedAt.flatMap {
+            $0 > now ? nil : $0.adding(seconds: Limits.backupRetrySeconds)
+        }
+        return [planned, retry].compactMap(\.self).max()
+    }
+}
+
+/// Makes the backups of a plan, checks each, and removes the oldest ones.
+actor AutomaticBackups {
+    /// The state for the operator.
+    struct State: Sendable {
+        let folder: String
+        let plan: BackupPlan
+        /// The whole backups, the oldest first.
+        let backups: [BackupFolder.Kept]
+        /// Why the last try failed; nil after a success, and before the first try.
+        let failure: String?
+        /// When the next one is due; nil without a plan.
+        let next: Instant?
+    }
+
+    private let data: DataFolder
+    private let plan: BackupPlan
+    private let folder: BackupFolder
+    private let now: @Sendable () -> Instant
+    private let sleep: @Sendable (Int64) async -> Void
+    private let log: Logger
+    private let executor = BlockingExecutor(worker: 0)
+    private var failure: (at: Instant, sentence: String)?
+
+    /// - Parameters:
+    ///   - data: the data folder of which backups are made.
+    ///   - now: the wall clock.
+    ///   - sleep: returns after so many seconds, or when the task is cancelled.
+    init(
+        of data: DataFolder, plan: BackupPlan, now: @escaping @Sendable () -> Instant,
+        sleep: @escaping @Sendable (Int64) async -> Void, log: Logger
+    ) {
+        (self.data, self.plan, self.now, self.sleep, self.log) = (data, plan, now, sleep, log)
+        folder = BackupFolder(path: plan.folder ?? BackupFolder.standardPath(of: data))
+    }
+
+    /// The state at this moment.
+    var state: State {
+        let backups = folder.backups
+        return State(
+            folder: folder.path, plan: plan, backups: backups, failure: failure?.sentence,
+            next: plan.due(latest: backups.last?.at, failedAt: failure?.at, now: now()))
+    }
+
+    /// Makes each backup that is due, until cancelled.
+    func run() async {
+        guard plan.everySeconds != nil else { return }
+        while !Task.isCancelled {
+            if let due = state.next, due <= now() { _ = await make() }
+            await sleep(Limits.backupLookSeconds)
+        }
+    }
+
+    /// Makes a backup now, reads it again from the disk and compares it with its manifest, and removes the
+    /// backups that are too many. One that is not as it was written is removed, and counts as failed.
+    func make() async -> Result<(backup: BackupFolder.Kept, stores: [Backup.Entry]), StartProblem> {
+        let at = now()
+        let kept = BackupFolder.Kept(path: folder.path(at: at), at: at)
+        let result = await executor.value { [data, folder, plan] in
+            Self.make(kept, of: data, in: folder, keeping: plan.keep)
+        }
+        switch result {
+        case .success(let stores):
+            failure = nil
+            log.info(
+                "backup made", metadata: ["path": "\(kept.path)", "stores": "\(stores.count)"])
+            return .success((kept, stores))
+        case .failure(let problem):
+            failure = (at, problem.sentence)
+            log.error("backup failed", metadata: ["problem": "\(problem.sentence)"])
+            return .failure(problem)
+        }
+    }
+
+    private static func make(
+        _ kept: BackupFolder.Kept, of data: DataFolder, in folder: BackupFolder, keeping: Int
+    ) -> Result<[Backup.Entry], StartProblem> {
+        do throws(StartProblem) {
+            _ = try Backup.make(of: data, at: kept.path)
+            do {
+                let stores = try Backup(path: kept.path).verified()
+                for old in BackupFolder.excess(folder.backups, keeping: keeping) {
+                    try? Files.removeFolder(old.path)
+                }
+                return .success(stores)
+            } catch {
+                try? Files.removeFolder(kept.path)
+                throw error
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+}

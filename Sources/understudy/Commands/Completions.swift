@@ -1,0 +1,50 @@
+import ArgumentParser
+import Proxy
+import TablesProtocol
+
+// What a shell offers for values. Names come from the running Understudy; without one nothing is offered.
+extension CompletionKind {
+    /// The names of the tables.
+    static var tables: CompletionKind { names(of: "/tables", "name") }
+
+    /// The ids of the open operations.
+    static var operations: CompletionKind { names(of: "/operations", "id") }
+
+    /// The ids of the conflicts.
+    static var conflicts: CompletionKind { names(of: "/conflicts", "id") }
+
+    /// The raw values of a type.
+    static func words<Word: RawRepresentable & CaseIterable>(
+        of type: Word.Type
+    ) -> CompletionKind where Word.RawValue == String {
+        .list(type.allCases.map(\.rawValue))
+    }
+
+    private static func names(of path: String, _ member: String) -> CompletionKind {
+        .custom { (words: [String], _: Int, prefix: String) async -> [String] in
+            guard let options = try? ClientOptions.parse(CompletionPlaces.options(in: words)),
+                let list = try? await options.withOperator({ try await $0.get(path) })
+            else { return [] }
+            return (list["items"]?.array ?? []).compactMap { $0[member]?.string }
+                .filter { $0.hasPrefix(prefix) }
+        }
+    }
+}
+
+/// Which Understudy a command line is about that a shell completes.
+enum CompletionPlaces {
+    /// The options of a command line that say which Understudy is asked.
+    static func options(in words: [String]) -> [String] {
+        var found: [String] = []
+        for (index, word) in words.enumerated() {
+            for option in ["--data", "--config", "--identity"] {
+                if word == option, index + 1 < words.count {
+                    found += [option, words[index + 1]]
+                } else if word.hasPrefix("\(option)=") {
+                    found.append(word)
+                }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,56 @@
+"""Sync, push and pull asked for in offline mode, and what a run says of itself."""
+
+import time
+
+from programs import wait_until
+
+
+def test_a_run_in_offline_mode_ends_at_once_and_says_so(world):
+    world.start_backend("--samples")
+    world.start_proxy()
+    world.insert({"text": "waits"})
+    world.person.run("offline")
+    for command in (("sync",), ("push",), ("pull", "todoitem")):
+        began = time.monotonic()
+        told = world.person.run(*command, expect=3)
+        assert time.monotonic() - began < 10
+        assert "Offline mode is on" in told.stdout and "understudy online" in told.stdout
+    runs = world.person.json("runs")["items"]
+    assert [one["state"] for one in runs[:3]] == ["offline"] * 3
+    assert {one["kind"] for one in runs[:3]} == {"sync", "push", "pull"}
+    world.person.run("online")
+    assert world.person.run("sync").stdout.startswith("sync: complete")
+
+
+def test_a_run_has_one_start_and_is_listed_while_it_waits(world):
+    world.start_backend("--samples")
+    world.start_proxy()
+    run = world.person.json("sync")
+    listed = [one for one in world.person.json("runs")["items"] if one["id"] == run["id"]]
+    assert [one["startedAt"] for one in listed] == [run["startedAt"]]
+
+
+def test_sync_ends_with_4_while_a_conflict_is_open(world):
+    world.start_backend("--samples")
+    world.start_proxy()
+    world.person.run("sync")
+    item = world.insert({"id": "both", "text": "first"})
+    world.person.run("sync")
+    world.update(item["id"], {"text": "mine"})
+    world.update(item["id"], {"text": "theirs"}, url=world.backend_url)
+    world.person.run("sync", expect=4)
+    # It is still open, and this run has nothing to send.
+    world.person.run("sync", expect=4)
+    world.person.run("push", expect=4)
+    lines = wait_until(lambda: [one for one in world.proxy.said().splitlines() if "run ended" in one], 5, "the log")
+    assert '"conflicts":1' in lines[-1] or '"conflicts":1' in "".join(lines)
+
+
+def test_groups_count_what_only_waits_for_its_turn(world):
+    world.start_proxy()
+    for number in range(3):
+        world.insert({"text": f"{number}"})
+    assert "3 queued" in world.person.run("queue", "groups").stdout
+    groups = world.person.json("queue", "groups")
+    assert groups["items"] == [{"state": "queued", "reason": None, "count": 3, "since": None}]
+    assert groups["total"] == 1

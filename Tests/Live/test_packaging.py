@@ -1,0 +1,122 @@
+"""What an installation puts in place, keeps and removes, and what it says about the program's parts."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from programs import BINARY, ROOT
+
+CONFIGURATION = "etc/understudy/understudy.conf"
+DOCUMENTS = "usr/share/doc/understudy"
+
+
+def install(tree, what=BINARY):
+    finished = subprocess.run(
+        [ROOT / "scripts/install", what],
+        env={**os.environ, "PREFIX": "/usr", "DESTDIR": str(tree)},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return finished.stdout
+
+
+def files(tree):
+    return {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
+
+
+def test_an_installation_makes_the_configuration_keeps_a_changed_one_and_is_removed_whole(tree, tmp_path):
+    copy = tmp_path / "tree"
+    shutil.copytree(tree, copy)
+    configuration = copy / CONFIGURATION
+    assert "#backend = https://example.azurewebsites.net" in configuration.read_text()
+    configuration.write_text("backend = https://mine.example\n")
+    assert f"kept: {configuration}" in install(copy)
+    assert configuration.read_text() == "backend = https://mine.example\n"
+    units = [copy / f"usr/lib/systemd/{kind}/understudy.service" for kind in ("system", "user")]
+    assert all(unit.exists() for unit in units)
+    assert f"/{CONFIGURATION}" in units[0].read_text()
+    told = install(copy, "--remove")
+    assert files(copy) == {CONFIGURATION}
+    assert f"kept: {configuration}" in told
+
+
+def test_the_bill_of_materials_names_every_library_and_package_with_its_version(tree):
+    bill = json.loads((tree / DOCUMENTS / "understudy.cdx.json").read_text())
+    parts = {one["name"]: one for one in bill["components"]}
+    assert len(parts) == len(bill["components"])
+    assert bill["dependencies"] == [
+        {"ref": "understudy", "dependsOn": [one["bom-ref"] for one in bill["components"]]}
+    ]
+    pinned = re.findall(
+        r'url: "https://github.com/\w[\w-]*/([\w.-]+?)(?:\.git)?", exact: "([\d.]+)"',
+        (ROOT / "Package.swift").read_text(),
+    )
+    # swift-asn1 is fetched for swift-crypto, and no part of it is linked.
+    linked = {name: version for name, version in pinned if name != "swift-asn1"}
+    assert len(linked) == 8
+    for name, version in linked.items():
+        assert parts[name]["version"] == version
+        assert parts[name]["purl"].endswith(f"/{name}@{version}")
+    for name in ("libmicrohttpd", "libcurl", "SQLite", "zlib", "BoringSSL (in swift-crypto)"):
+        assert parts[name]["licenses"]
+    assert "version" in parts["libcurl"]
+
+
+def test_the_notices_have_the_text_of_each_licence_that_they_name(tree):
+    text = (tree / DOCUMENTS / "THIRD-PARTY-NOTICES.txt").read_text()
+    assert text == (ROOT / "THIRD-PARTY-NOTICES.txt").read_text()
+    named = set(re.findall(r"^    text (\d+)$", text, re.M))
+    assert named == set(re.findall(r"^TEXT (\d+)$", text, re.M)) and len(named) >= 8
+    assert "Copyright (C) 2015-2025 Gwendal Roué" in text or "Gwendal Roué" in text
+    assert "UNICODE LICENSE V3" in text
+
+
+def test_the_check_of_the_parts_sees_another_version_and_changed_notices(tmp_path):
+    """The script runs in a copy of what it reads, so that the tree itself is not changed."""
+    for name in ("scripts", "packaging"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    for name in ("Package.swift", "THIRD-PARTY-NOTICES.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("Sources", ".build"):
+        (tmp_path / name).symlink_to(ROOT / name)
+
+    def check():
+        return subprocess.run([tmp_path / "scripts/components", "check"], capture_output=True, text=True)
+
+    assert check().returncode == 0, check().stderr
+    package = tmp_path / "Package.swift"
+    said = package.read_text()
+    package.write_text(said.replace('swift-log", exact: "', 'swift-log", exact: "0.'))
+    assert check().returncode == 1 and "swift-log" in check().stderr
+    package.write_text(said)
+    notices = tmp_path / "THIRD-PARTY-NOTICES.txt"
+    notices.write_text(notices.read_text().replace("XKCP", "XKCQ"))
+    assert check().returncode == 1 and "scripts/components notices" in check().stderr
+
+
+def test_the_program_is_position_independent_and_binds_at_the_start(tree):
+    program = tree / "usr/bin/understudy"
+
+    def told(flag):
+        return subprocess.run(
+            ["readelf", flag, program], capture_output=True, text=True, check=True
+        ).stdout
+
+    assert re.search(r"Type:\s+DYN", told("-h"))
+    assert "GNU_RELRO" in told("-l")
+    assert re.search(r"BIND_NOW|FLAGS.*NOW", told("-d"))
+
+
+def test_every_python_package_of_the_tests_has_hashes():
+    lines = (ROOT / "Tests/requirements.txt").read_text().replace("\\\n", " ").splitlines()
+    packages = [line.split() for line in lines if not line.startswith("#")]
+    for name, *rest in packages:
+        assert re.fullmatch(r"[\w.-]+==[\w.]+", name), name
+        assert rest and all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", one) for one in rest), name
+    locked = {name for name, *_ in packages}
+    wanted = pathlib.Path(ROOT / "Tests/requirements.in").read_text().split()
+    assert set(wanted) <= locked

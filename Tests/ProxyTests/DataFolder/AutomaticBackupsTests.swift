@@ -1,0 +1,142 @@
+import Foundation
+import Logging
+import Synchronization
+import TablesProtocol
+import Testing
+
+@testable import Proxy
+
+struct AutomaticBackupsTests {
+    private static let day: Int64 = 86_400
+
+    private func time(_ text: String) throws -> Instant { try #require(Instant(parsing: text)) }
+
+    @Test func `a backup's name has its time, and no other name has`() throws {
+        let at = try time("2026-11-25T18:45:00.123Z")
+        #expect(BackupFolder.name(at) == "2026-11-25T184500.123Z")
+        #expect(BackupFolder.time(of: "2026-11-25T184500.123Z") == at)
+        for name in [
+            "2026-11-25", "2026-11-25T184500.123", "2026-13-25T184500.123Z",
+            "x026-11-25T184500.123Z",
+            "2026-11-25T184500.123Z.part-1", "2026-11-25T18:4500.12Z", "",
+        ] {
+            #expect(BackupFolder.time(of: name) == nil, "\(name)")
+        }
+    }
+
+    @Test func `a day or minute means its end`() throws {
+        #expect(try BackupFolder.end(of: "2026-11-21") == time("2026-11-21T23:59:59.999Z"))
+        #expect(try BackupFolder.end(of: "2026-11-21T18:30") == time("2026-11-21T18:30:59.999Z"))
+        #expect(
+            try BackupFolder.end(of: "2026-11-21T18:30:05.100Z") == time("2026-11-21T18:30:05.100Z")
+        )
+        for text in ["yesterday", "2026-02-30", "2026-11-21T25:00", ""] {
+            #expect(BackupFolder.end(of: text) == nil, "\(text)")
+        }
+    }
+
+    @Test func `the next backup is due a period after the latest, or some time after a failure`()
+        throws
+    {
+        let now = try time("2026-11-25T12:00:00.000Z")
+        var plan = BackupPlan()
+        #expect(plan.due(latest: nil, failedAt: nil, now: now) == nil)
+        plan.everySeconds = Self.day
+        #expect(plan.due(latest: nil, failedAt: nil, now: now) == now)
+        let latest = now.adding(seconds: -3600)
+        #expect(
+            plan.due(latest: latest, failedAt: nil, now: now)
+                == latest.adding(seconds: Self.day))
+        let old = now.adding(seconds: -3 * Self.day)
+        #expect(
+            plan.due(latest: old, failedAt: now, now: now)
+                == now.adding(seconds: Limits.backupRetrySeconds))
+        // After the clock was set back, a latest one in the future does not put off the next.
+        #expect(plan.due(latest: now.adding(seconds: 60), failedAt: nil, now: now) == now)
+    }
+
+    @Test func `backups are made when they are due, are whole, and the oldest are removed`()
+        async throws
+    {
+        try await TestApp.run { test in
+            _ = await test.table("POST", "todoitem", #"{"id":"a","text":"one"}"#)
+            let clock = Mutex(try time("2026-11-25T12:00:00.000Z"))
+            let folder = BackupFolder(path: "\(test.folder.path)/kept")
+            var plan = BackupPlan()
+            (plan.folder, plan.everySeconds, plan.keep) = (folder.path, Self.day, 2)
+            let looks = Mutex(0)
+            let backups = AutomaticBackups(
+                of: test.folder, plan: plan, now: { clock.withLock { $0 } },
+                sleep: { _ in
+                    // Each look is 12 hours after the one before, and nothing happens after the ninth.
+                    clock.withLock { $0 = $0.adding(seconds: Self.day / 2) }
+                    let count = looks.withLock { looks in
+                        looks += 1
+                        return looks
+                    }
+                    if count == 9 { try? await Task.sleep(for: .seconds(3600)) }
+                }, log: Logger(label: "test"))
+            let loop = Task { await backups.run() }
+            while looks.withLock({ $0 }) < 9 { await Task.yield() }
+            loop.cancel()
+            await loop.value
+            // Due at 0, 24, 48, 72 and 96 hours; two are kept.
+            let kept = folder.backups
+            #expect(
+                kept.map(\.at.text) == ["2026-11-28T12:00:00.000Z", "2026-11-29T12:00:00.000Z"])
+            #expect(try await Self.openOperations(kept.map(\.path)) == [1, 1])
+            #expect(folder.latest(by: try time("2026-11-28T23:00:00.000Z"))?.at == kept[0].at)
+            #expect(folder.latest(by: try time("2026-11-28T11:00:00.000Z")) == nil)
+            let state = await backups.state
+            #expect(state.failure == nil && state.next == kept[1].at.adding(seconds: Self.day))
+        }
+    }
+
+    @Test func `a failed backup is told, leaves nothing, and is tried again later`() async throws {
+        try await TestApp.run { test in
+            let now = try time("2026-11-25T12:00:00.000Z")
+            var plan = BackupPlan()
+            plan.everySeconds = Self.day
+            // The folder cannot be made, since a file has its name.
+            plan.folder = "\(test.folder.path)/taken/backups"
+            try Files.write("\(test.folder.path)/taken", [])
+            let backups = AutomaticBackups(
+                of: test.folder, plan: plan, now: { now }, sleep: { _ in },
+                log: Logger(label: "test"))
+            guard case .failure(let problem) = await backups.make() else {
+                Issue.record("a backup was made")
+                return
+            }
+            let state = await backups.state
+            #expect(state.failure == problem.sentence && state.backups.isEmpty)
+            #expect(state.next == now.adding(seconds: Limits.backupRetrySeconds))
+        }
+    }
+
+    @Test func `a folder without a manifest is no backup, and is not removed`() async throws {
+        try await TestApp.run { test in
+            let at = try time("2026-11-25T12:00:00.000Z")
+            let folder = BackupFolder(path: "\(test.folder.path)/kept")
+            let half = folder.path(at: at)
+            try Files.makeFolder(half)
+            var plan = BackupPlan()
+            (plan.folder, plan.keep) = (folder.path, 1)
+            let backups = AutomaticBackups(
+                of: test.folder, plan: plan, now: { at.adding(seconds: 60) }, sleep: { _ in },
+                log: Logger(label: "test"))
+            for _ in 0..<2 { _ = await backups.make() }
+            #expect(folder.backups.count == 1 && Files.exists(half))
+        }
+    }
+
+    @available(*, noasync)
+    private static func verified(_ path: String) throws -> Int {
+        try Backup(path: path).verified().reduce(0) { $0 + $1.openOperations }
+    }
+
+    private static func openOperations(_ paths: [String]) async throws -> [Int] {
+        try await Task.detached { try paths.map { try blocking($0) } }.value
+    }
+
+    private static func blocking(_ path: String) throws -> Int { try verified(path) }
+}

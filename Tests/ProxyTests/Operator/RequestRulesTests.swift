@@ -1,0 +1,239 @@
+import HTTPMessage
+import HTTPTypes
+import SyncCore
+import TablesProtocol
+import Testing
+
+@testable import Proxy
+
+struct RequestRulesTests {
+    /// A store with two queued inserts and one row of the backend.
+    private func withQueue(_ body: (TestApp) async throws -> Void) async throws {
+        try await TestApp.run { test in
+            _ = test.elsewhere("POST", "todoitem", #"{"id":"r","text":"theirs"}"#)
+            _ = try await test.ask("POST", "/tables/todoitem/pull?wait=10")
+            for id in ["a", "b"] { _ = await test.table("POST", "todoitem", "{\"id\":\"\(id)\"}") }
+            try await body(test)
+        }
+    }
+
+    private func queued(_ test: TestApp) async throws -> Int64? {
+        try await test.ask("GET", "/operations").body["total"]?.integer
+    }
+
+    @Test(arguments: [
+        #"{"filter":{"state":"quarantined"}}"#, #"{"filter":{},"dryRun":"true"}"#,
+        #"{"filter":{}}"#, "{}", #"{"filter":{"states":["queued"]}}"#,
+        #"{"filter":{"table":["todoitem"]}}"#, #"{"filter":{"state":[]}}"#,
+        #"{"filter":{"q":""}}"#, #"{"filter":{"table":""}}"#, #"{"filter":{"state":["all"]}}"#,
+        #"{"filter":{},"all":false}"#, #"{"filter":{"table":"todoitem"},"all":true}"#,
+        #"{"filter":{"table":"todoitem"},"after":"c1"}"#,
+        #"{"filter":{"table":"todoitem"},"limit":5,"after":"garbage"}"#,
+        #"{"filter":{"table":"none"},"filter":{"table":"todoitem"}}"#, "[]", "null", #"{"all":1}"#,
+    ])
+    func `a bulk action without a clear selection does nothing`(_ body: String) async throws {
+        try await withQueue { test in
+            for path in ["/operations/discard", "/operations/retry"] {
+                let answer = try await test.ask("POST", path, body)
+                #expect(answer.status == 400, "\(path): \(answer.body.text)")
+            }
+            let choice = body.hasPrefix("{") ? #"{"choice":"server","# + body.dropFirst() : body
+            #expect(try await test.ask("POST", "/conflicts/resolve", choice).status == 400)
+            #expect(try await queued(test) == 2)
+        }
+    }
+
+    @Test func `a bulk action for all says so`() async throws {
+        try await withQueue { test in
+            let dry = #"{"all":true,"dryRun":true}"#
+            let planned = try await test.ask("POST", "/operations/discard", dry)
+            #expect(planned.body["matched"]?.integer == 2)
+            #expect(try await queued(test) == 2)
+            let body = #"{"filter":{},"all":true}"#
+            #expect(try await test.ask("POST", "/operations/discard", body).status == 200)
+            #expect(try await queued(test) == 0)
+        }
+    }
+
+    @Test(arguments: [
+        "{}", "", #"{"force":true}"#, #"{"all":false}"#,
+        #"{"force":true,"query":["$filter=id eq 'x'"]}"#, #"{"query":""}"#, #"{"query":" "}"#,
+        #"{"query":"$filter="}"#, #"{"query":"$filter=%20"}"#, #"{"query":"$top=1"}"#,
+        #"{"query":"$filter=id eq 'r'&$top=1"}"#,
+        #"{"query":"$filter=id eq 'x'&$filter=id eq 'r'"}"#,
+        #"{"query":"$filter=id eq 'r'","all":true}"#, #"{"quary":"$filter=id eq 'r'"}"#,
+        #"{"all":"true"}"#,
+    ])
+    func `a purge without a clear selection does nothing`(_ body: String) async throws {
+        try await withQueue { test in
+            let answer = try await test.ask("POST", "/tables/todoitem/purge", body)
+            #expect(answer.status == 400, "\(answer.body.text)")
+            let rows = try await test.ask("GET", "/tables/todoitem/items")
+            #expect(rows.body["total"]?.integer == 3)
+            #expect(try await queued(test) == 2)
+        }
+    }
+
+    @Test func `a purge of a whole table says so`() async throws {
+        try await withQueue { test in
+            let one = try await test.ask(
+                "POST", "/tables/todoitem/purge", #"{"query":"$filter=id%20eq%20'r'","force":true}"#
+            )
+            #expect(one.body["purged"]?.integer == 1)
+            let all = try await test.ask(
+                "POST", "/tables/todoitem/purge", #"{"all":true,"force":true}"#)
+            #expect(all.body["discarded"]?.integer == 2)
+        }
+    }
+
+    @Test func `a misspelt setting is named with the nearest`() async throws {
+        try await TestApp.run { test in
+            let answer = try await test.ask("PATCH", "/settings", #"{"intervalSecond":60}"#)
+            #expect(answer.status == 400)
+            #expect(
+                answer.body["detail"]?.string
+                    == "/intervalSecond is not known here; did you mean intervalSeconds?")
+            #expect(answer.body["pointer"]?.string == "/intervalSecond")
+            let other = try await test.ask("PATCH", "/settings", #"{"colour":60}"#)
+            let detail = other.body["detail"]?.string ?? ""
+            #expect(
+                detail.hasSuffix(
+                    "known are triggers, intervalSeconds, debounceMs, parallelism, "
+                        + "maxAttempts, pageRows, tables."))
+        }
+    }
+
+    @Test func `members that say nothing together are refused`() async throws {
+        try await withQueue { test in
+            for (path, body) in [
+                ("/mode", #"{"mode":"online","forSeconds":5}"#),
+                ("/conflicts/x/resolve", #"{"revision":1,"choice":"mine","item":{}}"#),
+                ("/conflicts/x/resolve", #"{"revision":1,"choice":"edited"}"#),
+                ("/tables/todoitem/indexes", #"{"id":1,"query":"$orderby=text"}"#),
+                ("/tables/todoitem/indexes", "{}"), ("/import", "{}"), ("/sync", #"{"wait":0}"#),
+            ] {
+                let answer = try await test.ask("POST", path, body)
+                #expect(answer.status == 400, "\(path) \(body): \(answer.body.text)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("/-/livez", "GET, HEAD"), ("/-/", "GET, HEAD"), ("/-/app.js", "GET, HEAD"),
+        ("/-/api/v1/status", "GET, HEAD"), ("/-/api/v1/session", "GET, HEAD, POST, DELETE"),
+        ("/-/api/v1/settings", "GET, HEAD, PATCH"), ("/-/api/v1/operations/x", "GET, HEAD, PATCH"),
+        ("/-/api/v1/operations/retry", "POST"), ("/-/api/v1/operations/groups", "GET, HEAD"),
+        ("/-/api/v1/access/phone", "DELETE"), ("/-/api/v1/tables/t", "PATCH"),
+    ])
+    func `a refused method is answered with those that there are`(
+        _ path: String, _ allowed: String
+    ) async throws {
+        try await TestApp.run { test in
+            let token = try test.folder.token() ?? ""
+            for method in ["PUT", "OPTIONS", "TRACE"] {
+                let answer = await test.send(
+                    .make(
+                        method, path,
+                        [
+                            "Authorization": "Bearer \(token)",
+                            "Content-Type": "application/json",
+                        ]))
+                #expect(answer.head.status.code == 405, "\(method)")
+                #expect(answer.head.headerFields[.allow] == allowed, "\(method)")
+            }
+            let row = await test.send(.make("TRACE", "/tables/todoitem/a"))
+            #expect(row.head.headerFields[.allow]?.hasPrefix("GET, HEAD, POST, PATCH") == true)
+        }
+    }
+
+    @Test func `what is made or begun has a location`() async throws {
+        try await withQueue { test in
+            let token = try test.folder.token() ?? ""
+            func location(_ path: String, _ body: String) async throws -> String? {
+                let answer = await test.send(
+                    .make(
+                        "POST", "/-/api/v1\(path)",
+                        ["Authorization": "Bearer \(token)", "Content-Type": "application/json"],
+                        body: body))
+                #expect([201, 202].contains(answer.head.status.code), "\(path)")
+                return answer.head.headerFields[.location]
+            }
+            let run = try #require(try await location("/sync?wait=0&identity=anonymous", "{}"))
+            #expect(run.hasPrefix("/-/api/v1/runs/") && run.hasSuffix("?identity=anonymous"))
+            #expect(try await test.ask("GET", run).status == 200)
+            #expect(
+                try await location("/access", #"{"name":"phone"}"#) == "/-/api/v1/access/phone")
+            #expect(try await location("/links", "{}") == "/-/")
+            #expect(
+                try await location("/tables/todoitem/indexes", #"{"query":"$orderby=text"}"#)
+                    == "/-/api/v1/tables")
+            let url = try #require(try await test.ask("POST", "/links").body["url"]?.string)
+            let link = url.split(separator: "=").last ?? ""
+            #expect(
+                try await location("/session", "{\"link\":\"\(link)\"}") == "/-/api/v1/session")
+        }
+    }
+
+    @Test func `the page of the dashboard takes any parameters`() async throws {
+        try await TestApp.run { test in
+            for path in ["/-/?identity=x&y=1&y=2", "/-/livez?t=1&t=2", "/-/readyz?verbose"] {
+                #expect(await test.send(.make("GET", path)).head.status == .ok, "\(path)")
+            }
+        }
+    }
+
+    @Test func `the greatest values in openapi.json are the limits of the code`() throws {
+        let document = try JSONValue(parsing: PackageResources.openapi_json)
+        func most(_ schema: String, _ name: String, _ keyword: String = "maximum") -> Int? {
+            document["components"]?["schemas"]?[schema]?["properties"]?[name]?[keyword]?.integer
+                .map { Int($0) }
+        }
+        #expect(most("SettingsPatch", "intervalSeconds") == Limits.syncIntervalSecondsMax)
+        #expect(most("SettingsPatch", "debounceMs") == Limits.debounceMillisecondsMax)
+        #expect(most("SettingsPatch", "maxAttempts") == Limits.attemptsMax)
+        #expect(most("SettingsPatch", "parallelism") == SyncLimits.parallelPushes)
+        #expect(most("SettingsPatch", "pageRows") == SyncLimits.pullPageRows)
+        #expect(most("BulkRequest", "limit") == Limits.pageElementsMax)
+        #expect(most("ImportRequest", "changes", "maxItems") == Limits.importedOperations)
+        #expect(most("ImportRequest", "history", "maxItems") == Limits.importedOperations)
+    }
+}
+
+struct ValueSchemaTests {
+    @Test(arguments: [
+        #"{"type":"string","maxLength":5}"#, #"{"type":"number"}"#, "{}",
+        #"{"type":"object","properties":{}}"#, #"{"type":"object"}"#,
+        #"{"type":["string","integer"]}"#, #"{"oneOf":[{"type":"string"},{"type":"integer"}]}"#,
+        #"{"type":"array","items":{"type":"string"},"uniqueItems":true}"#,
+    ])
+    func `a schema that would not be checked whole is unreadable`(_ text: String) throws {
+        let schema = try JSONValue(parsing: text)
+        #expect(throws: ValueSchema.Unreadable.self) { try ValueSchema(schema, in: .null) }
+    }
+
+    @Test(arguments: [
+        ("intervalSecond", "intervalSeconds"), ("IntervalSeconds", "intervalSeconds"),
+        ("table", "tables"), ("pagerow", "pageRows"), ("intervallSekonds", "intervalSeconds"),
+    ])
+    func `the nearest name is found`(_ text: String, _ name: String) {
+        #expect(NearestName.of(text, in: ["tables", "pageRows", "intervalSeconds"]) == name)
+    }
+
+    @Test(arguments: ["", "colour", "t", "seconds"])
+    func `a name that is near to none has no nearest`(_ text: String) {
+        #expect(NearestName.of(text, in: ["tables", "pageRows", "intervalSeconds"]) == nil)
+    }
+
+    @Test func `a place is a JSON pointer`() {
+        let place = JSONPointer().member("a/b~c").element(3)
+        #expect(place.text == "/a~1b~0c/3")
+        #expect(JSONPointer().name == "The body")
+    }
+
+    @Test func `a name twice is found at any depth`() throws {
+        let body = try JSONValue(
+            parsing: Array(#"{"columns":{"a":[{"b":1,"b":1}]}}"#.utf8), names: .mayRepeat)
+        let schema = ValueSchema.object([.init(name: "columns", schema: .row, isRequired: true)])
+        #expect(throws: Misfit.self) { try schema.check(body: body) }
+    }
+}

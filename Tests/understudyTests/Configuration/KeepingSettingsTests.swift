@@ -1,0 +1,42 @@
+import Proxy
+import SyncCore
+import Testing
+
+@testable import understudy
+
+struct KeepingSettingsTests {
+    private func sources(_ flags: [String: [String]]) -> Sources {
+        Sources(flags: flags, environment: { _ in nil })
+    }
+
+    @Test func `times and sizes are read`() throws {
+        let retention = try ServeConfiguration.retention(
+            sources([
+                "keep-history": ["2d"], "keep-attempts": ["12h"], "keep-tombstones": ["365d"],
+                "history-budget": ["2G"], "attempts-budget": ["50M"],
+            ]))
+        #expect(retention.historySeconds == 172_800 && retention.attemptSeconds == 43_200)
+        #expect(retention.tombstoneSeconds == 365 * 86_400)
+        #expect(retention.historyBytes == 2 << 30 && retention.attemptBytes == 50 << 20)
+        #expect(try ServeConfiguration.retention(sources([:])) == Retention())
+    }
+
+    @Test func `a plan of backups is read`() throws {
+        let plan = try ServeConfiguration.backups(
+            sources([
+                "backup-every": ["1d"], "backup-keep": ["30"], "backup-folder": ["/var/backups/u"],
+            ]))
+        #expect(plan.everySeconds == 86_400 && plan.keep == 30 && plan.folder == "/var/backups/u")
+        #expect(try ServeConfiguration.backups(sources([:])) == BackupPlan())
+    }
+
+    @Test(arguments: [
+        ("keep-history", ["0d", "1", "30", "d", "-1d", "4000d", "1w", "9999999999999999999d"]),
+        ("history-budget", ["0M", "1", "12K", "-1M"]), ("backup-every", ["0h", "400d", "never"]),
+        ("backup-keep", ["0", "1001", "two"]), ("backup-folder", [""]),
+    ])
+    func `other values are refused`(name: String, texts: [String]) throws {
+        let setting = try #require(ServeSetting.named(name))
+        for text in texts { #expect(!setting.accepts(text), "\(name) = \(text)") }
+    }
+}
