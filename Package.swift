@@ -34,6 +34,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
         .target(name: "HTTPMessage", dependencies: [httpTypes], swiftSettings: settings),
         .target(
             name: "TablesProtocol", dependencies: ["HTTPMessage", httpTypes],
@@ -44,6 +45,7 @@ let package = Package(
         .target(
             name: "HTTPClient", dependencies: ["HTTPMessage", httpTypes, "CCurl"],
             swiftSettings: settings),
+        .target(name: "Compression", dependencies: ["CZlib"], swiftSettings: settings),
         .target(name: "Storage", dependencies: [grdb, grdbSQLite], swiftSettings: settings),
         .target(
             name: "SyncCore",
@@ -62,7 +64,8 @@ let package = Package(
         .target(
             name: "Proxy",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "SyncCore", httpTypes, logging, crypto,
+                "HTTPMessage", "TablesProtocol", "SyncCore", "Compression", httpTypes, logging,
+                crypto,
             ],
             resources: [.embedInCode("Public"), .embedInCode("Operator/openapi.json")],
             swiftSettings: settings),

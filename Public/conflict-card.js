@@ -1,4 +1,4 @@
-// One conflict: what it was before, mine, the server's, and the result, field by field.
+// One conflict, field by field: last agreed, yours, on the server, and the version to be saved.
 
 import { parseJSON } from "./api.js";
 import { choicesFor } from "./conflicts-state.js";
@@ -37,9 +37,9 @@ export function conflictCard(conflict, decide, typed) {
   const element = h("article", { class: "card conflict", "aria-labelledby": "conflict-title" },
     h("h1", { id: "conflict-title" }, headline(conflict)),
     note(joined(conflict.table, conflict.reason)),
-    fields.length > 0 && sides(fields),
+    fields.length > 0 && sides(fields, conflict),
     choices.includes("edited") && sameFields(conflict),
-    h("div", { class: "actions" },
+    h("div", { class: "actions sticky" },
       choices.map(choiceButton),
       h("a", { class: "button", href: "#/todos" }, words.notNow)));
   const typedNow = () =>
@@ -55,8 +55,15 @@ function headline({ title, itemId, serverDeleted, mineDeleted }) {
   return words.conflictOf(name);
 }
 
-function sides(fields) {
-  const heads = [words.field, words.base, words.mine, words.server, words.result];
+function sides(fields, conflict) {
+  const { mineActor, mineClient, mineAt, serverAt } = conflict;
+  const who = mineClient ?? words.actor[mineActor] ?? mineActor;
+  const heads = [
+    words.field, words.base,
+    [words.mine, h("span", { class: "quiet-text" }, words.onThisDevice(who, mineAt))],
+    [words.server, h("span", { class: "quiet-text" }, words.anotherWriter(serverAt))],
+    words.result,
+  ];
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": "conflict-title" },
     h("table", { class: "sides" },
       h("thead", {}, h("tr", {}, heads.map((name) => h("th", { scope: "col" }, name)))),
@@ -92,12 +99,20 @@ function itemOf(fields) {
 function conflictField({ name, base, mine, server, overlaps }, conflict, typed) {
   let isAbsent = false; // The value is null, and not an empty text.
   let isTyped = false;
-  const input = h("textarea", { "aria-label": `${words.result}: ${name}`, oninput: onInput });
+  const input = h("textarea", { dir: "auto", "aria-label": `${words.result}: ${name}`, oninput: onInput });
 
   function onInput() {
     isAbsent = false;
     isTyped = true;
     fit();
+    drawChoice();
+  }
+
+  /** Marks the side whose value the result has; none where a person typed another one. */
+  function drawChoice() {
+    const isOf = (value) => input.value === (readable(value) ?? "");
+    const chosen = isOf(mine) ? radios.mine : isOf(server) ? radios.server : null;
+    for (const radio of Object.values(radios)) radio.checked = radio === chosen;
   }
 
   function fit() {
@@ -110,7 +125,20 @@ function conflictField({ name, base, mine, server, overlaps }, conflict, typed) 
     input.value = readable(value) ?? "";
     isAbsent = value === null || value === undefined;
     fit();
+    drawChoice();
   }
+
+  const radio = (value, label) => h("input", {
+    type: "radio", name: `side-${conflict.id}-${name}`, "aria-label": label,
+    onchange() {
+      isTyped = true; // A chosen side is kept as what is typed.
+      set(value);
+    },
+  });
+  const radios = {
+    mine: radio(mine, words.useMine(name)),
+    server: radio(server, words.useServer(name)),
+  };
 
   // Where both sides changed a field, the result starts with the person's own text, so that none is lost.
   const proposed = conflict.proposed?.[name];
@@ -120,19 +148,17 @@ function conflictField({ name, base, mine, server, overlaps }, conflict, typed) 
     onInput();
   }
 
-  const useThis = (value, label) =>
-    button({ class: "small", "aria-label": label, onclick: () => set(value) }, words.useThis);
   // On a narrow page the name of the side stands in the cell (views.css).
   const cell = (side, ...children) => h("td", { "data-side": side }, children);
-  const sideCell = (side, value, isDeleted, label) => cell(side,
-    isDeleted ? h("em", {}, words.deletedSide) : valueOf(value, base),
-    !isDeleted && useThis(value, label));
+  const sideCell = (side, value, other, isDeleted, choice) => cell(side, isDeleted
+    ? h("em", {}, words.deletedSide)
+    : h("label", { class: "side-choice" }, choice, valueOf(value, other)));
   const element = h("tr", { class: overlaps ? "overlaps" : "" },
     h("th", { scope: "row" },
       name, h("span", { class: "quiet-text" }, overlaps ? words.bothChanged : words.oneChanged)),
     cell(words.base, valueOf(base, undefined)),
-    sideCell(words.mine, mine, conflict.mineDeleted, words.useMine(name)),
-    sideCell(words.server, server, conflict.serverDeleted, words.useServer(name)),
+    sideCell(words.mine, mine, server, conflict.mineDeleted, radios.mine),
+    sideCell(words.server, server, mine, conflict.serverDeleted, radios.server),
     cell(words.result, input));
   const isText = [base, mine, server].every((value) => typeof (value ?? "") === "string");
   return { name, element, input, isText, isAbsent: () => isAbsent, isTyped: () => isTyped };
@@ -143,7 +169,7 @@ function valueOf(value, other) {
   const text = readable(value);
   if (text === null || value === null) return h("em", {}, words.absent);
   const isLong = text.length > longLetters;
-  const element = h("div", { class: "value", tabindex: isLong ? "0" : null },
+  const element = h("div", { class: "value", dir: "auto", tabindex: isLong ? "0" : null },
     marked(text, other === null ? "" : readable(other)));
   if (isLong) requestAnimationFrame(() => showChange(element));
   return element;

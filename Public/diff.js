@@ -1,12 +1,11 @@
-// Marks what changed between two texts, for people who compare by eye: by characters, and by words or lines
-// where the texts are long.
+// Marks what changed between two texts, for people who compare by eye: by words, and by lines where the texts
+// are long.
 
 import { h } from "./dom.js";
 
 const mostCells = 250_000;
 
 const splits = [
-  (text) => Array.from(text),
   (text) => text.match(/\s+|[^\s]+/g) ?? [],
   (text) => text.match(/.*\n|.+$/g) ?? [],
 ];
@@ -20,9 +19,16 @@ export function marked(text, other) {
   let end = 0;
   const endMost = Math.min(text.length, other.length) - from;
   while (end < endMost && text.at(-1 - end) === other.at(-1 - end)) end++;
+  // A word that differs is marked whole.
+  while (from > 0 && isLetter(text[from - 1]) && (isLetter(text[from]) || isLetter(other[from]))) from--;
+  while (end > 0 && isLetter(text.at(-end)) && (isLetter(text.at(-1 - end)) || isLetter(other.at(-1 - end))))
+    end--;
   const middle = between(text.slice(from, text.length - end), other.slice(from, other.length - end));
   return [text.slice(0, from), ...middle, text.slice(text.length - end)];
 }
+
+/** Whether it belongs to a word; there is none before the first and after the last letter of a text. */
+const isLetter = (letter) => letter !== undefined && /\S/.test(letter);
 
 /** Compares by the smallest pieces that are few enough. If none are few enough, it marks all of the text. */
 function between(text, other) {

@@ -1,7 +1,7 @@
 // Retry and discard: one, those that are picked, or all that match the filter, counted first.
 
 import { operator } from "./api.js";
-import { ask, sheet } from "./dialog.js";
+import { ask, askDangerous, sheet } from "./dialog.js";
 import { button, fill, h } from "./dom.js";
 import { attempt, toast } from "./messages.js";
 import { titleOf } from "./queue-state.js";
@@ -14,44 +14,54 @@ const partSize = 500;
 const send = (action, { id, revision }) =>
   operator.post(`/operations/${encodeURIComponent(id)}/${action}`, { revision });
 
-/** Retries or discards one operation; asks before it discards. */
-export async function act(action, operation) {
+/** What can follow a retry, which itself sends nothing. */
+const syncAfter = (sync) => ({ label: words.syncNow, run: sync });
+
+/**
+ * Retries or discards one operation; asks before it discards.
+ * @param {OperationAction} action
+ * @param {OperationSummary} operation
+ * @param {{ sync(): void, changed(): void }} after
+ */
+export async function act(action, operation, { sync, changed }) {
   if (action === "discard") {
-    const isSure = await ask(words.discard, words.discardAsk(titleOf(operation)), words.discard);
-    if (!isSure) return;
+    const text = words.discardAsk(titleOf(operation));
+    if (!(await askDangerous(words.discard, text, words.discardUnsent(1), 1))) return;
   }
   await attempt(async () => {
     await send(action, operation);
-    if (action === "discard") toast(words.discarded, takeBack([operation.id]));
-    else toast(words.retried);
+    if (action === "discard") toast(words.discarded, takeBack([operation.id], changed));
+    else toast(words.retried, syncAfter(sync));
   });
 }
 
 /** Retries or discards the operations that were picked, one by one; asks before it discards. */
-export async function actOnEach(action, operations) {
-  if (action === "discard") {
-    const isSure = await ask(words.discard, words.bulkAsk.discard(operations.length), words.discard);
-    if (!isSure) return;
-  }
+export async function actOnEach(action, operations, after) {
+  if (action === "discard" && !(await askToDiscard(operations.length))) return;
   const done = [];
   // The latest comes first, because an operation goes before the one that it builds on.
   for (const operation of [...operations].sort((a, b) => b.seq - a.seq))
     await send(action, operation).then(() => done.unshift(operation.id), () => {});
-  report(action, done, operations.length - done.length);
+  report(action, done, operations.length - done.length, after);
 }
+
+const askToDiscard = (count) =>
+  askDangerous(words.discardUnsent(count), words.bulkAsk.discard(count), words.discardUnsent(count), count);
 
 /**
  * Retries or discards all operations that match, after a question with their count.
  * @param {OperationAction} action
  */
-export async function actOnAll(action, parameters) {
+export async function actOnAll(action, parameters, after) {
   const filter = bodyFilter(parameters);
-  const title = { retry: words.retryAll, discard: words.discardAll }[action];
   await attempt(async () => {
     const { matched } = await operator.post(`/operations/${action}`, { filter, dryRun: true });
-    if (!(await ask(title(matched), words.bulkAsk[action](matched), words[action]))) return;
+    const isSure = action === "discard"
+      ? await askToDiscard(matched)
+      : await ask(words.retryAll(matched), words.bulkAsk.retry(matched), words.retry);
+    if (!isSure) return;
     const outcome = await partByPart(action, filter, matched);
-    report(action, outcome.done, outcome.refused);
+    report(action, outcome.done, outcome.refused, after);
   });
 }
 
@@ -99,7 +109,8 @@ function progressSheet(title) {
   return { draw: (text) => fill(line, text), close: () => close(), isStopped: () => isStopped };
 }
 
-function report(action, done, refused) {
-  const undo = action === "discard" && done.length ? takeBack(done) : undefined;
-  toast(words.bulkDone(done.length, refused), undo);
+/** Says what became of them, and offers what can follow: the undo of a discard, the sync of a retry. */
+function report(action, done, refused, { sync, changed }) {
+  const next = action === "discard" ? takeBack(done, changed) : syncAfter(sync);
+  toast(words.bulkDone[action](done.length, refused), done.length ? next : undefined);
 }

@@ -73,11 +73,11 @@ export function queuePage(main, { go }) {
     if (status) fill(ledger, words.ledger(ledgerOf(status)));
   }
 
-  /** The card of an operation. What was unfolded in the one before stays unfolded. */
+  /** The card of an operation. What a person folded or unfolded in the one before stays so. */
   function drawSide(card) {
-    const unfolded = findAll(side, "details[open]").map((one) => one.dataset.name);
+    const before = new Map([...side.querySelectorAll("details")].map((one) => [one.dataset.name, one.open]));
     fill(side, card);
-    for (const one of side.querySelectorAll("details")) one.open = unfolded.includes(one.dataset.name);
+    for (const one of side.querySelectorAll("details")) one.open = before.get(one.dataset.name) ?? one.open;
   }
 
   return {
@@ -87,6 +87,8 @@ export function queuePage(main, { go }) {
     isEdited: () => find(side, "textarea") !== null,
     hasFocusAtSide: () => side.contains(document.activeElement),
     edit: () => find(side, "[data-key=edit]")?.click(),
+    focusRow: (id) => find(
+      findAll(list, "[data-row]").find((row) => row.dataset.id === id), "[data-open]")?.focus(),
     focusBulk: () => find(bulk, "button")?.focus(),
   };
 }

@@ -4,7 +4,7 @@
 
 import { operator, query } from "./api.js";
 import { coalesce } from "./coalesce.js";
-import { find, focusCard } from "./dom.js";
+import { find, findAll, focusCard } from "./dom.js";
 import { currentRow } from "./keys.js";
 import { longList } from "./longlist.js";
 import { attempt, showProblem } from "./messages.js";
@@ -18,11 +18,14 @@ import {
 } from "./queue-state.js";
 
 const causesMost = 8;
-const rowPixels = 65;
+const rowPixels = 44;
+const rangePart = 500; // So many operations are read at once for a range.
 
 /** @type {ViewMaker} */
-export function queueView(main, asked, { status }) {
+export function queueView(main, asked, { status, sync }) {
   let state = begin(filterOf(asked));
+  /** @type {string | null} */
+  let picked = null; // The id of the latest pick, where a range begins.
   /** @type {string | null} */
   let shown = null; // The id of the operation in the card at the side.
 
@@ -33,10 +36,7 @@ export function queueView(main, asked, { status }) {
       hash: (operation) => addressOf({ ...state.filter, id: operation.id }),
       isShown: (operation) => operation.id === state.filter.id,
       isPicked: (operation) => state.picked.has(operation.id),
-      onPick(operation, isPicked) {
-        state = withPick(state, operation, isPicked);
-        drawBulk();
-      },
+      onPick: pick,
     }),
     load: (skip, top) =>
       operator.get("/operations" + query({ ...parametersOf(state.filter), skip: skip || "", limit: top })),
@@ -49,9 +49,13 @@ export function queueView(main, asked, { status }) {
     rowPixels,
   });
 
+  const after = { sync, changed: () => refresh() };
+
+  /** Each state, cause and operation is a step that Back undoes; a letter of a search is none. */
   function go(change) {
     const filter = { ...state.filter, ...change };
-    history.replaceState(null, "", addressOf(filter));
+    if ("q" in change) history.replaceState(null, "", addressOf(filter));
+    else history.pushState(null, "", addressOf(filter));
     show(filter, "id" in change);
   }
 
@@ -65,6 +69,35 @@ export function queueView(main, asked, { status }) {
     attempt(loadDetail);
   }
 
+  /** Picks an operation; with `isRange` also all from the latest pick to it. */
+  async function pick(operation, isPicked, isRange) {
+    const from = placeOf(picked);
+    picked = operation.id;
+    const to = placeOf(operation.id);
+    if (isRange && from && to) {
+      const [first, last] = [Math.min(from, to), Math.max(from, to)];
+      await attempt(() => pickRange(first, last, isPicked));
+    } else state = withPick(state, operation, isPicked);
+    drawBulk();
+    if (isRange) rows.refresh();
+  }
+
+  /** The place of a row in the whole list, from 1. Null for a row that is not on screen. */
+  function placeOf(id) {
+    const row = id && findAll(page.list, "[data-row]").find((one) => one.dataset.id === id);
+    return row ? Number(row.getAttribute("aria-posinset")) : null;
+  }
+
+  /** Picks what is between two places. Rows that are scrolled away are read for that. */
+  async function pickRange(first, last, isPicked) {
+    for (let skip = first - 1; skip < last; skip += rangePart) {
+      const limit = Math.min(rangePart, last - skip);
+      const asked = query({ ...parametersOf(state.filter), skip: skip || "", limit });
+      const { items } = await operator.get(`/operations${asked}`);
+      for (const one of items) state = withPick(state, one, isPicked);
+    }
+  }
+
   function drawBulk() {
     const done = () => {
       state = withoutPicks(state);
@@ -72,8 +105,8 @@ export function queueView(main, asked, { status }) {
     };
     const { filter, picked } = state;
     const work = async (action) => {
-      if (picked.size) await actOnEach(action, [...picked.values()]);
-      else await actOnAll(action, parametersOf(filter));
+      if (picked.size) await actOnEach(action, [...picked.values()], after);
+      else await actOnAll(action, parametersOf(filter), after);
       done();
     };
     page.drawBulk(state, { retry: () => work("retry"), discard: () => work("discard"), pickNone });
@@ -109,9 +142,9 @@ export function queueView(main, asked, { status }) {
     if (!detail) return page.drawNotFound(wanted);
     state = withOperation(state, detail.summary);
     const hadFocus = page.hasFocusAtSide();
-    page.drawSide(operationDetail(detail, {
-      close: () => go({ id: null }),
-      act: (action) => act(action, detail.summary).then(refresh),
+    page.drawSide(operationDetail(detail, status()?.backend.url ?? null, {
+      close,
+      act: (action) => act(action, detail.summary, after).then(refresh),
       saved() {
         page.clearSide();
         refresh();
@@ -119,6 +152,14 @@ export function queueView(main, asked, { status }) {
     }));
     if (shown !== wanted || hadFocus) focusCard(page.side);
     shown = wanted;
+  }
+
+  /** Closes the card at the side; the focus goes back to its row. */
+  function close() {
+    const { id } = state.filter;
+    if (!id) return false;
+    go({ id: null });
+    page.focusRow(id);
   }
 
   /** Does `work` to the operation of the row that has the focus, else to the one at the side. */
@@ -150,9 +191,10 @@ export function queueView(main, asked, { status }) {
         pickNone();
         page.focusBulk();
       },
-      r: withCurrent((operation) => act("retry", operation).then(refresh)),
-      "#": withCurrent((operation) => act("discard", operation).then(refresh)),
+      r: withCurrent((operation) => act("retry", operation, after).then(refresh)),
+      "#": withCurrent((operation) => act("discard", operation, after).then(refresh)),
       e: withCurrent(edit),
+      Escape: close,
     },
     navigate(next) {
       const filter = filterOf(next);

@@ -1,7 +1,7 @@
 // One row of any table: each column in a field of its own. Only the columns that were changed are sent.
 
 import { canWrite, parseJSON } from "./api.js";
-import { ask } from "./dialog.js";
+import { askDangerous } from "./dialog.js";
 import { readable } from "./diff.js";
 import { button, column, facts, focusCard, form, h, note } from "./dom.js";
 import { attempt } from "./messages.js";
@@ -21,7 +21,7 @@ export function rowEditor({ item, reason, operationId }, { close, save, remove }
   const fields = new Map(own.map((name) => [name, fieldOf(item, name)]));
 
   const onDelete = async () => {
-    if (await ask(words.delete, words.deleteAsk(item.id), words.delete)) attempt(remove);
+    if (await askDangerous(words.delete, words.deleteAsk(item.id), words.delete, 1)) attempt(remove);
   };
 
   const inputs = own.map((name) => column(name, fields.get(name)));
@@ -46,7 +46,7 @@ function fieldOf(item, name) {
   const text = readable(item[name]) ?? "";
   const lines = Math.max(1, text.split("\n").length, Math.ceil(text.length / lettersOfLine));
   return h("textarea", {
-    rows: Math.min(linesMost, lines), spellcheck: "false", value: text,
+    dir: "auto", rows: Math.min(linesMost, lines), spellcheck: "false", value: text,
     disabled: item.deleted === true || !canWrite,
   });
 }

@@ -42,7 +42,7 @@ function gridRow({ item, state }, columns, onclick) {
   const where = item.deleted ? words.deletedSide : (words.itemState[state] ?? state);
   return h("tr", { "data-row": true, "data-id": item.id, class: item.deleted ? "done" : "" },
     h("th", { scope: "row" }, button({ class: "link", "data-open": true, onclick }, cellText(item.id))),
-    columns.slice(1).map((name) => h("td", {}, cellText(item[name]))),
+    columns.slice(1).map((name) => h("td", { dir: "auto" }, cellText(item[name]))),
     h("td", { class: "nowrap", title: item.updatedAt }, time(item.updatedAt)),
     h("td", {}, h("span", { class: `where ${state}` }, where)));
 }

@@ -70,7 +70,8 @@ export function tablesView(main, asked) {
   function drawTableHead(table) {
     drawHead(page.head, table, run, {
       pull: () => pull(table),
-      purge: () => purge(table.name, question.filter, refresh),
+      purge: () => attempt(() =>
+        purge(table, question.filter, { changed: refresh, pull: () => pull(table) })),
       changed: refresh,
     });
   }

@@ -145,6 +145,8 @@ package enum Limits {
     static let identityNameBytes = 40
     /// Digits of the hash at the end of an identity's key.
     static let identityHashDigits = 24
+    /// Digits of the digest in the entity tag of a file of the dashboard.
+    static let entityTagDigits = 24
     /// Bytes of the longest key of an identity: its name, a dash and its hash.
     static let identityKeyBytes = identityNameBytes + 1 + identityHashDigits
     /// Bytes of a small file that are read at once.

@@ -36,12 +36,12 @@ def test_one_choice_decides_all_that_are_alike_and_one_click_takes_it_back(clash
     page.page.get_by_role("button", name="Next").click()
     expect(page.page.locator(".position")).to_have_text("2 of 3")
     page.page.get_by_role("button", name="Previous").click()
-    page.page.get_by_role("button", name="Keep mine for all").click()
+    page.page.get_by_role("button", name="Keep yours for all").click()
     expect(page.page.get_by_role("dialog")).to_contain_text("3 conflicts at once")
     page.accessible()
-    page.confirm("Keep mine for all")
+    page.confirm("Keep yours for all 3")
     page.toast("3 conflicts decided")
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.all_decided()
     page.undo()
     page.toast("3 decisions undone")
     # Each conflict is open again, and nothing was sent for it.
@@ -52,13 +52,68 @@ def test_one_choice_decides_all_that_are_alike_and_one_click_takes_it_back(clash
     assert sorted(row["text"] for row in backend.all()) == [f"theirs {id}" for id in "abc"]
 
 
+def test_all_that_are_alike_are_decided_also_beyond_the_page_that_is_shown(clashing, dashboard):
+    backend, proxy = clashing(
+        {f"c{n:03}": ({"text": f"mine {n}"}, {"text": f"theirs {n}"}) for n in range(130)})
+    page = dashboard(proxy)
+    page.open("conflicts")
+    expect(page.page.locator("#alike-title")).to_have_text("At least 100 conflicts are alike")
+    page.page.locator(".alike").first.get_by_role("button", name="Keep yours for all").click()
+    expect(page.page.get_by_role("dialog")).to_contain_text("130 conflicts at once")
+    page.page.get_by_label("Type 130 to confirm").fill("130")
+    page.confirm("Keep yours for all 130")
+    page.toast("130 conflicts decided")
+    page.all_decided()
+
+
+def test_whole_words_are_marked(clashing, dashboard):
+    _, proxy = clashing({"a": ({"text": "Mine is late"}, {"text": "Theirs is late"})})
+    page = dashboard(proxy)
+    page.open("conflicts")
+    marks = page.page.locator(".conflict td mark")
+    expect(marks).to_have_text(["Mine", "Theirs"])
+
+
+def test_a_radio_for_each_side_says_what_is_saved(clashing, dashboard):
+    _, proxy = clashing({"a": ({"text": "mine"}, {"text": "theirs"})})
+    page = dashboard(proxy)
+    page.open("conflicts")
+    yours = page.page.get_by_role("radio", name="Use yours for text")
+    servers = page.page.get_by_role("radio", name="Use the server’s for text")
+    result = page.page.get_by_label("Result: text")
+    expect(yours).to_be_checked()
+    servers.check()
+    expect(result).to_have_value("theirs")
+    expect(yours).not_to_be_checked()
+    result.fill("something else")
+    expect(servers).not_to_be_checked()
+    expect(page.page.locator(".sides thead")).to_contain_text("a client, ")
+    expect(page.page.locator(".sides thead")).to_contain_text("another writer, ")
+    page.page.get_by_role("button", name="Save this version").click()
+    page.all_decided()
+    assert proxy.get("a").json()["text"] == "something else"
+
+
+def test_a_list_beside_the_card_leads_to_each_conflict(clashing, dashboard):
+    _, proxy = three(clashing)
+    page = dashboard(proxy, viewport={"width": 1280, "height": 900})
+    page.open("conflicts")
+    items = page.page.get_by_role("navigation", name="Conflicts").get_by_role("link")
+    expect(items).to_have_count(3)
+    items.nth(2).click()
+    expect(page.page.locator(".position")).to_have_text("3 of 3")
+    expect(items.nth(2)).to_have_attribute("aria-current", "true")
+    page.accessible()
+    page.screenshot("conflict-list-1280-light")
+
+
 def test_one_choice_takes_the_servers_for_all(clashing, dashboard):
     backend, proxy = three(clashing)
     page = dashboard(proxy)
     page.open("conflicts")
     page.page.get_by_role("button", name="Keep the server’s for all").click()
-    page.confirm("Keep the server’s for all")
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.confirm("Keep the server’s for all 3")
+    page.all_decided()
     assert sorted(row["text"] for row in proxy.all()) == [f"theirs {id}" for id in "abc"]
     page.undo()
     page.toast("3 decisions undone")
@@ -88,7 +143,7 @@ def test_three_keys_decide_a_simple_one_and_u_takes_it_back(clashing, dashboard)
     keys.press("a")
     expect(page.page.locator(".position")).to_contain_text("of 1")
     keys.press("a")
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.all_decided()
     assert len(proxy.all()) == 4, "three and the one kept twice"
 
 
@@ -111,8 +166,8 @@ def test_changed_characters_long_texts_and_nested_values_are_readable(clashing, 
     page.accessible()
     page.screenshot("conflict-long-1440-light")
     page.page.get_by_label("Result: text").fill("both")
-    page.page.get_by_role("button", name="Use the result").click()
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.page.get_by_role("button", name="Save this version").click()
+    page.all_decided()
     page.sync()
     row = backend.get("a").json()
     assert (row["text"], row["tags"], row["note"]) == ("both", ["home", "mine"], "only there")
@@ -125,8 +180,8 @@ def test_a_number_that_javascript_cannot_hold_survives_the_card(clashing, dashbo
     page = dashboard(proxy)
     page.open("conflicts")
     expect(page.page.get_by_label("Result: big")).to_have_value("12345678901234567890.123")
-    page.page.get_by_role("button", name="Use the result").click()
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.page.get_by_role("button", name="Save this version").click()
+    page.all_decided()
     page.sync()
     assert "12345678901234567890.123" in backend.get("a").text
 
@@ -143,9 +198,9 @@ def test_one_choice_decides_a_whole_table_whatever_clashes(clashing, dashboard):
     page.accessible()
     page.page.locator("details.alike").get_by_role("button", name="Keep the server’s for all").click()
     expect(page.page.get_by_role("dialog")).to_contain_text("3 conflicts at once")
-    page.confirm("Keep the server’s for all")
+    page.confirm("Keep the server’s for all 3")
     page.toast("3 conflicts decided")
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.all_decided()
     assert proxy.get("b").json()["note"] == "theirs b"
     page.undo()
     page.toast("3 decisions undone")
@@ -160,8 +215,8 @@ def test_the_result_leaves_every_other_column_alone(clashing, dashboard):
     page = dashboard(proxy)
     page.open("conflicts")
     page.page.get_by_label("Result: text").fill("both")
-    page.page.get_by_role("button", name="Use the result").click()
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.page.get_by_role("button", name="Save this version").click()
+    page.all_decided()
     page.sync()
     expected = {"id": "a", "text": "both", "note": "kept", "rank": 8, "tags": ["home"], "done": True,
                 "gone": None, "deleted": False}
@@ -175,8 +230,8 @@ def test_a_field_that_a_side_emptied_is_null_and_not_an_empty_text(clashing, das
     backend, proxy = clashing({"a": ({"text": "mine", "note": None}, {"text": "theirs", "note": "x"})}, note="was")
     page = dashboard(proxy)
     page.open("conflicts")
-    page.page.get_by_role("button", name="Use the result").click()
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.page.get_by_role("button", name="Save this version").click()
+    page.all_decided()
     page.sync()
     assert backend.get("a").json()["note"] is None
 
@@ -192,8 +247,8 @@ def test_what_was_typed_stays_when_the_servers_side_changes(clashing, dashboard)
     page.toast("changed")
     expect(page.page.locator(".conflict")).to_contain_text("theirs again")
     expect(result).to_have_value("a careful mixture of both")
-    page.page.get_by_role("button", name="Use the result").click()
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.page.get_by_role("button", name="Save this version").click()
+    page.all_decided()
     page.sync()
     assert backend.get("a").json()["text"] == "a careful mixture of both"
 
@@ -206,4 +261,4 @@ def test_on_a_narrow_page_each_side_is_named_in_its_cell(clashing, dashboard):
     names = page.page.locator(".sides td").evaluate_all(
         "cells => cells.map(cell => getComputedStyle(cell, '::before').content)"
     )
-    assert names == ['"Before"', '"Mine"', '"Server’s"', '"Result"']
+    assert names == ['"Last agreed"', '"Yours"', '"On the server"', '"Result"']

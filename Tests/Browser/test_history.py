@@ -42,8 +42,8 @@ def test_the_charts_are_drawn_from_the_samples(start, dashboard):
     page = dashboard(proxy)
     page.open("history")
     expect(page.page.locator("svg[role=img]")).to_have_count(3)
-    expect(page.page.get_by_role("img", name="Waiting changes: now 3, most 6")).to_be_visible()
-    expect(page.page.get_by_role("img", name="Results: 120 sent, 60 failed")).to_be_visible()
+    expect(page.page.get_by_role("img", name="Unsent changes: now 3, most 6")).to_be_visible()
+    expect(page.page.get_by_role("img", name="Requests to the backend: 120 succeeded, 60 failed")).to_be_visible()
     page.accessible()
     page.screenshot("charts-1280-light")
 

@@ -29,7 +29,7 @@ def test_the_story_without_a_mouse(start, dashboard):
     backend.update("eggs", {"text": "Buy organic eggs"})
     tab_to(page, page.page.get_by_role("button", name="Sync now"))
     keys.press("Enter")
-    page.toast("needs you")
+    page.toast("needs a decision")
     keys.press("g")
     keys.press("c")
     expect(page.page.locator("#conflict-title")).to_be_visible()

@@ -44,14 +44,15 @@ interface Connection {
   load(): Promise<void>;
   refresh(): void;
   toggleMode(): Promise<void>;
+  sync(): Promise<void>;
+  setFollowing(now: boolean): void;
   onEvent(kind: string): void;
 }
 
 /** What the rate of a run is measured from: a phase, and in a pull a table (runs.js). */
 interface Stage {
   name: string;
-  since: number;
-  done: number;
+  points: { at: number; done: number }[];
 }
 type FollowedRun = Run & { stage: Stage | null };
 

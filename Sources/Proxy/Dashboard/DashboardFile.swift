@@ -1,3 +1,5 @@
+import Compression
+import Crypto
 import HTTPMessage
 import HTTPTypes
 
@@ -7,6 +9,18 @@ struct DashboardFile: Sendable {
     let name: String
     /// The content.
     let bytes: [UInt8]
+    /// The content as gzip; nil where that is not smaller. It is made once, with the first request for a file.
+    let gzip: [UInt8]?
+    /// A digest of the content, which tells one build's file from another's.
+    let digest: String
+
+    /// Makes a file from its name and content.
+    init(name: String, bytes: [UInt8]) {
+        self.name = name
+        self.bytes = bytes
+        gzip = gzipped(bytes)
+        digest = String(SHA256.hash(data: bytes).hexadecimal.prefix(Limits.entityTagDigits))
+    }
 
     /// Every file of `Public`. Only these are served; a test compares the list with the folder.
     static let all: [DashboardFile] = [
@@ -15,6 +29,7 @@ struct DashboardFile: Sendable {
         DashboardFile(name: "api.js", bytes: PackageResources.api_js),
         DashboardFile(name: "app.js", bytes: PackageResources.app_js),
         DashboardFile(name: "charts.js", bytes: PackageResources.charts_js),
+        DashboardFile(name: "clipboard.js", bytes: PackageResources.clipboard_js),
         DashboardFile(name: "coalesce.js", bytes: PackageResources.coalesce_js),
         DashboardFile(name: "conflict-card.js", bytes: PackageResources.conflict_card_js),
         DashboardFile(name: "conflicts-actions.js", bytes: PackageResources.conflicts_actions_js),
@@ -35,10 +50,13 @@ struct DashboardFile: Sendable {
         DashboardFile(name: "history.js", bytes: PackageResources.history_js),
         DashboardFile(name: "icon.svg", bytes: PackageResources.icon_svg),
         DashboardFile(name: "index.html", bytes: PackageResources.index_html),
+        DashboardFile(name: "json-place.js", bytes: PackageResources.json_place_js),
         DashboardFile(name: "keys.js", bytes: PackageResources.keys_js),
         DashboardFile(name: "longlist.js", bytes: PackageResources.longlist_js),
         DashboardFile(name: "messages.js", bytes: PackageResources.messages_js),
+        DashboardFile(name: "operation-answer.js", bytes: PackageResources.operation_answer_js),
         DashboardFile(name: "operation.js", bytes: PackageResources.operation_js),
+        DashboardFile(name: "paced.js", bytes: PackageResources.paced_js),
         DashboardFile(name: "queue-actions.js", bytes: PackageResources.queue_actions_js),
         DashboardFile(name: "queue-rendering.js", bytes: PackageResources.queue_rendering_js),
         DashboardFile(name: "queue-rows.js", bytes: PackageResources.queue_rows_js),
@@ -95,9 +113,18 @@ extension DashboardFile {
     /// The file as a response. The content security policy lets a page load its own files and call its own
     /// server, and nothing else: no inline script, no other site, no frame around it. Scripts and styles
     /// are only loaded from `/-/`, since the backend's answers have the same origin.
-    /// - Parameter authority: host and port of the request; no IPv6 address, which a policy cannot name.
-    func response(authority: String) -> Response {
+    ///
+    /// A browser asks again each time it loads the page (`no-cache`). Where it has this content already, the
+    /// answer is 304 without a body.
+    /// - Parameters:
+    ///   - authority: host and port of the request; no IPv6 address, which a policy cannot name.
+    ///   - asked: the fields of the request: which codings it takes, and which content it has.
+    func response(authority: String, asked: HTTPFields) -> Response {
+        let compressed = asked.acceptGzip ? gzip : nil
+        let tag = compressed == nil ? "\"\(digest)\"" : "\"\(digest)-gzip\""
         var fields = HTTPFields()
+        fields[.eTag] = tag
+        fields[.vary] = "Accept-Encoding"
         fields[.contentType] = mediaType
         fields[.cacheControl] = "no-cache"
         fields[.contentSecurityPolicy] =
@@ -109,6 +136,10 @@ extension DashboardFile {
         fields[.resourcePolicy] = "same-origin"
         fields[.openerPolicy] = "same-origin"
         fields[.referrerPolicy] = "no-referrer"
-        return Response(status: .ok, headerFields: fields, body: bytes)
+        if asked.haveContent(tagged: tag) {
+            return Response(status: .notModified, headerFields: fields)
+        }
+        if compressed != nil { fields[.contentEncoding] = "gzip" }
+        return Response(status: .ok, headerFields: fields, body: compressed ?? bytes)
     }
 }

@@ -62,7 +62,11 @@ extension JSONValue {
             ("server", .row(conflict.server)), ("mineDeleted", .bool(conflict.mineDeleted)),
             ("serverDeleted", .bool(conflict.serverDeleted)),
             ("fields", .array(conflict.fields.map { .field($0) })),
-            ("proposed", .row(conflict.proposed)), ("since", .time(conflict.since)))
+            ("proposed", .row(conflict.proposed)), ("since", .time(conflict.since)),
+            ("mineAt", .time(conflict.mineAt)),
+            ("mineActor", .string(conflict.mineActor.kind)),
+            ("mineClient", .text(conflict.mineActor.clientName)),
+            ("serverAt", .text(conflict.serverAt)))
     }
 
     private static func field(_ field: ConflictDetail.Field) -> JSONValue {

@@ -8,7 +8,7 @@ extension JSONValue {
         .members(
             ("url", .string(backend.url)), ("state", .string(backend.state.rawValue)),
             ("reason", .string(backend.reason)), ("since", .time(backend.since)),
-            ("nextTry", .time(backend.nextTry)))
+            ("nextTry", .time(backend.nextTry)), ("isAsked", .bool(backend.isAsked)))
     }
 
     /// The addresses that this program listens on; null while it does not listen.

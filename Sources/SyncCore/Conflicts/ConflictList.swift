@@ -80,6 +80,12 @@ public struct ConflictDetail: Sendable, Hashable {
     public var proposed: JSONText?
     /// When the operation became a conflict.
     public var since: Instant
+    /// When the local change was made.
+    public var mineAt: Instant
+    /// Who made it.
+    public var mineActor: Actor
+    /// The backend's `updatedAt` of its row, as it sent it; nil when it has no row, or none on it.
+    public var serverAt: String?
 }
 
 extension ConflictDetail.Field {
@@ -125,7 +131,8 @@ struct ConflictList {
             fields: bothLive
                 ? ConflictDetail.Field.all(base: base, mine: row.columns, server: theirs) : [],
             proposed: bothLive ? merge.proposed.json : nil,
-            since: operation.lastAttemptAt ?? operation.createdAt)
+            since: operation.lastAttemptAt ?? operation.createdAt,
+            mineAt: operation.createdAt, mineActor: operation.actor, serverAt: server.updatedAt)
     }
 
     /// A page of conflicts, oldest first.

@@ -60,7 +60,8 @@ struct Scheduler: Sendable {
         self.settings = settings
         lastProgress = now
         backend = BackendStatus(
-            url: url, state: .offline, reason: "The backend has not been asked yet.", since: wall)
+            url: url, state: .offline, reason: "The backend has not been asked yet.", since: wall,
+            isAsked: false)
         if settings.triggers.contains(.interval) { syncAt = now }
     }
 
@@ -256,6 +257,7 @@ struct Scheduler: Sendable {
         link = .open
         backend.url = url
         setBackend(.offline, reason, wall: wall, nextTry: nil)
+        backend.isAsked = false
         if isAutomatic { wish(.sync) }
     }
 
@@ -276,5 +278,6 @@ struct Scheduler: Sendable {
         backend.state = state
         backend.reason = reason
         backend.nextTry = nextTry
+        backend.isAsked = true
     }
 }
