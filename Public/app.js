@@ -79,7 +79,7 @@ function follow() {
   const deliver = paced((kind, event) => {
     header.onEvent(kind);
     current?.view.onEvent(kind, event);
-  });
+  }, header.isRunning);
   followEvents({
     onEvent: deliver,
     onReset: refresh,

@@ -8,6 +8,7 @@ import { conflictCard } from "./conflict-card.js";
 import { allAlike, decideEach, decideOne, decideWholeTable } from "./conflicts-actions.js";
 import { conflictsPage } from "./conflicts-rendering.js";
 import { addressOf, alikeOnes, begin, stepped, withConflicts } from "./conflicts-state.js";
+import { find } from "./dom.js";
 import { attempt, toast } from "./messages.js";
 import { words } from "./words.js";
 
@@ -22,6 +23,7 @@ export function conflictsView(main, asked) {
   let deciding = null; // The card whose decision is on its way.
   let hasDecided = false; // A decision was made here: after the last one the todos are shown.
   let hasLeft = false; // Another view is on screen.
+  let isDecidingMany = false; // Until then the list is not read again with each decision.
   const seen = new Set(); // The ids of those that were on screen.
   const page = conflictsPage(main, { step, decideAlike, decideTable });
 
@@ -70,11 +72,17 @@ export function conflictsView(main, asked) {
   function draw() {
     const conflict = state.list[state.index];
     const before = card ?? deciding;
-    const typed = before?.conflict.id === conflict.id ? before.typed() : new Map();
-    card = conflictCard(conflict, decide, typed);
+    const isSame = before?.conflict.id === conflict.id;
+    const field = isSame ? document.activeElement?.id.replace(/^result-/, "") : null;
+    const hadFocus = find(main, ".conflict")?.contains(document.activeElement);
+    card = conflictCard(conflict, decide, isSame ? before.typed() : new Map());
     deciding = null;
     seen.add(conflict.id);
     page.draw(state, card.element);
+    if (!isSame) scrollTo(0, 0);
+    if (!hadFocus) return;
+    if (field) card.focusField(field);
+    else find(card.element, "h1")?.focus();
   }
 
   async function decide(conflict, choice, item) {
@@ -95,9 +103,11 @@ export function conflictsView(main, asked) {
       const isAll = state.list.length >= state.total;
       const alike = isAll ? alikeOnes(state, conflict) : await allAlike(conflict, page.drawCounting);
       const onProgress = (done) => page.drawProgress(done, alike.length);
+      isDecidingMany = true;
       if (await decideEach(alike, choice, onProgress, undone)) startAgain();
       else page.drawPlace(state);
     });
+    isDecidingMany = false;
     refresh();
   }
 
@@ -139,7 +149,7 @@ export function conflictsView(main, asked) {
       refresh();
     },
     onEvent(kind) {
-      if (kind === "conflict" || kind === "operation") refresh();
+      if (!isDecidingMany && (kind === "conflict" || kind === "operation")) refresh();
     },
   };
 }

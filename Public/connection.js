@@ -96,6 +96,7 @@ export function connection(element) {
 
   return {
     status: () => status,
+    isRunning: () => run !== null || (status?.currentRun ?? null) !== null,
     toggleMode,
     load,
     refresh,

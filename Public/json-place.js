@@ -3,12 +3,14 @@
 const string = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const literal = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 
-/** The place of the first letter that does not fit; the length of the text where something is missing. */
+/**
+ * The place of the first value or sign that does not fit; the length of the text where something is missing.
+ */
 export function placeOfError(text) {
   let at = 0;
 
   const space = () => {
-    while (/\s/.test(text[at] ?? "")) at++;
+    while (/[ \t\n\r]/.test(text[at] ?? "")) at++;
   };
   const take = (sign) => text[at] === sign && ++at > 0;
   const match = (pattern) => {

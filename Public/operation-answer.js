@@ -47,7 +47,7 @@ export function messageOf({ responseExcerpt, error }) {
 export function operationCopies(detail, backendURL) {
   const { id } = detail.summary;
   const last = detail.attempts.at(-1);
-  return h("div", { class: "actions" },
+  return h("div", { class: "actions copies" },
     last && copyButton({ class: "small" }, words.copyCurl, () => curlOf(last, backendURL)),
     copyButton({ class: "small" }, words.copyId, () => id),
     button({ class: "small", onclick: () => download(`operation-${id}.json`, detail) }, words.downloadJSON));

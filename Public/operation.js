@@ -6,7 +6,7 @@ import { milliseconds, time, timeAndDistance } from "./formats.js";
 import { placeOfError } from "./json-place.js";
 import { showProblem, toast } from "./messages.js";
 import { lastAnswer, operationCopies } from "./operation-answer.js";
-import { stateTag } from "./queue-rendering.js";
+import { stateTag } from "./queue-rows.js";
 import { titleOf } from "./queue-state.js";
 import { words } from "./words.js";
 

@@ -4,11 +4,12 @@ import { operator } from "./api.js";
 import { ask, askDangerous, sheet } from "./dialog.js";
 import { button, fill, h } from "./dom.js";
 import { attempt, toast } from "./messages.js";
-import { titleOf } from "./queue-state.js";
+import { bodyOf, titleOf } from "./queue-state.js";
 import { takeBack } from "./undo.js";
 import { words } from "./words.js";
 
 const partSize = 500;
+const stateAfter = { retry: "queued", discard: "discarded" };
 
 /** @param {OperationAction} action */
 const send = (action, { id, revision }) =>
@@ -51,30 +52,23 @@ const askToDiscard = (count) =>
 /**
  * Retries or discards all operations that match, after a question with their count.
  * @param {OperationAction} action
+ * @param {QueueFilter} filter
  */
-export async function actOnAll(action, parameters, after) {
-  const filter = bodyFilter(parameters);
+export async function actOnAll(action, filter, after) {
+  const selection = bodyOf(filter);
   await attempt(async () => {
-    const { matched } = await operator.post(`/operations/${action}`, { filter, dryRun: true });
+    const { matched } = await operator.post(`/operations/${action}`, { ...selection, dryRun: true });
     const isSure = action === "discard"
       ? await askToDiscard(matched)
       : await ask(words.retryAll(matched), words.bulkAsk.retry(matched), words.retry);
     if (!isSure) return;
-    const outcome = await partByPart(action, filter, matched);
+    const outcome = await partByPart(action, selection, matched);
     report(action, outcome.done, outcome.refused, after);
   });
 }
 
-/** The parameters of the list as a request names them. */
-function bodyFilter(parameters) {
-  const filter = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value));
-  if (filter.state === "all") delete filter.state;
-  if (filter.state) filter.state = [filter.state];
-  return filter;
-}
-
 /** @param {OperationAction} action */
-async function partByPart(action, filter, matched) {
+async function partByPart(action, selection, matched) {
   const outcome = { done: /** @type {string[]} */ ([]), refused: 0 };
   // A single part ends before a person could read its progress.
   const progress = matched > partSize ? progressSheet(words[action]) : null;
@@ -83,7 +77,7 @@ async function partByPart(action, filter, matched) {
   try {
     let after = null;
     do {
-      const part = await operator.post(`/operations/${action}`, { filter, limit: partSize, after });
+      const part = await operator.post(`/operations/${action}`, { ...selection, limit: partSize, after });
       // The work began with the latest operation. Undo begins with what was done last.
       outcome.done.unshift(...part.operations.reverse());
       outcome.refused += part.refused;
@@ -109,8 +103,13 @@ function progressSheet(title) {
   return { draw: (text) => fill(line, text), close: () => close(), isStopped: () => isStopped };
 }
 
-/** Says what became of them, and offers what can follow: the undo of a discard, the sync of a retry. */
+/**
+ * Says what became of them, leads to them, and offers what can follow: the undo of a discard, the sync of a
+ * retry.
+ */
 function report(action, done, refused, { sync, changed }) {
   const next = action === "discard" ? takeBack(done, changed) : syncAfter(sync);
-  toast(words.bulkDone[action](done.length, refused), done.length ? next : undefined);
+  const text = words.bulkDone[action](done.length, refused);
+  if (done.length) toast(text, next, { label: words.showThem, href: `#/queue?state=${stateAfter[action]}` });
+  else toast(text);
 }

@@ -3,7 +3,6 @@
 
 import { fill, h } from "./dom.js";
 import { distance, time } from "./formats.js";
-import { stateTag } from "./queue-rendering.js";
 import { titleOf } from "./queue-state.js";
 import { words } from "./words.js";
 
@@ -68,3 +67,6 @@ function onPress(event) {
 /** @param {OperationSummary} operation */
 const fieldsOf = ({ table, kind, changedColumns }) =>
   (kind === "insert" || changedColumns.length === 0 ? table : `${table}: ${changedColumns.join(", ")}`);
+
+/** Where an operation is, as a coloured word. */
+export const stateTag = (state) => h("span", { class: `tag ${state}` }, words.operationState[state] ?? state);

@@ -10,14 +10,16 @@ import { longList } from "./longlist.js";
 import { attempt, showProblem } from "./messages.js";
 import { operationDetail } from "./operation.js";
 import { act, actOnAll, actOnEach } from "./queue-actions.js";
+import { causesMost, causesShown } from "./queue-causes.js";
+import { printQueue } from "./queue-print.js";
 import { queuePage } from "./queue-rendering.js";
 import { operationRow } from "./queue-rows.js";
 import {
-  addressOf, begin, concerns, filterOf, isSameList, parametersOf, withFilter, withOperation, withOperations,
-  withoutPicks, withPick,
+  addressOf, begin, concerns, filterOf, isSameList, ofCause, selectionOf, withFilter, withOperation,
+  withOperations, withoutPicks, withPick,
 } from "./queue-state.js";
 
-const causesMost = 8;
+const printedMost = 200;
 const rowPixels = 44;
 const rangePart = 500; // So many operations are read at once for a range.
 
@@ -29,7 +31,18 @@ export function queueView(main, asked, { status, sync }) {
   /** @type {string | null} */
   let shown = null; // The id of the operation in the card at the side.
 
-  const page = queuePage(main, { go });
+  let isAllCauses = false; // Whether all causes are shown.
+  /** @type {{ items: OperationGroup[], total: number } | null} */
+  let causes = null; // Until they are read for the filter.
+
+  const page = queuePage(main, {
+    go,
+    actOnCause: (action, group) => work(action, ofCause(state.filter, group)),
+    showAllCauses(isAll) {
+      isAllCauses = isAll;
+      around();
+    },
+  });
   const rows = longList(page.list, {
     keyOf: (operation) => operation.id,
     makeRow: (first) => operationRow(first, {
@@ -38,11 +51,11 @@ export function queueView(main, asked, { status, sync }) {
       isPicked: (operation) => state.picked.has(operation.id),
       onPick: pick,
     }),
-    load: (skip, top) =>
-      operator.get("/operations" + query({ ...parametersOf(state.filter), skip: skip || "", limit: top })),
+    load: operationsAt,
     onLoad(operations, total) {
       state = withOperations(state, operations, total);
       drawBulk();
+      drawCauses();
       page.drawFrame(state, status());
     },
     onError: showProblem,
@@ -50,6 +63,13 @@ export function queueView(main, asked, { status, sync }) {
   });
 
   const after = { sync, changed: () => refresh() };
+
+  /** A window of the list. */
+  function operationsAt(skip, limit) {
+    const { sort } = state.filter;
+    return operator.get(
+      "/operations" + query({ ...selectionOf(state.filter), sort, skip: skip || "", limit }));
+  }
 
   /** Each state, cause and operation is a step that Back undoes; a letter of a search is none. */
   function go(change) {
@@ -63,8 +83,12 @@ export function queueView(main, asked, { status, sync }) {
   function show(filter, keepsList) {
     state = withFilter(state, filter);
     page.drawFilter(filter);
+    page.drawStates(filter, status());
     if (keepsList) rows.refresh();
-    else rows.restart();
+    else {
+      causes = null;
+      rows.restart();
+    }
     around();
     attempt(loadDetail);
   }
@@ -91,25 +115,27 @@ export function queueView(main, asked, { status, sync }) {
   /** Picks what is between two places. Rows that are scrolled away are read for that. */
   async function pickRange(first, last, isPicked) {
     for (let skip = first - 1; skip < last; skip += rangePart) {
-      const limit = Math.min(rangePart, last - skip);
-      const asked = query({ ...parametersOf(state.filter), skip: skip || "", limit });
-      const { items } = await operator.get(`/operations${asked}`);
+      const { items } = await operationsAt(skip, Math.min(rangePart, last - skip));
       for (const one of items) state = withPick(state, one, isPicked);
     }
   }
 
   function drawBulk() {
-    const done = () => {
-      state = withoutPicks(state);
-      refresh();
-    };
-    const { filter, picked } = state;
-    const work = async (action) => {
-      if (picked.size) await actOnEach(action, [...picked.values()], after);
-      else await actOnAll(action, parametersOf(filter), after);
-      done();
-    };
-    page.drawBulk(state, { retry: () => work("retry"), discard: () => work("discard"), pickNone });
+    page.drawBulk(state, {
+      retry: () => work("retry", state.filter), discard: () => work("discard", state.filter), pickNone, print,
+    });
+  }
+
+  /**
+   * Retries or discards what is picked, else all that match.
+   * @param {OperationAction} action
+   */
+  async function work(action, filter) {
+    const { picked } = state;
+    if (picked.size && filter === state.filter) await actOnEach(action, [...picked.values()], after);
+    else await actOnAll(action, filter, after);
+    state = withoutPicks(state);
+    refresh();
   }
 
   function pickNone() {
@@ -117,13 +143,36 @@ export function queueView(main, asked, { status, sync }) {
     rows.refresh();
   }
 
+  const print = () => attempt(async () => printQueue(page.list, (await operationsAt(0, printedMost)).items));
+
+  /** The browser's own key for printing would print only the rows that are in the page. */
+  function onKey(event) {
+    if (event.key !== "p" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    print();
+  }
+
   async function loadAround() {
-    const [causes, tables] = await Promise.all([
-      operator.get("/operations/groups" + query({ ...parametersOf(state.filter), limit: causesMost })),
-      operator.get("/tables"),
-    ]);
-    page.drawCauses(causes.items, state.filter);
-    page.drawTables(tables.items, state.filter);
+    const limit = isAllCauses ? causesMost : causesShown;
+    const { filter } = state;
+    try {
+      const [found, tables] = await Promise.all([
+        operator.get("/operations/groups" + query({ ...selectionOf(filter), limit })),
+        operator.get("/tables"),
+      ]);
+      if (filter !== state.filter) return; // Another filter was chosen meanwhile, and is asked for.
+      causes = found;
+      drawCauses();
+      page.drawChoices(tables.items, found.items, filter);
+    } finally {
+      page.showList();
+    }
+  }
+
+  function drawCauses() {
+    if (!causes) return;
+    const { filter, total } = state;
+    page.drawCauses(causes.items, { total: causes.total, operations: total, isAll: isAllCauses, filter });
   }
 
   async function loadDetail() {
@@ -181,10 +230,15 @@ export function queueView(main, asked, { status, sync }) {
     atSide();
   }
   page.drawFilter(state.filter);
+  page.drawStates(state.filter, status());
+  addEventListener("keydown", onKey);
   refresh();
   return {
     refresh,
-    onLeave: rows.close,
+    onLeave() {
+      removeEventListener("keydown", onKey);
+      rows.close();
+    },
     keys: {
       x: () => find(currentRow(), "input[type=checkbox]")?.click(),
       "*"() {

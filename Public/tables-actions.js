@@ -18,7 +18,7 @@ export async function purge(table, filter, { changed, pull }) {
   const { name } = table;
   const { total } = await operator.get(`/operations${query({ table: name, limit: 1 })}`);
   if (!(await askToPurge(table, filter, total))) return;
-  const body = { ...(filter ? { query: filter } : {}), force: total > 0 };
+  const body = { ...(filter ? { query: filter } : { all: true }), force: total > 0 };
   try {
     const { purged, discarded } = await operator.post(`/tables/${encodeURIComponent(name)}/purge`, body);
     const undo = discarded ? await undoOfPurge(name, changed) : pull;

@@ -1,5 +1,7 @@
 """Many conflicts: next and previous, all of one kind at once, undo, keys, long and nested values."""
 
+import json
+
 import pytest
 from playwright.sync_api import expect
 
@@ -70,7 +72,7 @@ def test_whole_words_are_marked(clashing, dashboard):
     _, proxy = clashing({"a": ({"text": "Mine is late"}, {"text": "Theirs is late"})})
     page = dashboard(proxy)
     page.open("conflicts")
-    marks = page.page.locator(".conflict td mark")
+    marks = page.page.locator(".conflict .version mark")
     expect(marks).to_have_text(["Mine", "Theirs"])
 
 
@@ -87,8 +89,8 @@ def test_a_radio_for_each_side_says_what_is_saved(clashing, dashboard):
     expect(yours).not_to_be_checked()
     result.fill("something else")
     expect(servers).not_to_be_checked()
-    expect(page.page.locator(".sides thead")).to_contain_text("a client, ")
-    expect(page.page.locator(".sides thead")).to_contain_text("another writer, ")
+    expect(page.page.get_by_role("region", name="Yours")).to_contain_text("a client, ")
+    expect(page.page.get_by_role("region", name="On the server")).to_contain_text("another writer, ")
     page.page.get_by_role("button", name="Save this version").click()
     page.all_decided()
     assert proxy.get("a").json()["text"] == "something else"
@@ -159,7 +161,7 @@ def test_changed_characters_long_texts_and_nested_values_are_readable(clashing, 
     page = dashboard(proxy, viewport={"width": 1440, "height": 900})
     page.open("conflicts")
     card = page.page.locator(".conflict")
-    marks = card.locator("tr", has_text="changed on both sides").locator("mark")
+    marks = card.locator(".version.mine mark")
     expect(marks.first).to_contain_text("seve")
     expect(page.page.get_by_label("Result: tags")).to_have_value('[\n "home",\n "mine"\n]')
     expect(page.page.get_by_label("Result: note")).to_have_value("only there")
@@ -253,12 +255,121 @@ def test_what_was_typed_stays_when_the_servers_side_changes(clashing, dashboard)
     assert backend.get("a").json()["text"] == "a careful mixture of both"
 
 
-def test_on_a_narrow_page_each_side_is_named_in_its_cell(clashing, dashboard):
-    _, proxy = three(clashing)
-    page = dashboard(proxy, viewport={"width": 360, "height": 800})
+def test_the_sides_are_two_cards_whose_fields_are_in_line(clashing, dashboard):
+    _, proxy = clashing({"a": ({"text": "mine", "note": "short"}, {"text": "theirs " * 40, "note": "x"})})
+    page = dashboard(proxy, viewport={"width": 1440, "height": 900})
     page.open("conflicts")
-    expect(page.page.locator(".sides td")).to_have_count(4)
-    names = page.page.locator(".sides td").evaluate_all(
-        "cells => cells.map(cell => getComputedStyle(cell, '::before').content)"
-    )
-    assert names == ['"Last agreed"', '"Yours"', '"On the server"', '"Result"']
+    mine, server = page.page.locator(".version.mine"), page.page.locator(".version.server")
+    expect(mine.locator("label")).to_have_count(2)
+    places = [[box["y"] for box in map(lambda one: one.bounding_box(), side.locator("label").all())]
+              for side in (mine, server)]
+    assert places[0] == places[1]
+    page.accessible()
+
+
+def test_on_a_narrow_page_the_cards_stand_below_each_other(clashing, dashboard):
+    _, proxy = three(clashing)
+    page = dashboard(proxy, viewport={"width": 320, "height": 800})
+    page.open("conflicts")
+    expect(page.page.locator(".version")).to_have_count(3)
+    boxes = [one.bounding_box() for one in page.page.locator(".version").all()]
+    assert all(low["y"] + low["height"] <= high["y"] for low, high in zip(boxes, boxes[1:]))
+    page.no_overflow("a conflict at 320")
+    page.accessible()
+
+
+COLUMNS = {"text": "base", "note": "kept", "rank": 7, "tags": ["home"], "done": False}
+CHOICES = {"Keep yours": "mine", "Keep the server’s": "server", "Save this version": "edited"}
+
+
+@pytest.mark.parametrize("button", CHOICES)
+@pytest.mark.parametrize("reach", ["hover", "focus"])
+def test_what_is_shown_is_what_is_written(clashing, dashboard, button, reach):
+    """Before a choice is made the page shows the row that it writes: each column of it."""
+    backend, proxy = clashing(
+        {"a": ({"text": "mine", "rank": 8}, {"text": "theirs", "done": True, "tags": None})}, **COLUMNS)
+    page = dashboard(proxy)
+    page.open("conflicts")
+    page.page.get_by_label("Result: text").fill("typed")
+    choice = page.page.get_by_role("button", name=button, exact=True)
+    getattr(choice, reach)()
+    card = page.page.locator(".result")
+    expect(card.locator(".outcome")).to_contain_text(f"“{button}”")
+    card.locator("summary").click()
+    if reach == "focus":
+        choice.focus()
+    else:
+        choice.hover()
+    shown = {one.locator(".name").inner_text(): one.locator("textarea").input_value()
+             for one in card.locator(".result-field").all()}
+    names, values = card.locator("dt").all_inner_texts(), card.locator("dd").all_inner_texts()
+    shown.update(zip(names, values))
+    choice.click()
+    page.all_decided()
+    page.sync()
+    for row in (backend.get("a").json(), proxy.get("a").json()):
+        written = {name: row.get(name) for name in COLUMNS}
+        as_text = {name: value if isinstance(value, str) else "" if value is None else
+                   "".join(json.dumps(value).split()) for name, value in written.items()}
+        assert {name: "".join(text.split()) for name, text in shown.items()} == as_text
+    # A look at another choice does not change what was typed.
+    expected = {"mine": "mine", "server": "theirs", "edited": "typed"}[CHOICES[button]]
+    assert backend.get("a").json()["text"] == expected
+
+
+def test_a_look_at_a_choice_loses_nothing_that_was_typed(clashing, dashboard):
+    _, proxy = three(clashing)
+    page = dashboard(proxy)
+    page.open("conflicts")
+    result = page.page.get_by_label("Result: text")
+    result.fill("typed")
+    page.page.get_by_role("button", name="Keep the server’s", exact=True).hover()
+    expect(result).to_have_value("theirs a")
+    expect(result).not_to_be_editable()
+    page.page.locator("h1").hover()
+    expect(result).to_have_value("typed")
+    expect(result).to_be_editable()
+
+
+def test_a_deletion_says_what_each_choice_does(start, dashboard):
+    backend = start.backend()
+    for id in "ab":
+        backend.insert({"id": id, "text": f"base {id}"})
+    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+    proxy.sync()
+    proxy.update("a", {"text": "mine"})
+    backend.delete("a")
+    proxy.delete("b")
+    backend.update("b", {"text": "theirs"})
+    proxy.sync()
+    page = dashboard(proxy)
+    page.open("conflicts")
+    assert proxy.operator("GET", "/conflicts")["total"] == 2
+    for _ in range(2):
+        title = page.page.locator("#conflict-title").inner_text()
+        result = page.page.locator(".result")
+        if "deleted on the server" in title:
+            expect(page.page.locator(".version.server")).to_contain_text("deleted")
+            expect(page.page.locator(".version.mine")).to_contain_text("mine")
+            expect(result).to_contain_text("The row is on the server again, with your values.")
+        else:
+            expect(page.page.locator(".version.mine")).to_contain_text("deleted")
+            expect(page.page.locator(".version.server")).to_contain_text("theirs")
+            expect(result).to_contain_text("The row comes back here as it is on the server.")
+        page.accessible()
+        page.page.get_by_role("button", name="Next").click()
+        expect(page.page.locator("#conflict-title")).not_to_have_text(title)
+
+
+def test_after_a_decision_the_next_conflict_has_the_focus(clashing, dashboard):
+    _, proxy = three(clashing)
+    page = dashboard(proxy)
+    page.open("conflicts")
+    page.page.get_by_role("button", name="Keep yours", exact=True).focus()
+    page.page.keyboard.press("Enter")
+    expect(page.page.locator(".position")).to_have_text("1 of 2")
+    expect(page.page.locator("#conflict-title")).to_be_focused()
+    page.page.get_by_label("Result: text").focus()
+    proxy.update("b", {"text": "mine again"})
+    expect(page.page.get_by_role("region", name="Yours")).to_contain_text("mine again")
+    expect(page.page.get_by_label("Result: text")).to_be_focused()

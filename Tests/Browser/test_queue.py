@@ -31,10 +31,10 @@ def test_causes_filters_and_many_at_once(refused, dashboard):
     page = dashboard(proxy)
     page.open("queue")
     expect(rows(page)).to_have_count(8)
-    page.page.get_by_label("Table").select_option("notes")
+    page.page.get_by_role("combobox", name="Table").select_option("notes")
     expect(rows(page)).to_have_count(1)
     assert "table=notes" in page.page.url
-    page.page.get_by_label("Table").select_option("")
+    page.page.get_by_role("combobox", name="Table").select_option("")
     page.page.get_by_label("Search").fill("payload-3")
     expect(rows(page)).to_have_count(1)
     expect(rows(page)).to_contain_text("refused 3")
@@ -42,9 +42,9 @@ def test_causes_filters_and_many_at_once(refused, dashboard):
     expect(rows(page)).to_have_count(1)
     page.page.get_by_label("Search").fill("")
 
-    page.page.locator(".causes button", has_text="7").click()
+    page.page.locator(".causes tr", has_text="7").get_by_role("link").click()
     expect(rows(page)).to_have_count(7)
-    assert "reason=" in page.page.url
+    assert "reason=" in page.page.url and "status=400" in page.page.url
     page.accessible()
     page.page.get_by_role("button", name="Retry all 7").click()
     expect(page.page.get_by_role("dialog")).to_contain_text("7 operations match")
@@ -53,6 +53,9 @@ def test_causes_filters_and_many_at_once(refused, dashboard):
     page.page.get_by_role("button", name="Retry all 7").click()
     page.confirm("Retry")
     page.toast("7 queued for retry")
+    page.page.locator("#toast").get_by_role("link", name="Show them").click()
+    expect(rows(page)).to_have_count(8)
+    assert "state=queued" in page.page.url
     page.sync()
     assert len(backend.all()) == 8
 
@@ -188,8 +191,10 @@ def test_back_leads_through_states_causes_and_cards(refused, dashboard):
     page = dashboard(proxy)
     page.open("queue")
     expect(rows(page)).to_have_count(8)
-    page.page.get_by_label("State").select_option("quarantined")
+    states = page.page.get_by_role("navigation", name="State")
+    states.get_by_role("link", name="refused by the server 7").click()
     expect(rows(page)).to_have_count(7)
+    expect(states.locator("[aria-current]")).to_contain_text("refused by the server")
     rows(page).first.get_by_role("link").click()
     expect(page.page.locator("#operation-title")).to_be_visible()
     page.page.go_back()

@@ -23,7 +23,8 @@ def play_until_the_conflict(start, dashboard):
     page.todo("Buy eggs (6)").get_by_role("link", name="needs a decision").click()
     card = page.page.locator(".conflict")
     expect(card).to_contain_text("was changed on both sides")
-    expect(card.locator("td .value")).to_have_text(["Buy eggs", "Buy eggs (6)", "Buy organic eggs"])
+    expect(card.locator(".version .value")).to_have_text(["Buy eggs (6)", "Buy organic eggs"])
+    expect(card.locator(".agreed")).to_have_text("Last agreed: Buy eggs")
     return backend, proxy, page
 
 

@@ -41,6 +41,7 @@ type ViewMaker = (main: HTMLElement, asked: Route, header: Connection) => View;
 /** The line at the top (connection.js). */
 interface Connection {
   status(): Status | null;
+  isRunning(): boolean;
   load(): Promise<void>;
   refresh(): void;
   toggleMode(): Promise<void>;
@@ -62,6 +63,19 @@ interface Action {
   run(): void;
 }
 
+/** What the address of the queue asks for (queue-state.js). */
+interface QueueFilter {
+  id: string | null;
+  state: string;
+  table: string;
+  q: string;
+  reason: string;
+  status: string;
+  attempts: string;
+  age: string;
+  sort: string;
+}
+
 type OperationAction = "retry" | "discard";
 type ConflictChoice = Resolve["choice"];
 
@@ -79,6 +93,7 @@ interface ConflictCard {
   element: HTMLElement;
   choose(choice: ConflictChoice): boolean | void;
   typed(): Map<string, string>;
+  focusField(name: string): void;
 }
 
 /** What the history view knows (history-state.js). */

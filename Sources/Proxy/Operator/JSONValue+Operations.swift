@@ -22,11 +22,13 @@ extension JSONValue {
             ("title", .text(operation.title)))
     }
 
-    /// A group of operations with one state and one reason.
+    /// A group of operations with one state, one status and one cause.
     static func group(_ group: OperationGroup) -> JSONValue {
         .members(
-            ("state", .string(group.state.rawValue)), ("reason", .string(group.reason)),
-            ("count", .number(group.count)), ("since", .time(group.since)))
+            ("state", .string(group.state.rawValue)), ("status", .number(group.status)),
+            ("reason", .string(group.reason)), ("count", .number(group.count)),
+            ("since", .time(group.since)), ("firstTriedAt", .time(group.firstTriedAt)),
+            ("lastTriedAt", .time(group.lastTriedAt)))
     }
 
     /// One operation with its rows and attempts.

@@ -9,11 +9,24 @@ extension OperatorAPI {
         let filter = try Self.filter(call)
         let limit = try call.limit()
         let skip = try call.number("skip", in: 0...Int(Int32.max)) ?? 0
+        let order = try Self.order(call.query["sort"])
+        if order != .queue, call.query["after"] != nil {
+            throw .invalid("after goes with the order of the queue; with another sort use skip.")
+        }
         let page = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.operations(
-                filter, after: call.query["after"], skip: skip, limit: limit)
+                filter, sorted: order, after: call.query["after"], skip: skip, limit: limit)
         }
         return .json(.page(page) { .operation($0) })
+    }
+
+    private static func order(_ word: String?) throws(Problem) -> OperationOrder {
+        guard let word else { return .queue }
+        guard let order = OperationOrder(rawValue: word) else {
+            let all = OperationOrder.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .invalid("sort must be one of \(all).")
+        }
+        return order
     }
 
     func operationGroups(_ call: OperatorCall) async throws(Problem) -> Response {
@@ -23,13 +36,34 @@ extension OperatorAPI {
         let groups = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.operationGroups(filter, limit: limit)
         }
-        return .json(.page(groups.map { .group($0) }, next: nil, total: groups.count))
+        return .json(.page(groups) { .group($0) })
     }
 
     private static func filter(_ call: OperatorCall) throws(Problem) -> OperationFilter {
         OperationFilter(
             states: try states(call.query["state"]), table: call.query["table"],
-            text: call.query["q"], reason: call.query["reason"])
+            text: call.query["q"], reason: call.query["reason"],
+            status: try status(call.query["status"]),
+            attempts: try call.number("attempts", in: 0...Int(Int32.max)),
+            before: try before(call.query["before"]))
+    }
+
+    /// The status that a filter names: `none`, or a number of three digits.
+    private static func status(_ word: String?) throws(Problem) -> OperationFilter.LastStatus? {
+        guard let word else { return nil }
+        if word == "none" { return .noAnswer }
+        guard let code = Int(word), 100...599 ~= code else {
+            throw .invalid("status must be a status such as 422, or none for no answer.")
+        }
+        return .code(code)
+    }
+
+    private static func before(_ text: String?) throws(Problem) -> Instant? {
+        guard let text else { return nil }
+        guard let instant = Instant(parsing: text) else {
+            throw .invalid("before must be a time such as 2026-01-31T12:00:00Z.")
+        }
+        return instant
     }
 
     func operation(_ call: OperatorCall) async throws(Problem) -> Response {
@@ -96,9 +130,15 @@ extension OperatorAPI {
             throw .invalid("filter must be an object; an empty one means all open operations.")
         }
         let words = (given["state"]?.array ?? []).compactMap(\.string).joined(separator: ",")
+        let attempts = given["attempts"]?.integer.flatMap { Int(exactly: $0) }
+        guard given["attempts"] == nil || attempts.map({ $0 >= 0 }) == true else {
+            throw .invalid("attempts must be a whole number of at least 0.")
+        }
         return OperationFilter(
             states: try states(words.isEmpty ? nil : words), table: given["table"]?.string,
-            text: given["q"]?.string, reason: given["reason"]?.string)
+            text: given["q"]?.string, reason: given["reason"]?.string,
+            status: try status(given["status"]?.string), attempts: attempts,
+            before: try before(given["before"]?.string))
     }
 
     /// Resolves all conflicts that match by one choice. `edited` is for a single conflict only.

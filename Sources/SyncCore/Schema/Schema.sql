@@ -179,7 +179,8 @@ CREATE INDEX operations_due ON operations(seq)
 CREATE INDEX operations_timed ON operations(next_attempt_at)
   WHERE state IN ('waiting', 'unknown') AND successor_of IS NULL AND waits_for IS NULL;
 CREATE INDEX operations_by_state ON operations(state, seq);
-CREATE INDEX operations_by_reason ON operations(state, reason, seq, table_id)
+CREATE INDEX operations_by_reason
+  ON operations(state, reason, last_status, seq, table_id, first_attempt_at, last_attempt_at)
   WHERE reason IS NOT NULL;
 CREATE UNIQUE INDEX operations_successors ON operations(successor_of)
   WHERE successor_of IS NOT NULL;

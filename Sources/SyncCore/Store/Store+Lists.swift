@@ -31,14 +31,15 @@ enum Cursor {
 
 // The operator's lists. `after` is the `next` of the page before; one that is none begins anew.
 extension Store {
-    /// A page of operations in the order in which they are sent: after a cursor, after the first
-    /// `skip` from there, or both.
+    /// A page of operations. In the order of the queue: after a cursor, after the first `skip` from there,
+    /// or both. In another order after the first `skip`; it has no cursor.
     public func operations(
-        _ filter: OperationFilter, after: String? = nil, skip: Int = 0, limit: Int
+        _ filter: OperationFilter, sorted order: OperationOrder = .queue, after: String? = nil,
+        skip: Int = 0, limit: Int
     ) async throws(StoreError) -> Page<OperationSummary> {
         try await search { transaction in
             let page = try OperationLists(transaction: transaction).page(
-                filter, after: after.flatMap(Cursor.number) ?? 0, skip: skip,
+                filter, sorted: order, after: after.flatMap(Cursor.number) ?? 0, skip: skip,
                 limit: Self.bounded(limit))
             return Page(
                 items: page.items.map { $0.summary(identity: transaction.identity) },
@@ -46,10 +47,11 @@ extension Store {
         }
     }
 
-    /// What matches, by state and reason: "37 fail for one reason".
+    /// What matches, by state, status and cause: "37 fail for one reason". The most frequent come first;
+    /// `total` counts all groups.
     public func operationGroups(
         _ filter: OperationFilter, limit: Int
-    ) async throws(StoreError) -> [OperationGroup] {
+    ) async throws(StoreError) -> Page<OperationGroup> {
         try await search {
             try OperationLists(transaction: $0).groups(filter, limit: Self.bounded(limit))
         }

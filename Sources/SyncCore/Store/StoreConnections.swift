@@ -69,8 +69,11 @@ extension SQLValue: StatementValue {
 }
 
 extension ScalarFunction {
-    /// The functions that compiled queries call, for each connection that runs them.
-    static let ofQueries = SQLFunction.all.map { function in
+    /// The functions that compiled queries and the lists of operations call, for each connection that runs
+    /// them.
+    static let ofQueries = ofCompiledQueries + [causeOf]
+
+    private static let ofCompiledQueries = SQLFunction.all.map { function in
         ScalarFunction(function.name, argumentCount: function.argumentCount) { values in
             let call = function.call(values.map(SQLValue.init))
             return Call(call.value.stored, steps: call.steps)

@@ -45,10 +45,12 @@ struct QueueList: AsyncParsableCommand {
 /// `understudy queue groups`.
 struct QueueGroups: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "groups", abstract: "Count operations by state and reason.",
+        commandName: "groups", abstract: "Count operations by state, status and cause.",
         discussion: """
-            A reason as it stands here is what --reason of the other commands takes. JSON: {items: \
-            [{state, reason, count, since}], next, total}.
+            Where reasons differ only in numbers, ids, dates and quoted values, these stand as #, \
+            <id>, <date> and “…”. A reason as it stands here is what --reason of the other commands \
+            takes. JSON: {items: [{state, status, reason, count, since, firstTriedAt, lastTriedAt}], \
+            next, total}.
             """)
 
     @OptionGroup var selection: QueueSelection

@@ -13,11 +13,11 @@ extension TerminalText {
         ]
     }
 
-    /// Operations by state and reason.
+    /// Operations by state, status and cause.
     static func groups(_ list: JSONValue) -> [String] {
         let lines = (list["items"]?.array ?? []).map { group in
             "\(group["count"]?.integer ?? 0) \(group["state"]?.string ?? "")  "
-                + "since \(group["since"]?.string ?? "")  \(group["reason"]?.string ?? "")"
+                + "\(group["status"]?.integer.map { "\($0)  " } ?? "")since \(group["since"]?.string ?? "")  \(group["reason"]?.string ?? "")"
         }
         return lines.isEmpty ? ["No operations."] : lines
     }
