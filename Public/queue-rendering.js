@@ -6,7 +6,7 @@ import { isFiltered, ledgerOf } from "./queue-state.js";
 import { views, words } from "./words.js";
 
 /** Builds the page in `main`. Gives the elements of list and side, and functions that draw the parts. */
-export function queuePage(main, { go }) {
+export function queuePage(main, { go, pictures }) {
   const state = h("select", { id: "queue-state", onchange: () => go({ state: state.value }) },
     options([["", words.openStates], ...Object.entries(words.operationState), ["all", words.allStates]]));
   const table = h("select", { id: "queue-table", onchange: () => go({ table: table.value }) });
@@ -21,7 +21,7 @@ export function queuePage(main, { go }) {
   const empty = h("p", { class: "empty", hidden: true });
   const ledger = h("p", { class: "quiet-text ledger" });
   const side = h("div", { class: "side" });
-  fill(main, h("section", { class: "page wide" }, h("h1", {}, views.queue),
+  fill(main, h("section", { class: "page wide" }, h("h1", {}, views.queue), pictures,
     h("div", { class: "bar filters" },
       h("label", {}, `${words.state} `, state),
       h("label", {}, `${words.table} `, table),

@@ -9,6 +9,7 @@ import { currentRow } from "./keys.js";
 import { longList } from "./longlist.js";
 import { attempt, showProblem } from "./messages.js";
 import { operationDetail } from "./operation.js";
+import { overview } from "./overview.js";
 import { act, actOnAll, actOnEach } from "./queue-actions.js";
 import { queuePage } from "./queue-rendering.js";
 import { operationRow } from "./queue-rows.js";
@@ -29,7 +30,8 @@ export function queueView(main, asked, { status, sync }) {
   /** @type {string | null} */
   let shown = null; // The id of the operation in the card at the side.
 
-  const page = queuePage(main, { go });
+  const pictures = overview();
+  const page = queuePage(main, { go, pictures: pictures.element });
   const rows = longList(page.list, {
     keyOf: (operation) => operation.id,
     makeRow: (first) => operationRow(first, {
@@ -184,7 +186,10 @@ export function queueView(main, asked, { status, sync }) {
   refresh();
   return {
     refresh,
-    onLeave: rows.close,
+    onLeave() {
+      rows.close();
+      pictures.close();
+    },
     keys: {
       x: () => find(currentRow(), "input[type=checkbox]")?.click(),
       "*"() {
@@ -202,6 +207,7 @@ export function queueView(main, asked, { status, sync }) {
     },
     onEvent(kind) {
       if (concerns(kind)) refresh();
+      pictures.refresh();
     },
   };
 }

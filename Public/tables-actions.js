@@ -3,6 +3,7 @@
 import { operator, query, tables } from "./api.js";
 import { askDangerous } from "./dialog.js";
 import { attempt, showProblem, toast } from "./messages.js";
+import { tableWords } from "./words-tables.js";
 import { words } from "./words.js";
 
 const recentEntries = 20; // The entry of a removal is among the latest.
@@ -47,6 +48,12 @@ async function undoOfPurge(table, changed) {
     toast(words.purgeUndone);
     changed();
   });
+}
+
+/** @param {Item} item */
+export async function addRow(table, item) {
+  const row = await tables.insert(table, item);
+  toast(tableWords.added(row.id));
 }
 
 export async function saveRow(table, id, changes) {

@@ -7,9 +7,9 @@ import { coalesce } from "./coalesce.js";
 import { find } from "./dom.js";
 import { currentRow } from "./keys.js";
 import { attempt, toast } from "./messages.js";
-import { rowEditor } from "./row-editor.js";
+import { newRow, rowEditor } from "./row-editor.js";
 import { cancel, follow, sentence } from "./runs.js";
-import { purge, removeRow, saveRow } from "./tables-actions.js";
+import { addRow, purge, removeRow, saveRow } from "./tables-actions.js";
 import { drawHead } from "./tables-head.js";
 import { tablesPage } from "./tables-rendering.js";
 import { addressOf, concerns, firstTable, parametersOf, questionOf } from "./tables-state.js";
@@ -24,6 +24,7 @@ export function tablesView(main, asked) {
   const page = tablesPage(main, {
     go,
     open: openRow,
+    add: openNewRow,
     turn(to) {
       skip = to;
       refresh();
@@ -68,7 +69,7 @@ export function tablesView(main, asked) {
   }
 
   function drawTableHead(table) {
-    drawHead(page.head, table, run, {
+    drawHead(page, table, run, {
       pull: () => pull(table),
       purge: () => attempt(() =>
         purge(table, question.filter, { changed: refresh, pull: () => pull(table) })),
@@ -103,10 +104,26 @@ export function tablesView(main, asked) {
       close();
       refresh();
     };
-    page.drawSide(rowEditor(row, {
+    page.drawSide(rowEditor(row, page.columns(), {
       close,
       save: (changes) => saveRow(table, id, changes).then(done),
       remove: () => removeRow(table, id, refresh).then(done),
+    }));
+  }
+
+  function openNewRow() {
+    const { table } = question;
+    const close = () => {
+      page.drawSide(null);
+      page.focusGrid();
+    };
+    page.drawSide(newRow(table, page.columns(), {
+      close,
+      async add(item) {
+        await addRow(table, item);
+        close();
+        refresh();
+      },
     }));
   }
 
@@ -114,6 +131,7 @@ export function tablesView(main, asked) {
   refresh();
   return {
     refresh,
+    onLeave: page.close,
     keys: { e: () => find(currentRow(), "[data-open]")?.click() },
     navigate(next) {
       if (next.rest[0] !== question.table) page.drawSide(null);

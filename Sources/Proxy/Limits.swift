@@ -139,6 +139,10 @@ package enum Limits {
     static let sampleSeconds = 3600
     /// The greatest `sinceSeconds` of samples, in seconds.
     static let sampleSecondsMax = 7 * 24 * 3600
+    /// The shortest `stepSeconds` of samples, and its default, in seconds.
+    static let sampleStepSeconds = 60
+    /// The greatest `stepSeconds` of samples, in seconds.
+    static let sampleStepSecondsMax = 24 * 3600
     /// Elements of each list of one import request.
     package static let importedOperations = 500
     /// Bytes of the readable beginning of an identity's key.

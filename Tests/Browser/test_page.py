@@ -6,7 +6,7 @@ import requests
 from playwright.sync_api import expect
 from programs import ROOT
 
-TRANSFERRED_BYTES = 100_000
+TRANSFERRED_BYTES = 130_000
 
 
 def test_the_whole_page_is_small_and_its_policy_strict(start, dashboard):

@@ -40,8 +40,9 @@ def test_rows_are_found_edited_and_deleted(books, dashboard):
 
     page.page.get_by_role("button", name="b11").click()
     page.accessible()
-    page.page.get_by_label("pages").fill("1234")
-    page.page.get_by_label("author").fill('{"name": "B"}')
+    card = page.page.locator("article")
+    card.get_by_label("pages").fill("1234")
+    card.get_by_label("author").fill('{"name": "B"}')
     page.page.get_by_role("button", name="Save").click()
     page.toast("Saved")
     expect(rows(page).filter(has_text="b11")).to_contain_text("on this device")
@@ -148,7 +149,9 @@ def test_deleted_rows_are_shown_when_asked_for(books, dashboard):
     page = dashboard(proxy)
     page.open("tables/book")
     expect(rows(page)).to_have_count(11)
+    page.page.get_by_text("Columns", exact=True).click()
     page.page.get_by_label("Include deleted").check()
+    page.page.keyboard.press("Escape")
     expect(rows(page)).to_have_count(12)
     expect(rows(page).filter(has_text="b03")).to_contain_text("deleted")
     assert "deleted=yes" in page.page.url

@@ -81,10 +81,20 @@ interface ConflictCard {
   typed(): Map<string, string>;
 }
 
+/** One of the parts of the history: its changes, or the runs (history.js). */
+type HistoryPart = (place: HTMLElement, asked: Route) => {
+  refresh(): void;
+  navigate(route: Route): void;
+  onEvent(kind: string): void;
+  onLeave?(): void;
+};
+
 /** What the history view knows (history-state.js). */
 interface HistoryState {
   entries: HistoryEntry[];
   next: string | null;
+  total: number;
+  q: string;
   seen: number;
   newest: number;
 }
@@ -135,10 +145,57 @@ declare var understudyTheme: {
 
 interface JSON {
   rawJSON?(text: string): unknown;
+  isRawJSON?(value: unknown): boolean;
 }
 interface Array<T> {
   toSorted(compare: (one: T, other: T) => number): T[];
+  toReversed(): T[];
 }
 interface ParentNode {
   moveBefore?(element: Node, before: Node | null): void;
+}
+
+/** A step of time in the overview (overview-state.js); times in milliseconds since 1970. */
+interface OverviewStep {
+  at: number;
+  until: number;
+  /** How many minutes of it are over. */
+  minutes: number;
+  /** Null where Understudy did not run. */
+  sample: Sample | null;
+}
+
+/** Runs that are too close for dots of their own. */
+interface RunPlace {
+  share: number;
+  run: Run;
+  count: number;
+}
+
+/** A name and a value below the title of a plot; `kind` is the class of its colour. */
+interface PlotValue {
+  name: string;
+  text: string;
+  kind?: string;
+}
+
+/** What a plot is made with (plot.js). `top` is null where it has no axis of values. */
+interface PlotParts {
+  title: string;
+  unit: string | null;
+  height: number;
+  top: ((steps: OverviewStep[]) => number) | null;
+  marks(steps: OverviewStep[], frame: any): SVGElement[];
+  values(step: OverviewStep): PlotValue[];
+  onPoint(index: number | null): void;
+  timeOf(step: OverviewStep): string;
+}
+
+/** What a column holds (row-values.js). */
+type ValueKind = "text" | "number" | "boolean" | "time" | "day" | "json";
+
+/** The rows on screen, which tell the kinds of columns, and the columns that are shown (tables-rendering.js). */
+interface RowColumns {
+  items: Item[];
+  shown: string[];
 }

@@ -3,26 +3,15 @@ import Storage
 import TablesProtocol
 
 extension SyncEngine {
-    /// Once a minute: stores a sample of the queue, removes expired rows, and stores what costly lists were
-    /// seen.
+    /// Once a minute: stores a sample, removes expired rows, and stores what costly lists were seen.
     func runMaintenance() async {
+        await sampleMinute()
         let now = clock.now()
-        guard let begin = minuteBegin else {
-            minuteBegin = now
-            return
-        }
-        guard now.milliseconds - begin.milliseconds >= SyncLimits.maintenanceSeconds * 1000 else {
-            return
-        }
-        let count = meter.take()
-        minuteBegin = now
+        guard now.milliseconds - maintainedAt.milliseconds >= SyncLimits.maintenanceSeconds * 1000
+        else { return }
+        maintainedAt = now
         do {
             try await store.write { transaction in
-                let sample = Sample(
-                    at: begin, depth: try transaction.ledger.queueCounts().open,
-                    succeeded: count.succeeded,
-                    failed: count.failed, latencyMilliseconds: count.latencyMilliseconds)
-                try transaction.samples.save(sample)
                 _ = try Sweep(transaction: transaction).run()
             }
             try await store.noteCostlyLists()

@@ -38,17 +38,6 @@ extension OperationFilter {
     /// would be fetched row by row and sorted.
     var source: String { states?.count == 1 ? "operations" : "operations NOT INDEXED" }
 
-    /// The text as a LIKE pattern with its wildcards escaped. LIKE searches a payload four times as fast as
-    /// `instr(lower(…))`.
-    private var pattern: String {
-        var pattern = "%"
-        for character in (text ?? "").prefix(StoreLimits.searchCharacters) {
-            if "%_\\".contains(character) { pattern.append("\\") }
-            pattern.append(character)
-        }
-        return pattern + "%"
-    }
-
     /// The condition on `operations`, and its values.
     var condition: (sql: String, values: StatementValues) {
         let states = (states ?? OperationState.open).map(\.rawValue).sorted()
@@ -63,7 +52,7 @@ extension OperationFilter {
                  AND (item_id LIKE ? ESCAPE '\\' OR title LIKE ? ESCAPE '\\'
                   OR reason LIKE ? ESCAPE '\\' OR payload LIKE ? ESCAPE '\\')
                 """
-            values += Array(repeating: pattern, count: 4)
+            values += Array(repeating: LikePattern.containing(text ?? ""), count: 4)
         }
         if let reason {
             sql += " AND reason = ?"

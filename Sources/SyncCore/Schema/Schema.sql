@@ -220,9 +220,11 @@ CREATE TABLE attempts (
 ) STRICT, WITHOUT ROWID;
 
 -- The ledger: every accepted write ends as done, collapsed or discarded, or is open.
+--   sampled  the value at the last sample
 CREATE TABLE ledger (
   name TEXT NOT NULL PRIMARY KEY,
-  value INTEGER NOT NULL DEFAULT 0
+  value INTEGER NOT NULL DEFAULT 0,
+  sampled INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 INSERT INTO ledger(name) VALUES ('accepted'), ('done'), ('collapsed'), ('discarded');
 
@@ -257,6 +259,30 @@ END;
 CREATE TRIGGER operation_forgotten AFTER DELETE ON operations BEGIN
   UPDATE state_counts SET count = count - 1
     WHERE table_id = old.table_id AND state = old.state;
+END;
+
+-- How many requests for operations did not end with success, by cause. A read back that was answered is
+-- none of them.
+--   sampled  the value at the last sample
+CREATE TABLE failures (
+  cause TEXT NOT NULL PRIMARY KEY,
+  value INTEGER NOT NULL DEFAULT 0,
+  sampled INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER attempt_failed AFTER UPDATE OF ended_at ON attempts
+  WHEN old.ended_at IS NULL AND (new.outcome = 'conflict' OR new.outcome = 'quarantined'
+    OR (new.outcome = 'waiting' OR new.outcome = 'unknown')
+      AND NOT (new.method = 'GET' AND new.status IS 200))
+BEGIN
+  INSERT INTO failures(cause, value) VALUES (CASE
+      WHEN new.outcome = 'conflict' THEN 'conflict'
+      WHEN new.status IS NULL THEN 'noAnswer'
+      WHEN new.status = 401 THEN 'signIn'
+      WHEN new.status IN (429, 502, 503, 504) THEN 'unavailable'
+      WHEN new.status >= 500 OR new.status = 408 THEN 'serverError'
+      WHEN new.outcome = 'quarantined' THEN 'refused'
+      ELSE 'unusable' END, 1)
+    ON CONFLICT DO UPDATE SET value = value + 1;
 END;
 
 
@@ -411,13 +437,28 @@ CREATE TABLE run_pulls (
   PRIMARY KEY (run, number)
 ) STRICT, WITHOUT ROWID;
 
--- The queue's length and what became of requests, one row a minute.
+-- What happened in a minute, one row for each in which the engine ran.
+--   depth, largest_depth  open operations at its end; the most where it was sampled twice
+--   accepted, applied, collapsed, discarded, failures
+--                         what `ledger` and `failures` grew by since the row before
+--   succeeded, failed     requests to the backend of any kind
+--   failures, answers, reach
+--                         JSON arrays of "name count": failures by cause, answers by class of time
+--                         (AnswerTimes), and milliseconds by state of the backend
 CREATE TABLE samples (
   at INTEGER NOT NULL PRIMARY KEY,
   depth INTEGER NOT NULL,
+  largest_depth INTEGER NOT NULL,
+  accepted INTEGER NOT NULL,
+  applied INTEGER NOT NULL,
+  collapsed INTEGER NOT NULL,
+  discarded INTEGER NOT NULL,
+  failures TEXT NOT NULL,
   succeeded INTEGER NOT NULL,
   failed INTEGER NOT NULL,
-  latency_ms INTEGER
+  latency_ms INTEGER,
+  answers TEXT NOT NULL,
+  reach TEXT NOT NULL
 ) STRICT;
 
 -- One row for each shape of index that lists would be faster with.

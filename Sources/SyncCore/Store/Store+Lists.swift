@@ -100,13 +100,15 @@ extension Store {
     }
 
     /// A page of history, latest first.
+    /// - Parameter text: what the entries contain; nil or empty for all of them.
     public func history(
-        after: String?, limit: Int
+        containing text: String? = nil, after: String?, limit: Int
     ) async throws(StoreError) -> Page<HistoryEntry> {
-        try await read {
-            try $0.history.page(
-                before: after.flatMap(Cursor.number) ?? .max, limit: Self.bounded(limit))
+        let (before, limit) = (after.flatMap(Cursor.number) ?? .max, Self.bounded(limit))
+        guard let text, !text.isEmpty else {
+            return try await read { try $0.history.page(before: before, limit: limit) }
         }
+        return try await search { try $0.history.search(text, before: before, limit: limit) }
     }
 
     /// A page of runs, latest first.
@@ -127,11 +129,6 @@ extension Store {
     /// One run.
     public func run(_ id: String) async throws(StoreError) -> Run? {
         try await read { try $0.runs.run(id: id) }
-    }
-
-    /// The samples since some time, oldest first.
-    public func samples(since: Instant) async throws(StoreError) -> [Sample] {
-        try await read { try $0.samples.since(since: since) }
     }
 
     /// The account of every accepted write.

@@ -50,7 +50,7 @@ public enum StoreLimits {
     static let indexSuggestions = 64
     /// An index is built only where this part of the budget stays free.
     static let budgetsFreeBesideIndexes = 8
-    /// Characters of a text that operations are searched for.
+    /// Characters of a text that operations and history are searched for.
     static let searchCharacters = 200
     /// The most elements on one page of an operator's list.
     public static let operatorPage = 500

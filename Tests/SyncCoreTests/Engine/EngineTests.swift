@@ -340,12 +340,14 @@ import Testing
         _ = await world.engine.push()
         world.clock.advance(by: .seconds(61))
         await world.engine.runMaintenance()
-        let sample = try #require(try await world.store.samples(since: .earliest).first)
+        let sample = try #require(
+            try await world.engine.samples(since: .earliest, stepSeconds: 60).first)
         #expect((sample.depth, sample.succeeded, sample.failed) == (1, 2, 1))
         #expect((40...60).contains(try #require(sample.latencyMilliseconds)))
         world.clock.advance(by: .seconds(61))
         await world.engine.runMaintenance()
-        let quiet = try #require(try await world.store.samples(since: .earliest).last)
+        let quiet = try #require(
+            try await world.engine.samples(since: .earliest, stepSeconds: 60).last)
         #expect((quiet.succeeded, quiet.failed) == (0, 0))
         #expect(quiet.latencyMilliseconds == nil)
     }
