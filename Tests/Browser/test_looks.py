@@ -23,7 +23,7 @@ def furnished(start):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 768, 1440])
+@pytest.mark.parametrize("width", [320, 720, 1440, 2560])
 def test_every_view(furnished, dashboard, theme, width):
     page = dashboard(furnished, color_scheme=theme, viewport={"width": width, "height": 900})
     ready = {
