@@ -34,6 +34,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq"),
         .target(name: "HTTPMessage", dependencies: [httpTypes], swiftSettings: settings),
         .target(
             name: "TablesProtocol", dependencies: ["HTTPMessage", httpTypes],
@@ -45,14 +46,15 @@ let package = Package(
             name: "HTTPClient", dependencies: ["HTTPMessage", httpTypes, "CCurl"],
             swiftSettings: settings),
         .target(name: "Storage", dependencies: [grdb, grdbSQLite], swiftSettings: settings),
+        .target(name: "PostgreSQL", dependencies: ["CPostgreSQL"], swiftSettings: settings),
         .target(
             name: "SyncCore",
             dependencies: ["HTTPMessage", "TablesProtocol", "Storage", httpTypes, logging],
             resources: [.embedInCode("Schema/Schema.sql")], swiftSettings: settings),
         .target(
             name: "Backend",
-            dependencies: ["HTTPMessage", "TablesProtocol", "Storage", httpTypes],
-            swiftSettings: settings),
+            dependencies: ["HTTPMessage", "TablesProtocol", "Storage", "PostgreSQL", httpTypes],
+            resources: [.embedInCode("PostgreSQL/Schema.sql")], swiftSettings: settings),
         .target(
             name: "Simulator",
             dependencies: [
@@ -110,7 +112,7 @@ let package = Package(
         .testTarget(
             name: "BackendTests",
             dependencies: [
-                "Backend", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
+                "Backend", "PostgreSQL", "TestSupport", "TablesProtocol", "HTTPMessage", httpTypes,
             ],
             exclude: ["Captures", "Vectors"], swiftSettings: settings),
         .testTarget(

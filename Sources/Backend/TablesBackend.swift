@@ -35,6 +35,20 @@ public final class TablesBackend: Sendable {
             on: SQLiteRowStorage(at: path), options: options, clock: clock, random: random)
     }
 
+    /// Opens the backend on PostgreSQL.
+    ///
+    /// - Parameter database: `postgresql://…` as libpq reads it, with one host or several.
+    /// - Throws: an error whose description is a sentence: the URL cannot be read, no server answers, or a
+    ///   newer program made the database ready.
+    public convenience init(
+        database: String, options: BackendOptions = BackendOptions(),
+        clock: @escaping @Sendable () -> Instant,
+        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) throws {
+        try self.init(
+            on: PostgreSQLRowStorage(at: database), options: options, clock: clock, random: random)
+    }
+
     /// Opens the backend on a storage.
     /// - Throws: the storage's error when the tables of the options cannot be made.
     package init(

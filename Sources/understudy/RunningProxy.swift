@@ -52,13 +52,27 @@ struct RunningBackend: Sendable {
     /// The table of the sample todos that ``TablesBackend/seedSampleTodos()`` fills.
     static let sampleTable = "todoitem"
 
+    /// Where the rows are.
+    enum Database: Sendable {
+        /// A file of SQLite.
+        case file(String)
+        /// PostgreSQL, by its URL.
+        case postgreSQL(String)
+    }
+
     /// Opens the database and listens.
     static func start(
-        _ listen: ListenAddress, file: String?, options: BackendOptions, samples: Bool
+        _ listen: ListenAddress, on database: Database, options: BackendOptions, samples: Bool
     ) throws(StartProblem) -> RunningBackend {
         let backend: TablesBackend
         do {
-            backend = try TablesBackend(at: file, options: options) { ThisProcess.now }
+            backend =
+                switch database {
+                case .file(let path):
+                    try TablesBackend(at: path, options: options) { ThisProcess.now }
+                case .postgreSQL(let url):
+                    try TablesBackend(database: url, options: options) { ThisProcess.now }
+                }
             if samples { try backend.seedSampleTodos() }
         } catch {
             throw StartProblem("The backend's database cannot be opened: \(error)")

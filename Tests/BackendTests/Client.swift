@@ -1,4 +1,5 @@
 import Backend
+import Foundation
 import HTTPMessage
 import HTTPTypes
 import TablesProtocol
@@ -11,6 +12,10 @@ struct Client {
     /// Fields that every request carries.
     var fields: [(String, String)] = []
 
+    /// Whether this run of the tests is the one on PostgreSQL (`scripts/check unit`).
+    private static let usesPostgreSQL =
+        ProcessInfo.processInfo.environment["BACKEND_TESTS"] == "postgresql"
+
     /// A client of a new backend, in memory unless there is a path, whose clock stands still.
     init(
         _ options: BackendOptions = BackendOptions(), at path: String? = nil,
@@ -18,7 +23,13 @@ struct Client {
         random: any RandomNumberGenerator & Sendable = SeededRandom(7),
         clock: @escaping @Sendable () -> Instant = { Instant(milliseconds: 1_800_000_000_000) }
     ) throws {
-        backend = try TablesBackend(at: path, options: options, clock: clock, random: random)
+        backend =
+            path == nil && Self.usesPostgreSQL
+            ? try TablesBackend(
+                on: PostgreSQLRowStorage(
+                    at: PostgreSQLServer.url(), schema: PostgreSQLServer.newSchema()),
+                options: options, clock: clock, random: random)
+            : try TablesBackend(at: path, options: options, clock: clock, random: random)
         self.fields = fields
     }
 

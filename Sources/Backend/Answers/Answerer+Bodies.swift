@@ -71,6 +71,13 @@ extension Answerer {
         return taggedByExpress(response)
     }
 
+    /// The database cannot answer for now. Its own words may name hosts, so clients do not get them.
+    func unavailable() -> Response {
+        var response = refused(Refusal(503, "The database cannot be reached. Try again."))
+        response.head.headerFields[.retryAfter] = "\(Limits.retrySeconds)"
+        return response
+    }
+
     private func body(_ refusal: Refusal) -> Response {
         let message = JSONText.string(refusal.message).text
         switch (refusal.form, profile.errors) {

@@ -36,6 +36,23 @@ enum Items {
             ], row)[0]
     }
 
+    /// Adds a row of another storage as it is.
+    static func copy(
+        _ connection: Connection, _ table: TableRecord, _ row: Row, position: Int64
+    ) throws {
+        try connection.run(
+            """
+            INSERT INTO items (position, table_key, id, columns, created_at, created_ticks, stamp,
+              stamp_ticks, revision, version, deleted)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?)
+            """,
+            [
+                position, table.key, row.id, row.columns.text, row.createdAt.milliseconds,
+                row.createdAt.ticks, row.updatedAt.milliseconds, row.updatedAt.ticks, row.version,
+                row.deleted,
+            ])
+    }
+
     /// Gives a row new content; nil when it is not as it was read.
     static func change(
         _ connection: Connection, _ table: TableRecord, _ change: RowChange, _ stamp: Instant

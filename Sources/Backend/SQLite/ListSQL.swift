@@ -115,6 +115,10 @@ extension Expression {
             .binary(
                 operation, .column(.user(path: [Self.exactColumn])),
                 .literal(.number(NumberLiteral(literal.instant.ticks))))
+        case .binary(let operation, .literal(.instant(let literal)), .column(.system(.updatedAt))):
+            .binary(
+                operation, .literal(.number(NumberLiteral(literal.instant.ticks))),
+                .column(.user(path: [Self.exactColumn])))
         case .unary(let operation, let operand): .unary(operation, operand.inTicks)
         case .logical(let operation, let operands): .logical(operation, operands.map(\.inTicks))
         case .literal, .column, .binary, .call, .inList, .cast, .isOf, .quantified, .variable: self

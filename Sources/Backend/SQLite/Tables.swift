@@ -78,6 +78,20 @@ enum Tables {
             ])
     }
 
+    /// Adds a table of another storage under its key.
+    static func copy(_ connection: Connection, _ record: TableRecord) throws {
+        let options = record.table.options
+        try connection.run(
+            """
+            INSERT INTO tables (key, name, soft_delete, id_kind, needs_sign_in, declared_columns)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            [
+                record.key, record.table.name.text, options.softDelete, options.idKind.rawValue,
+                options.needsSignIn, text(options.columns),
+            ])
+    }
+
     /// Keeps what a write changed in a table.
     static func save(_ connection: Connection, _ record: TableRecord) throws {
         try connection.run(
@@ -86,13 +100,13 @@ enum Tables {
     }
 
     /// `[["text","string"]]`.
-    private static func text(_ columns: [TableOptions.Column]) -> String {
+    static func text(_ columns: [TableOptions.Column]) -> String {
         JSONValue.array(
             columns.map { .array([.string($0.name), .string($0.type.rawValue)]) }
         ).text
     }
 
-    private static func columns(_ text: String) -> [TableOptions.Column] {
+    static func columns(_ text: String) -> [TableOptions.Column] {
         let pairs = (try? JSONValue(parsing: text))?.array ?? []
         return pairs.compactMap { pair in
             guard let parts = pair.array, parts.count == 2, let name = parts[0].string,

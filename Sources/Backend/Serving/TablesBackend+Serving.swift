@@ -32,10 +32,12 @@ extension TablesBackend {
     }
 
     private func answer(_ call: Call, keeping: Bool) -> Response {
-        if let refusal = refusal(call) { return answerer(call, nil).refused(refusal) }
         do {
+            if let refusal = try refusal(call) { return answerer(call, nil).refused(refusal) }
             let decision = try decide(call, keeping: keeping)
             return answerer(call, decision.table).response(decision.outcome)
+        } catch is StorageUnavailable {
+            return answerer(call, nil).unavailable()
         } catch {
             return answerer(call, nil).refused(Refusal(500, "\(error)"))
         }
@@ -80,8 +82,8 @@ extension TablesBackend {
     }
 
     /// What the server refuses before it looks at the table.
-    private func refusal(_ call: Call) -> Refusal? {
-        if profile.isNode, let refusal = tokenRefusal(call) { return refusal }
+    private func refusal(_ call: Call) throws -> Refusal? {
+        if profile.isNode, let refusal = try tokenRefusal(call) { return refusal }
         if call.isUnderTables, let refusal = versionRefusal(call) { return refusal }
         switch call.route {
         case .table, .item: break
@@ -92,11 +94,11 @@ extension TablesBackend {
         if let key = options.applicationKey, call.field("X-ZUMO-APPLICATION") != key {
             return Refusal(401, "Unauthorized")
         }
-        return tokenRefusal(call)
+        return try tokenRefusal(call)
     }
 
-    private func tokenRefusal(_ call: Call) -> Refusal? {
-        guard let token = call.token(profile.generation), !isGood(token) else { return nil }
+    private func tokenRefusal(_ call: Call) throws -> Refusal? {
+        guard let token = call.token(profile.generation), try !isGood(token) else { return nil }
         return profile.isNode
             ? Refusal(401, #"{"name":"JsonWebTokenError"}"#, as: .json)
             : Refusal(401, "Unauthorized")
@@ -110,11 +112,11 @@ extension TablesBackend {
         return versionRefusal(call).map { answerer(call, nil).refused($0) }
     }
 
-    private func isGood(_ token: String) -> Bool {
+    private func isGood(_ token: String) throws -> Bool {
         switch options.tokens {
         case .any: true
         case .only(let tokens): tokens.contains(token)
-        case .issued: (try? storage.user(ofToken: token)) != nil
+        case .issued: try storage.user(ofToken: token) != nil
         }
     }
 

@@ -27,6 +27,15 @@ struct Backend: AsyncParsableCommand {
     var data: String?
 
     @Option(
+        help: ArgumentHelp(
+            """
+            Keep the rows in PostgreSQL (15 or later) instead of the data folder: its URL as libpq \
+            reads it, with several hosts where a standby may take over. UNDERSTUDY_DATABASE keeps a \
+            password out of the list of processes.
+            """, valueName: "url"))
+    var database: String?
+
+    @Option(
         name: [.long, .customLong("generation")],
         help: """
             Which server it answers like: \
@@ -97,6 +106,7 @@ struct Backend: AsyncParsableCommand {
             flags: [
                 Settings.listen.name: listen.map { [$0] } ?? [],
                 Settings.data.name: data.map { [$0] } ?? [],
+                Settings.database.name: database.map { [$0] } ?? [],
                 Settings.flavour.name: flavour.map { [$0] } ?? [],
                 Settings.backendTable.name: table, Settings.integerIDs.name: integerIds,
                 Settings.hardDelete.name: hardDelete,
@@ -104,6 +114,7 @@ struct Backend: AsyncParsableCommand {
             ], environment: environment)
         let address: ListenAddress
         let folder: DataFolder
+        let url: String?
         var options: BackendOptions
         do {
             address =
@@ -111,6 +122,7 @@ struct Backend: AsyncParsableCommand {
             folder =
                 try sources.value(Settings.data)
                 ?? DataFolder.standard(name: "understudy-backend", environment: environment)
+            url = try sources.value(Settings.database)
             options = BackendOptions(flavour: try sources.value(Settings.flavour) ?? .mobileApps)
             try addTables(to: &options, sources)
         } catch let problem as ConfigurationProblem {
@@ -122,10 +134,13 @@ struct Backend: AsyncParsableCommand {
         }
         options.servesFaults = faults
         options.pageRows = pageRows
-        let lock = try folder.open()
-        defer { lock.release() }
+        // Nodes that share PostgreSQL keep nothing in a folder.
+        let lock = try url == nil ? folder.open() : nil
+        defer { lock?.release() }
         let backend = try RunningBackend.start(
-            address, file: "\(folder.path)/backend.sqlite", options: options, samples: samples)
+            address,
+            on: url.map(RunningBackend.Database.postgreSQL) ?? .file("\(folder.path)/backend.sqlite"),
+            options: options, samples: samples)
         ThisProcess.say("The reference backend listens at http://\(backend.address)/tables/")
         try await Lifetime(services: [backend.service], log: try ProcessLog(sources).logger).run()
     }

@@ -35,8 +35,9 @@ struct Demo: AsyncParsableCommand {
         let lock = try configuration.proxy.folder.open()
         if fresh { try configuration.proxy.folder.empty() }
         let backend = try RunningBackend.start(
-            try listen(sources), file: "\(configuration.proxy.folder.path)/backend.sqlite",
-            options: .init(), samples: true)
+            try listen(sources),
+            on: .file("\(configuration.proxy.folder.path)/backend.sqlite"), options: .init(),
+            samples: true)
         if let address = BackendAddress("http://\(backend.address)") {
             configuration.proxy.backend = address
         }

@@ -135,6 +135,9 @@ enum Settings {
             ? .auto : Int(text).flatMap(Generation.init(rawValue:)).map { .fixed($0) }
     }
 
+    /// Read by libpq alone, and never shown: it may hold a password.
+    static let database = Setting<String>(name: "database", allowed: "a URL") { $0 }
+
     static let flavour = Setting<BackendFlavour>(
         name: "flavour",
         allowed: "one of \(BackendFlavour.allCases.map(\.rawValue).joined(separator: ", "))"

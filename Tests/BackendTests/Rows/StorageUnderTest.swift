@@ -15,5 +15,9 @@ struct StorageUnderTest: Sendable, CustomTestStringConvertible {
             let folder = FileManager.default.temporaryDirectory.path
             return try SQLiteRowStorage(at: "\(folder)/understudy-rows-\(UUID()).sqlite")
         },
+        StorageUnderTest(testDescription: "PostgreSQL") {
+            try PostgreSQLRowStorage(
+                at: PostgreSQLServer.url(), schema: PostgreSQLServer.newSchema())
+        },
     ]
 }

@@ -98,7 +98,7 @@ extension SQLCompiler {
     }
 
     /// The type in which two values are compared; nil if they are not comparable.
-    private func domain(_ left: Kind, _ right: Kind) -> Kind? {
+    func domain(_ left: Kind, _ right: Kind) -> Kind? {
         if left == right || right == .json { return left }
         if left == .json { return right }
         let pair: Set = [left, right]

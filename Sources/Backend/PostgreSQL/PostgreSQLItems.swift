@@ -1,0 +1,109 @@
+import PostgreSQL
+import TablesProtocol
+
+/// The rows in PostgreSQL.
+enum PostgreSQLItems {
+    /// What a row is read from, in its order.
+    static let places = "id, columns, created_ticks, stamp_ticks, version, deleted"
+
+    /// A row of the places.
+    static func row(_ row: PostgreSQLRow) throws -> Row {
+        Row(
+            id: try row.text(0), columns: Columns(stored: try row.text(1)),
+            createdAt: Instant(ticks: try row.integer(2)),
+            updatedAt: Instant(ticks: try row.integer(3)), version: try row.text(4),
+            deleted: try row.boolean(5))
+    }
+
+    /// The next version: a number that this database gives once, in decimal, base64.
+    private static let nextVersion =
+        "encode(convert_to(nextval('versions')::text, 'UTF8'), 'base64')"
+
+    /// The row with this id, deleted or not; nil when there is none.
+    static func find(
+        _ connection: PostgreSQLConnection, _ table: TableName, _ id: String
+    ) throws -> Row? {
+        // PostgreSQL's texts have no U+0000, so there is no such row.
+        if id.utf8.contains(0) { return nil }
+        return try connection.run(
+            """
+            SELECT \(places) FROM items
+            WHERE table_key = (SELECT key FROM tables WHERE folded = $1::text) AND id = $2::text
+            """, [.text(table.key), .text(id)]
+        ).first.map(row)
+    }
+
+    /// Every row of a table in the order of the ids' bytes, tombstones too.
+    static func all(_ connection: PostgreSQLConnection, _ table: TableName) throws -> [Row] {
+        try connection.run(
+            """
+            SELECT \(places) FROM items
+            WHERE table_key = (SELECT key FROM tables WHERE folded = $1::text) ORDER BY id
+            """, [.text(table.key)]
+        ).map(row)
+    }
+
+    /// Adds a row.
+    static func insert(
+        _ connection: PostgreSQLConnection, _ table: TableRecord, _ new: NewRow, _ id: String,
+        _ stamp: Instant
+    ) throws -> Row {
+        let content = PostgreSQLContent(new.columns)
+        let rows = try connection.run(
+            """
+            INSERT INTO items (table_key, id, columns, content, moments, created_at, created_ticks,
+              stamp, stamp_ticks, version, deleted)
+            VALUES ($1::bigint, $2::text, $3::text, $4::jsonb, $5::jsonb, $6::bigint, $7::bigint,
+              $6::bigint, $7::bigint, coalesce($8::text, \(nextVersion)), $9::boolean)
+            RETURNING \(places)
+            """,
+            [
+                .integer(table.key), .text(id), .text(new.columns.text), .text(content.values),
+                PostgreSQLValue(content.moments), .integer(stamp.milliseconds),
+                .integer(stamp.ticks), PostgreSQLValue(new.version), .boolean(new.deleted),
+            ])
+        guard let row = rows.first else { throw PostgreSQLError.unexpectedAnswer }
+        return try Self.row(row)
+    }
+
+    /// Gives a row new content; nil when it is not as it was read.
+    static func change(
+        _ connection: PostgreSQLConnection, _ table: TableRecord, _ change: RowChange,
+        _ stamp: Instant
+    ) throws -> Row? {
+        let content = PostgreSQLContent(change.columns)
+        return try connection.run(
+            """
+            UPDATE items SET columns = $6::text, content = $7::jsonb, moments = $8::jsonb,
+              deleted = $9::boolean, stamp = $10::bigint, stamp_ticks = $11::bigint,
+              version = coalesce($12::text, \(nextVersion))
+            WHERE \(isAsRead) RETURNING \(places)
+            """,
+            values(table, change.old) + [
+                .text(change.columns.text), .text(content.values), PostgreSQLValue(content.moments),
+                .boolean(change.deleted), .integer(stamp.milliseconds), .integer(stamp.ticks),
+                PostgreSQLValue(change.version),
+            ]
+        ).first.map(row)
+    }
+
+    /// Takes a row out; false when it is not as it was read.
+    static func remove(
+        _ connection: PostgreSQLConnection, _ table: TableRecord, _ row: Row
+    ) throws -> Bool {
+        try !connection.run("DELETE FROM items WHERE \(isAsRead) RETURNING 1", values(table, row))
+            .isEmpty
+    }
+
+    private static let isAsRead = """
+        table_key = $1::bigint AND id = $2::text AND version = $3::text
+          AND stamp_ticks = $4::bigint AND deleted = $5::boolean
+        """
+
+    private static func values(_ table: TableRecord, _ row: Row) -> [PostgreSQLValue] {
+        [
+            .integer(table.key), .text(row.id), .text(row.version), .integer(row.updatedAt.ticks),
+            .boolean(row.deleted),
+        ]
+    }
+}

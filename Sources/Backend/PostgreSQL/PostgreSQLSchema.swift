@@ -1,0 +1,53 @@
+import PostgreSQL
+
+/// The backend's schema in PostgreSQL, and its way from one version to the next.
+enum PostgreSQLSchema {
+    /// A step that was released never changes; a new one comes after it.
+    private static let steps = [String(decoding: PackageResources.Schema_sql, as: UTF8.self)]
+
+    /// The lock that nodes take while they look at the schema: `understd` as a number.
+    private static let lock: Int64 = 0x756E_6465_7273_7464
+
+    /// Makes the schema what this program needs, while other nodes that start wait.
+    /// - Throws: ``NewerSchema`` where a newer program has been here.
+    static func migrate(_ pool: PostgreSQLPool, schema: String) throws {
+        // A server that is not there is said at once.
+        try pool.withConnection { connection in
+            try connection.transaction(.readCommitted) { () throws -> PostgreSQLPool.End<Void> in
+                try connection.run("SELECT pg_advisory_xact_lock($1::bigint)", [.integer(lock)])
+                let name = "\"\(schema.replacing("\"", with: "\"\""))\""
+                let there = try connection.run(
+                    "SELECT 1 FROM pg_namespace WHERE nspname = $1::name", [.text(schema)])
+                if there.isEmpty { try connection.run(script: "CREATE SCHEMA \(name)") }
+                try connection.run(
+                    script: "CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)")
+                let version =
+                    try connection.run("SELECT max(version) FROM schema_version")
+                    .first.flatMap { $0.textOrNull(0) }.flatMap { Int($0) } ?? 0
+                guard version <= steps.count else {
+                    throw NewerSchema(found: version, known: steps.count)
+                }
+                for (place, step) in steps.enumerated().dropFirst(version) {
+                    try connection.run(script: step)
+                    try connection.run(
+                        "INSERT INTO schema_version VALUES ($1::bigint)",
+                        [.integer(Int64(place + 1))])
+                }
+                return .commit(())
+            }
+        }
+    }
+}
+
+/// The database was made ready by a newer program.
+struct NewerSchema: Error, CustomStringConvertible {
+    let found: Int
+    let known: Int
+
+    var description: String {
+        """
+        The database has version \(found) of the schema, and this program knows \(known). \
+        Install the program that the other nodes run.
+        """
+    }
+}

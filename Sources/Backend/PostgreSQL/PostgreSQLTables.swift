@@ -1,0 +1,73 @@
+import PostgreSQL
+import TablesProtocol
+
+/// The tables in PostgreSQL.
+enum PostgreSQLTables {
+    private static let places = """
+        SELECT key, name, soft_delete, id_kind, needs_sign_in, declared_columns, seen_columns,
+          last_stamp, last_number
+        FROM tables WHERE folded = $1::text
+        """
+
+    /// The table with this name in any case; nil when there is none.
+    static func find(_ connection: PostgreSQLConnection, _ name: TableName) throws -> TableRecord? {
+        try connection.run(places, [.text(name.key)]).first.map { try record($0, name) }
+    }
+
+    /// The same, and no other transaction gives a stamp or a number in the table before this one ends.
+    static func lock(_ connection: PostgreSQLConnection, _ name: TableName) throws -> TableRecord? {
+        try connection.run(places + " FOR UPDATE", [.text(name.key)]).first.map {
+            try record($0, name)
+        }
+    }
+
+    private static func record(_ row: PostgreSQLRow, _ name: TableName) throws -> TableRecord {
+        TableRecord(
+            key: try row.integer(0),
+            table: StoredTable(
+                name: TableName(try row.text(1)) ?? name,
+                options: TableOptions(
+                    softDelete: try row.boolean(2),
+                    idKind: IDKind(rawValue: try row.text(3)) ?? .string,
+                    needsSignIn: try row.boolean(4), columns: Tables.columns(try row.text(5))),
+                seenColumns: Tables.columns(try row.text(6))),
+            lastStamp: try row.integer(7), lastNumber: try row.integer(8))
+    }
+
+    /// Makes a table; one that exists takes the options where they are declared.
+    static func make(
+        _ connection: PostgreSQLConnection, _ name: TableName, _ options: TableOptions,
+        changing: Bool
+    ) throws {
+        let conflict =
+            changing
+            ? """
+            UPDATE SET soft_delete = excluded.soft_delete, id_kind = excluded.id_kind,
+              needs_sign_in = excluded.needs_sign_in, declared_columns = excluded.declared_columns
+            """ : "NOTHING"
+        try connection.run(
+            """
+            INSERT INTO tables (name, folded, soft_delete, id_kind, needs_sign_in, declared_columns)
+            VALUES ($1::text, $2::text, $3::boolean, $4::text, $5::boolean, $6::text)
+            ON CONFLICT (folded) DO \(conflict)
+            """,
+            [
+                .text(name.text), .text(name.key), .boolean(options.softDelete),
+                .text(options.idKind.rawValue), .boolean(options.needsSignIn),
+                .text(Tables.text(options.columns)),
+            ])
+    }
+
+    /// Keeps what a write changed in a table.
+    static func save(_ connection: PostgreSQLConnection, _ record: TableRecord) throws {
+        try connection.run(
+            """
+            UPDATE tables SET last_stamp = $1::bigint, last_number = $2::bigint,
+              seen_columns = $3::text WHERE key = $4::bigint
+            """,
+            [
+                .integer(record.lastStamp), .integer(record.lastNumber),
+                .text(Tables.text(record.table.seenColumns)), .integer(record.key),
+            ])
+    }
+}

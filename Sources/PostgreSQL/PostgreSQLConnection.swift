@@ -1,0 +1,221 @@
+import CPostgreSQL
+import Glibc
+
+/// One connection by libpq. One thread at a time uses it; the pool sees to that.
+///
+/// Calls block their thread until the server has answered or a time-out is over.
+@safe public final class PostgreSQLConnection {
+    /// Owned; freed by `deinit`.
+    private let handle: OpaquePointer
+    /// The names of the prepared statements, by their SQL.
+    private var prepared: [String: String] = [:]
+    /// Whether an answer is missing, so that nothing can be asked any more.
+    private(set) var isBroken = false
+
+    /// Connects.
+    /// - Parameter url: `postgresql://…` as libpq reads it, with several hosts and
+    ///   `target_session_attrs`, which is `read-write` where it is not named.
+    init(_ url: String, schema: String) throws(PostgreSQLError) {
+        try Self.check(url)
+        // What comes before `dbname` are defaults that the URL overrides.
+        let parameters: KeyValuePairs = [
+            "target_session_attrs": "read-write", "connect_timeout": "\(Limits.connectSeconds)",
+            "tcp_user_timeout": "\(Limits.unacknowledgedMilliseconds)",
+            "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3",
+            "application_name": "understudy", "dbname": url, "client_encoding": "UTF8",
+        ]
+        let handle = unsafe Self.withTexts(parameters.map(\.key)) { names in
+            unsafe Self.withTexts(parameters.map(\.value)) { values in
+                unsafe PQconnectdbParams(names, values, 1)
+            }
+        }
+        guard let handle = unsafe handle else { throw .unreachable("there is no memory") }
+        unsafe self.handle = handle
+        guard unsafe PQstatus(handle) == CONNECTION_OK else {
+            throw unsafe .unreachable(Self.message(PQerrorMessage(handle)))
+        }
+        let settings: KeyValuePairs = [
+            "client_min_messages": "error", "search_path": schema, "jit": "off",
+            "statement_timeout": "\(Limits.statementMilliseconds)",
+            "lock_timeout": "\(Limits.lockMilliseconds)",
+            "idle_in_transaction_session_timeout": "\(Limits.idleTransactionMilliseconds)",
+        ]
+        let calls = (0..<settings.count).map { place in
+            "set_config($\(2 * place + 1)::text, $\(2 * place + 2)::text, false)"
+        }
+        try run(
+            "SELECT \(calls.joined(separator: ", "))",
+            settings.flatMap { [.text($0.key), .text($0.value)] }, keep: false)
+    }
+
+    deinit { unsafe PQfinish(handle) }
+
+    /// Looks whether a URL can be read, without connecting.
+    public static func check(_ url: String) throws(PostgreSQLError) {
+        guard url.hasPrefix("postgresql://") || url.hasPrefix("postgres://") else {
+            throw .badURL("it does not begin with postgresql://")
+        }
+        if url.utf8.contains(0) { throw .badURL("it holds U+0000") }
+        var error: UnsafeMutablePointer<CChar>?
+        let options = unsafe PQconninfoParse(url, &error)
+        let message = unsafe Self.message(error)
+        unsafe PQfreemem(error)
+        guard let options = unsafe options else { throw .badURL(message) }
+        unsafe PQconninfoFree(options)
+    }
+
+    /// Runs one statement, prepared on first use, and gives its rows.
+    @available(*, noasync) @discardableResult
+    public func run(
+        _ sql: String, _ values: [PostgreSQLValue] = [], keep: Bool = true
+    ) throws(PostgreSQLError) -> [PostgreSQLRow] {
+        if values.contains(where: { $0.wire?.utf8.contains(0) ?? false }) { throw .zeroInText }
+        guard keep else { return try rows(of: sql, values, isName: false) }
+        if let name = prepared[sql] { return try rows(of: name, values, isName: true) }
+        if prepared.count >= Limits.preparedStatements {
+            prepared = [:]
+            try rows(of: "DEALLOCATE ALL", [], isName: false)
+        }
+        let name = "s\(prepared.count)"
+        guard unsafe PQsendPrepare(handle, name, sql, 0, nil) == 1 else { throw lost() }
+        try answer()
+        prepared[sql] = name
+        return try rows(of: name, values, isName: true)
+    }
+
+    /// Runs several statements without values.
+    @available(*, noasync)
+    public func run(script: String) throws(PostgreSQLError) {
+        guard unsafe PQsendQuery(handle, script) == 1 else { throw lost() }
+        try answer()
+    }
+
+    @discardableResult
+    private func rows(
+        of statement: String, _ values: [PostgreSQLValue], isName: Bool
+    ) throws(PostgreSQLError) -> [PostgreSQLRow] {
+        let count = Int32(values.count)
+        let sent = unsafe Self.withTexts(values.map(\.wire)) { texts in
+            isName
+                ? unsafe PQsendQueryPrepared(handle, statement, count, texts, nil, nil, 0)
+                : unsafe PQsendQueryParams(handle, statement, count, nil, texts, nil, nil, 0)
+        }
+        guard sent == 1 else { throw lost() }
+        return try answer()
+    }
+
+    /// Waits for all that the server says to a statement.
+    @discardableResult
+    private func answer() throws(PostgreSQLError) -> [PostgreSQLRow] {
+        var rows: [PostgreSQLRow] = []
+        var failure: PostgreSQLError?
+        let deadline =
+            Self.milliseconds + Int64(Limits.statementMilliseconds + Limits.answerGraceMilliseconds)
+        while true {
+            try awaitResult(until: deadline)
+            guard let result = unsafe PQgetResult(handle) else { break }
+            defer { unsafe PQclear(result) }
+            switch unsafe PQresultStatus(result) {
+            case PGRES_TUPLES_OK: rows = unsafe Self.rows(result)
+            case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: break
+            default: unsafe failure = failure ?? Self.failure(result)
+            }
+        }
+        guard let failure else { return rows }
+        if unsafe PQstatus(handle) != CONNECTION_OK {
+            isBroken = true
+            throw .unreachable(failure.description)
+        }
+        throw failure
+    }
+
+    /// Waits until a result can be taken without blocking.
+    private func awaitResult(until deadline: Int64) throws(PostgreSQLError) {
+        while unsafe PQisBusy(handle) == 1 {
+            let isUnsent = unsafe PQflush(handle) == 1
+            let events = Int16(POLLIN) | (isUnsent ? Int16(POLLOUT) : 0)
+            var place = pollfd(fd: unsafe PQsocket(handle), events: events, revents: 0)
+            let left = deadline - Self.milliseconds
+            guard left > 0 else {
+                isBroken = true
+                throw .unreachable("no answer came in time")
+            }
+            let ready = unsafe poll(&place, 1, Int32(left))
+            if ready < 0, errno == EINTR { continue }
+            if ready == 0 { continue }
+            guard unsafe PQconsumeInput(handle) == 1 else { throw lost() }
+        }
+    }
+
+    private func lost() -> PostgreSQLError {
+        isBroken = true
+        return unsafe .unreachable(Self.message(PQerrorMessage(handle)))
+    }
+
+    private static func failure(_ result: OpaquePointer) -> PostgreSQLError {
+        let state = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "C")))
+        let text = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "M")))
+        // Without a state libpq itself speaks: the connection is gone.
+        guard unsafe state != nil else {
+            return unsafe .unreachable(message(PQresultErrorMessage(result)))
+        }
+        return unsafe .refused(state: message(state), message: message(text))
+    }
+
+    private static func rows(_ result: OpaquePointer) -> [PostgreSQLRow] {
+        let columns = unsafe PQnfields(result)
+        return (0..<(unsafe PQntuples(result))).map { row in
+            PostgreSQLRow(
+                values: (0..<columns).map { column in
+                    if unsafe PQgetisnull(result, row, column) == 1 { return nil }
+                    let length = Int(unsafe PQgetlength(result, row, column))
+                    guard let start = unsafe PQgetvalue(result, row, column) else { return nil }
+                    // libpq keeps these bytes until the result is cleared.
+                    let bytes = unsafe UnsafeRawBufferPointer(start: start, count: length)
+                    return unsafe String(decoding: bytes, as: UTF8.self)
+                })
+        }
+    }
+
+    /// What libpq says, in one line without its stop.
+    private static func message(_ text: UnsafePointer<CChar>?) -> String {
+        guard let text = unsafe text else { return "" }
+        var message = unsafe String(cString: text)
+        while let last = message.last, last.isWhitespace || last == "." { message.removeLast() }
+        return message.replacing("\n\t", with: " ").replacing("\n", with: "; ")
+    }
+
+    /// Lends texts as C strings, with a null pointer for each nil and one behind the last.
+    private static func withTexts<Result>(
+        _ texts: [String?], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+    ) -> Result {
+        let bytes = texts.map { $0.map { Array($0.utf8) + [0] } }
+        let all = bytes.flatMap { $0 ?? [] }
+        // One buffer holds all texts while the call lasts; the pointers lead into it.
+        return unsafe all.withUnsafeBytes { buffer in
+            let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+            var pointers: [UnsafePointer<CChar>?] = unsafe []
+            var place = 0
+            for text in bytes {
+                guard let text else {
+                    unsafe pointers.append(nil)
+                    continue
+                }
+                unsafe pointers.append(start.map { unsafe $0 + place })
+                place += text.count
+            }
+            unsafe pointers.append(nil)
+            return unsafe pointers.withUnsafeBufferPointer { list in
+                // The list holds at least the last null pointer.
+                unsafe body(list.baseAddress!)
+            }
+        }
+    }
+
+    /// Milliseconds of a clock that never jumps.
+    static var milliseconds: Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}

@@ -1,0 +1,56 @@
+/// Why PostgreSQL did not do what it was asked.
+public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The URL cannot be read.
+    case badURL(String)
+    /// No connection came about, or it was lost.
+    case unreachable(String)
+    /// No connection became free in time.
+    case busy
+    /// The server refused a statement; the state is SQL's code of five characters.
+    case refused(state: String, message: String)
+    /// A value holds U+0000, which PostgreSQL's texts cannot.
+    case zeroInText
+    /// The answer is not as the statement asks for.
+    case unexpectedAnswer
+
+    /// One sentence.
+    public var description: String {
+        switch self {
+        case .badURL(let reason): "PostgreSQL's URL cannot be read: \(reason)."
+        case .unreachable(let reason): "PostgreSQL cannot be reached: \(reason)."
+        case .busy: "All connections to PostgreSQL are in use."
+        case .refused(let state, let message): "PostgreSQL refused a statement (\(state)): \(message)."
+        case .zeroInText: "PostgreSQL cannot keep a text with the character U+0000."
+        case .unexpectedAnswer: "PostgreSQL's answer is not of the form that was asked for."
+        }
+    }
+
+    /// Whether the connection is gone, and with it a transaction that was open.
+    public var isLostConnection: Bool {
+        switch self {
+        case .unreachable: true
+        // The server shuts down, starts up or became a standby; a transaction that cannot write.
+        case .refused(let state, _): state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006"
+        case .badURL, .busy, .zeroInText, .unexpectedAnswer: false
+        }
+    }
+
+    /// Whether the server gave the transaction up in favour of another one.
+    public var isSerializationFailure: Bool {
+        switch self {
+        case .refused(let state, _): state == "40001" || state == "40P01"
+        case .badURL, .unreachable, .busy, .zeroInText, .unexpectedAnswer: false
+        }
+    }
+
+    /// Whether the same call may succeed later.
+    public var isPassing: Bool {
+        switch self {
+        case .busy: true
+        // A lock or an answer was waited for too long; the server has too many connections.
+        case .refused("55P03", _), .refused("57014", _), .refused("53300", _): true
+        case .badURL, .unreachable, .refused, .zeroInText, .unexpectedAnswer:
+            isLostConnection || isSerializationFailure
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Dispatch
+import Synchronization
+
+/// Connections to one database, each used by one thread at a time, and threads that wait for it.
+public final class PostgreSQLPool: Sendable {
+    /// What is at hand.
+    private struct State {
+        var idle: [Idle] = []
+    }
+
+    /// A connection that no thread uses.
+    ///
+    /// `@unchecked Sendable`: the pool hands it to one thread at a time, under its lock.
+    private struct Idle: @unchecked Sendable { let connection: PostgreSQLConnection }
+
+    private let url: String
+    private let schema: String
+    private let state = Mutex(State())
+    private let free: DispatchSemaphore
+    private let workers: Workers
+
+    /// A pool without a connection yet.
+    /// - Parameter schema: the schema whose tables statements name.
+    /// - Throws: ``PostgreSQLError/badURL(_:)``.
+    public init(
+        _ url: String, schema: String, connections: Int = Limits.connections
+    ) throws(PostgreSQLError) {
+        try PostgreSQLConnection.check(url)
+        self.url = url
+        self.schema = schema
+        free = DispatchSemaphore(value: connections)
+        workers = Workers(connections)
+    }
+
+    /// Puts work in the queue of the pool's threads.
+    public func submit(_ work: @escaping @Sendable () -> Void) { workers.submit(work) }
+
+    /// Lends a connection. One that broke is not kept.
+    @available(*, noasync)
+    public func withConnection<Value>(
+        _ body: (PostgreSQLConnection) throws -> Value
+    ) throws -> Value {
+        let timeout = DispatchTime.now() + .milliseconds(Limits.poolMilliseconds)
+        guard free.wait(timeout: timeout) == .success else { throw PostgreSQLError.busy }
+        defer { free.signal() }
+        let idle = state.withLock { $0.idle.popLast() }
+        let connection = try idle?.connection ?? PostgreSQLConnection(url, schema: schema)
+        defer {
+            if !connection.isBroken {
+                let kept = Idle(connection: connection)
+                state.withLock { $0.idle.append(kept) }
+            }
+        }
+        return try body(connection)
+    }
+
+    /// Closes the connections that are not in use.
+    func dropIdle() { state.withLock { $0.idle = [] } }
+}
+
+/// Threads that wait for the server, one for each connection.
+///
+/// Each is a serial queue: those have threads of their own, where a concurrent queue would block threads of
+/// the pool that Swift's tasks run on.
+private final class Workers: Sendable {
+    private struct State {
+        var jobs: [@Sendable () -> Void] = []
+        var idle: [DispatchQueue]
+    }
+
+    private let state: Mutex<State>
+
+    init(_ count: Int) {
+        state = Mutex(
+            State(idle: (0..<count).map { DispatchQueue(label: "understudy.postgresql.\($0)") }))
+    }
+
+    func submit(_ work: @escaping @Sendable () -> Void) {
+        let queue = state.withLock { state in
+            state.jobs.append(work)
+            return state.idle.popLast()
+        }
+        queue?.async { self.run(on: queue) }
+    }
+
+    /// Does what waits, and is idle then.
+    private func run(on queue: DispatchQueue?) {
+        while true {
+            let job: (@Sendable () -> Void)? = state.withLock { state in
+                guard !state.jobs.isEmpty else {
+                    if let queue { state.idle.append(queue) }
+                    return nil
+                }
+                return state.jobs.removeFirst()
+            }
+            guard let job else { return }
+            job()
+        }
+    }
+}

@@ -1,0 +1,171 @@
+/// Compiles expressions to PostgreSQL over the columns of a row: the same rows in the same order as what
+/// ``SQLCompiler`` gives on SQLite.
+///
+/// `id` text COLLATE "C" · `content` jsonb and `moments` jsonb, both as ``PostgreSQLContent`` makes
+/// them · `created_at` and `stamp` bigint, milliseconds since 1970, `stamp_ticks` beside them ·
+/// `version` text · `deleted` boolean.
+///
+/// PostgreSQL has not every function of SQLite's connection, which are written in Swift. Where an
+/// expression needs one, there is no fragment, and the rows that ``necessary(_:)`` leaves have to be
+/// looked at elsewhere. No text from outside is in the SQL: names too are bound values.
+public struct PostgreSQLCompiler: Sendable {
+    /// What PostgreSQL has no means for.
+    struct Beyond: Error {}
+
+    /// What is known of types and constants, which is the same in both dialects.
+    let types: SQLCompiler
+    /// Whether `updatedAt` is compared to 100 ns.
+    let hasExactStamps: Bool
+    /// The SQL of the elements that the lambdas around an expression look at.
+    var variables: [String: String] = [:]
+    /// Whether null has to be told from false.
+    var isExact = false
+
+    /// A compiler for one table; the parameters are those of ``SQLCompiler``.
+    ///
+    /// - Parameter hasExactStamps: whether `updatedAt` is compared to 100 ns rather than milliseconds.
+    public init(
+        hasIntegerIDs: Bool = false, hasExactStamps: Bool = false,
+        nulls: NullComparison = .unknown, now: Instant? = nil,
+        spelling: @escaping @Sendable (String) -> String = { $0 }
+    ) {
+        types = SQLCompiler(
+            ItemSQLSchema(hasIntegerIDs: hasIntegerIDs), nulls: nulls, now: now, spelling: spelling)
+        self.hasExactStamps = hasExactStamps
+    }
+
+    /// The condition that `$filter` stands for: true, false or null; nil where PostgreSQL cannot judge.
+    public func filter(_ expression: Expression) -> SQLFragment? { try? condition(expression) }
+
+    /// A condition that holds for every row for which the expression holds, and for others too where
+    /// PostgreSQL cannot judge parts of it.
+    public func necessary(_ expression: Expression) -> SQLFragment {
+        if let fragment = filter(expression) { return fragment }
+        guard case .logical(.and, let operands) = expression else { return SQLFragment("TRUE") }
+        let judged = operands.compactMap { filter($0) }
+        return judged.isEmpty ? SQLFragment("TRUE") : .chain(judged, "AND")
+    }
+
+    /// The terms of `ORDER BY`, always total: the id is the last one. Nil where PostgreSQL cannot judge.
+    public func ordering(_ terms: [Ordering]) -> SQLFragment? {
+        var fragments: [SQLFragment] = []
+        do throws(Beyond) {
+            for term in terms {
+                if case .literal = term.expression { continue }
+                // Null comes first, as it does in SQLite. Of what is never null the order is left as
+                // indexes have it.
+                let nulls = term.descending ? " NULLS LAST" : " NULLS FIRST"
+                let direction =
+                    (term.descending ? " DESC" : " ASC") + (isNeverNull(term.expression) ? "" : nulls)
+                for var fragment in try orderValues(term.expression) {
+                    fragment.text += direction
+                    fragments.append(fragment)
+                }
+                if case .column(.id) = term.expression {
+                    return .joined(fragments, separator: ", ")
+                }
+            }
+            fragments.append(try value(.column(.id)))
+        } catch {
+            return nil
+        }
+        return .joined(fragments, separator: ", ")
+    }
+
+    private func isNeverNull(_ expression: Expression) -> Bool {
+        switch expression {
+        case .column(.id), .column(.system): true
+        case .column, .literal, .unary, .binary, .logical, .call, .inList, .cast, .isOf,
+            .quantified, .variable:
+            false
+        }
+    }
+
+    /// The same compiler where null has to be told from false.
+    var exact: PostgreSQLCompiler {
+        var exact = self
+        exact.isExact = true
+        return exact
+    }
+
+    /// An expression as a condition.
+    func condition(_ expression: Expression) throws(Beyond) -> SQLFragment {
+        switch expression {
+        case .literal(.boolean(let value)):
+            return SQLFragment(value ? "TRUE" : "FALSE")
+        case .literal, .unary(.negate, _):
+            return Self.noTruth
+        case .column, .variable:
+            return try compared(.equal, expression, .literal(.boolean(true)))
+        case .unary(.not, let operand):
+            let inner = try exact.condition(operand)
+            return SQLFragment("(NOT \(inner.text))", inner.arguments)
+        case .binary(let operation, let left, let right):
+            return try comparison(operation, left, right)
+        case .logical(let operation, let operands):
+            var fragments: [SQLFragment] = []
+            for operand in operands { fragments.append(try condition(operand)) }
+            return .chain(fragments, operation.rawValue.uppercased())
+        case .call(let function, let arguments):
+            return try test(function, arguments)
+        case .inList(let value, let literals):
+            let found = try membership(value, literals)
+            return types.nulls == .decided && isExact ? found.suffixed("IS TRUE") : found
+        case .quantified(let quantifier, let collection, let lambda):
+            return try quantified(quantifier, collection, lambda)
+        case .cast, .isOf:
+            throw Beyond()
+        }
+    }
+
+    /// `any` and `all` over an array. What is no array has no elements.
+    private func quantified(
+        _ quantifier: Expression.Quantifier, _ collection: Expression,
+        _ lambda: Expression.Lambda?
+    ) throws(Beyond) -> SQLFragment {
+        guard let array = json(collection) else {
+            return SQLFragment(quantifier == .all ? "TRUE" : "FALSE")
+        }
+        let alias = "each\(variables.count + 1)"
+        let rows = SQLFragment(
+            """
+            jsonb_array_elements(CASE WHEN jsonb_typeof(\(array.text)) = 'array' \
+            THEN \(array.text) ELSE '[]'::jsonb END) AS \(alias)(value)
+            """, array.arguments + array.arguments)
+        guard let lambda else {
+            return SQLFragment("EXISTS (SELECT 1 FROM \(rows.text))", rows.arguments)
+        }
+        var inner = exact
+        inner.variables[lambda.variable] = "\(alias).value"
+        let condition = try inner.condition(lambda.condition)
+        let arguments = rows.arguments + condition.arguments
+        switch quantifier {
+        case .any:
+            return SQLFragment(
+                "EXISTS (SELECT 1 FROM \(rows.text) WHERE \(condition.text))", arguments)
+        case .all:
+            return SQLFragment(
+                "(NOT EXISTS (SELECT 1 FROM \(rows.text) WHERE (\(condition.text)) IS NOT TRUE))",
+                arguments)
+        }
+    }
+
+    static let noTruth = SQLFragment("NULL::boolean")
+}
+
+extension SQLFragment {
+    /// The fragment with `$1`, `$2`, … for its arguments, from a number on.
+    public func numbered(from first: Int = 1) -> SQLFragment {
+        var text = ""
+        var number = first
+        for part in self.text.split(separator: "?", omittingEmptySubsequences: false) {
+            if !text.isEmpty || number > first { text += "$\(number - 1)" }
+            text += part
+            number += 1
+        }
+        return SQLFragment(text, arguments)
+    }
+
+    /// `(fragment word)`.
+    func suffixed(_ word: String) -> SQLFragment { SQLFragment("(\(text) \(word))", arguments) }
+}

@@ -1,0 +1,77 @@
+"""`understudy backend` on PostgreSQL: what it says when it cannot start, and nodes that share a database."""
+
+import subprocess
+import threading
+
+import pytest
+import requests
+from postgresql import PostgreSQL
+from programs import BINARY, ZUMO, Backend, free_port, wait_until
+
+
+@pytest.fixture
+def server():
+    server = PostgreSQL()
+    yield server
+    server.remove()
+
+
+def refused(url):
+    return subprocess.run([BINARY, "backend", "--listen", f"127.0.0.1:{free_port()}", "--database", url],
+                          capture_output=True, text=True, timeout=30)
+
+
+@pytest.mark.parametrize("url, words", [
+    ("mysql://db/x", "it does not begin with postgresql://"),
+    ("postgresql://db/x?colour=red", "colour"),
+    ("postgresql://u:s3cret@127.0.0.1:1/x", "cannot be reached"),
+])
+def test_a_database_that_is_not_there_is_a_sentence_and_exit_code_2(binary, url, words):
+    done = refused(url)
+    assert done.returncode == 2, done
+    assert words in done.stderr and done.stderr.count("\n") <= 2, done.stderr
+    assert "s3cret" not in done.stdout + done.stderr
+
+
+def test_a_newer_schema_is_refused(binary, server, tmp_path):
+    Backend(tmp_path, ["--database", server.url]).start().stop()
+    server.sql("INSERT INTO understudy.schema_version VALUES (99)")
+    done = refused(server.url)
+    assert done.returncode == 2 and "version 99" in done.stderr, done
+
+
+def test_nodes_share_rows_and_start_at_once(binary, server, tmp_path):
+    nodes = [None] * 3
+
+    def start(place):
+        nodes[place] = Backend(tmp_path / str(place), ["--database", server.url]).start()
+
+    threads = [threading.Thread(target=start, args=(place,)) for place in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    one, two, three = nodes
+    item = one.insert({"id": "a", "text": "eggs", "price": 1.5})
+    answer = two.request("GET", "/tables/todoitem/a")
+    assert answer.json() == item
+    stale = three.request("PATCH", "/tables/todoitem/a", json={"text": "old"}, headers={"If-Match": '"MA=="'})
+    assert stale.status_code == 412
+    two.update("a", {"text": "milk"}, version=item["version"])
+    assert one.list(**{"$filter": "text eq 'milk'"})[0]["id"] == "a"
+    for node in nodes:
+        node.stop()
+
+
+def test_a_node_outlives_its_database(binary, server, tmp_path):
+    node = Backend(tmp_path, ["--database", server.url]).start()
+    node.insert({"id": "a"})
+    server.stop()
+    answer = requests.get(node.url + "/tables/todoitem/a", headers=ZUMO, timeout=30)
+    assert answer.status_code == 503 and answer.headers["Retry-After"] == "1", answer.text
+    assert str(server.folder) not in answer.text
+    server.start()
+    wait_until(lambda: node.request("GET", "/tables/todoitem/a").status_code == 200, what="the node's answer")
+    node.insert({"id": "b"})
+    assert sorted(row["id"] for row in node.all()) == ["a", "b"]
+    node.stop()
