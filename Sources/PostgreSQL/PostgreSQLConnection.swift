@@ -206,8 +206,10 @@ import Glibc
             }
             unsafe pointers.append(nil)
             return unsafe pointers.withUnsafeBufferPointer { list in
-                // The list holds at least the last null pointer.
-                unsafe body(list.baseAddress!)
+                guard let first = unsafe list.baseAddress else {
+                    preconditionFailure("The list holds at least the last null pointer")
+                }
+                return unsafe body(first)
             }
         }
     }

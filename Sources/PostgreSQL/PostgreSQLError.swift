@@ -19,7 +19,8 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .badURL(let reason): "PostgreSQL's URL cannot be read: \(reason)."
         case .unreachable(let reason): "PostgreSQL cannot be reached: \(reason)."
         case .busy: "All connections to PostgreSQL are in use."
-        case .refused(let state, let message): "PostgreSQL refused a statement (\(state)): \(message)."
+        case .refused(let state, let message):
+            "PostgreSQL refused a statement (\(state)): \(message)."
         case .zeroInText: "PostgreSQL cannot keep a text with the character U+0000."
         case .unexpectedAnswer: "PostgreSQL's answer is not of the form that was asked for."
         }
@@ -30,7 +31,8 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         switch self {
         case .unreachable: true
         // The server shuts down, starts up or became a standby; a transaction that cannot write.
-        case .refused(let state, _): state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006"
+        case .refused(let state, _):
+            state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006"
         case .badURL, .busy, .zeroInText, .unexpectedAnswer: false
         }
     }

@@ -1,5 +1,4 @@
 import Backend
-import Foundation
 import HTTPMessage
 import HTTPTypes
 import TablesProtocol
@@ -12,11 +11,8 @@ struct Client {
     /// Fields that every request carries.
     var fields: [(String, String)] = []
 
-    /// Whether this run of the tests is the one on PostgreSQL (`scripts/check unit`).
-    private static let usesPostgreSQL =
-        ProcessInfo.processInfo.environment["BACKEND_TESTS"] == "postgresql"
-
-    /// A client of a new backend, in memory unless there is a path, whose clock stands still.
+    /// A client of a new backend, in the file at the path or where the run of the tests has its backends,
+    /// whose clock stands still.
     init(
         _ options: BackendOptions = BackendOptions(), at path: String? = nil,
         fields: [(String, String)] = [],
@@ -24,12 +20,11 @@ struct Client {
         clock: @escaping @Sendable () -> Instant = { Instant(milliseconds: 1_800_000_000_000) }
     ) throws {
         backend =
-            path == nil && Self.usesPostgreSQL
-            ? try TablesBackend(
-                on: PostgreSQLRowStorage(
-                    at: PostgreSQLServer.url(), schema: PostgreSQLServer.newSchema()),
-                options: options, clock: clock, random: random)
-            : try TablesBackend(at: path, options: options, clock: clock, random: random)
+            if let path {
+                try TablesBackend(at: path, options: options, clock: clock, random: random)
+            } else {
+                try .underTest(options, clock: clock, random: random)
+            }
         self.fields = fields
     }
 

@@ -75,3 +75,20 @@ def test_a_node_outlives_its_database(binary, server, tmp_path):
     node.insert({"id": "b"})
     assert sorted(row["id"] for row in node.all()) == ["a", "b"]
     node.stop()
+
+
+def test_the_demo_runs_on_postgresql(start, server, tmp_path):
+    ports = free_port(), free_port()
+    demo = start.program("demo", "--no-open", "--data", tmp_path / "demo", "--database", server.url,
+                         "--listen", f"127.0.0.1:{ports[0]}", "--backend-listen", f"127.0.0.1:{ports[1]}")
+
+    def rows(port):
+        try:
+            answer = requests.get(f"http://127.0.0.1:{port}/tables/todoitem", headers=ZUMO, timeout=5)
+            return answer.status_code == 200 and len(answer.json())
+        except requests.ConnectionError:
+            return 0
+
+    wait_until(lambda: demo.alive() and rows(ports[0]) == rows(ports[1]) == 12, 20, "the sample todos")
+    assert server.sql("SELECT count(*) FROM understudy.items") == "12"
+    assert not (tmp_path / "demo/backend.sqlite").exists()

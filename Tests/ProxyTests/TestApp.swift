@@ -31,7 +31,7 @@ struct TestApp {
             try? Files.removeFolder(folder.path)
         }
         let listed = tables.compactMap { TableName($0) }.reduce(options) { $0.having($1) }
-        let backend = try TablesBackend(options: listed) { ThisProcess.now }
+        let backend = try TablesBackend.underTest(listed, clock: { ThisProcess.now })
         let transport = FaultyTransport(InProcessTransport(backend))
         var configuration = ProxyConfiguration(
             backend: try #require(BackendAddress("http://backend.test")), folder: folder)

@@ -15,9 +15,23 @@ enum PostgreSQLItems {
             deleted: try row.boolean(5))
     }
 
-    /// The next version: a number that this database gives once, in decimal, base64.
-    private static let nextVersion =
-        "encode(convert_to(nextval('versions')::text, 'UTF8'), 'base64')"
+    /// Where versions come from that a write does not name: decimal numbers in base64.
+    enum Versions: Sendable {
+        /// Numbers that the database gives once, so that no version of a removed row comes again.
+        case ofDatabase
+        /// How often the row was written, as the captured servers count.
+        case ofRow
+
+        /// The version of a row that was written `revision` times.
+        fileprivate func next(_ revision: String) -> String {
+            let number =
+                switch self {
+                case .ofDatabase: "nextval('versions')"
+                case .ofRow: "(\(revision))"
+                }
+            return "encode(convert_to(\(number)::text, 'UTF8'), 'base64')"
+        }
+    }
 
     /// The row with this id, deleted or not; nil when there is none.
     static func find(
@@ -46,7 +60,7 @@ enum PostgreSQLItems {
     /// Adds a row.
     static func insert(
         _ connection: PostgreSQLConnection, _ table: TableRecord, _ new: NewRow, _ id: String,
-        _ stamp: Instant
+        _ stamp: Instant, _ versions: Versions
     ) throws -> Row {
         let content = PostgreSQLContent(new.columns)
         let rows = try connection.run(
@@ -54,7 +68,7 @@ enum PostgreSQLItems {
             INSERT INTO items (table_key, id, columns, content, moments, created_at, created_ticks,
               stamp, stamp_ticks, version, deleted)
             VALUES ($1::bigint, $2::text, $3::text, $4::jsonb, $5::jsonb, $6::bigint, $7::bigint,
-              $6::bigint, $7::bigint, coalesce($8::text, \(nextVersion)), $9::boolean)
+              $6::bigint, $7::bigint, coalesce($8::text, \(versions.next("1"))), $9::boolean)
             RETURNING \(places)
             """,
             [
@@ -69,14 +83,15 @@ enum PostgreSQLItems {
     /// Gives a row new content; nil when it is not as it was read.
     static func change(
         _ connection: PostgreSQLConnection, _ table: TableRecord, _ change: RowChange,
-        _ stamp: Instant
+        _ stamp: Instant, _ versions: Versions
     ) throws -> Row? {
         let content = PostgreSQLContent(change.columns)
         return try connection.run(
             """
             UPDATE items SET columns = $6::text, content = $7::jsonb, moments = $8::jsonb,
               deleted = $9::boolean, stamp = $10::bigint, stamp_ticks = $11::bigint,
-              version = coalesce($12::text, \(nextVersion))
+              revision = revision + 1,
+              version = coalesce($12::text, \(versions.next("revision + 1")))
             WHERE \(isAsRead) RETURNING \(places)
             """,
             values(table, change.old) + [

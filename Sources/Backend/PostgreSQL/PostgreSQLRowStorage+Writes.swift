@@ -15,7 +15,7 @@ extension PostgreSQLRowStorage {
             }
             let stamp = writing.record.nextStamp(write)
             let inserted = try PostgreSQLItems.insert(
-                writing.connection, writing.record, row, id, stamp)
+                writing.connection, writing.record, row, id, stamp, versions)
             try writing.log(id, .insert)
             return .inserted(inserted)
         }
@@ -32,7 +32,7 @@ extension PostgreSQLRowStorage {
                 let stamp = writing.record.nextStamp(write)
                 guard
                     let row = try PostgreSQLItems.change(
-                        writing.connection, writing.record, change, stamp)
+                        writing.connection, writing.record, change, stamp, versions)
                 else { return nil }
                 rows.append(row)
                 try writing.log(row.id, kind)
@@ -104,7 +104,9 @@ extension PostgreSQLRowStorage {
                         var writing = Writing(connection: connection, write: write, record: record)
                         guard let value = try body(&writing) else { return .rollBack(nil) }
                         guard write.isKept, let line = writing.line else { return .rollBack(value) }
-                        if hooks.ordersWriters { try PostgreSQLTables.save(connection, writing.record) }
+                        if hooks.ordersWriters {
+                            try PostgreSQLTables.save(connection, writing.record)
+                        }
                         committing = InDoubt(line: line, value: value)
                         return .commit(value)
                     }

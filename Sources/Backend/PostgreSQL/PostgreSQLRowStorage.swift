@@ -8,6 +8,7 @@ package import TablesProtocol
 package final class PostgreSQLRowStorage: RowStorage {
     let pool: PostgreSQLPool
     let hooks: Hooks
+    let versions: PostgreSQLItems.Versions
 
     /// Where tests take a hand in a write.
     struct Hooks: Sendable {
@@ -26,12 +27,20 @@ package final class PostgreSQLRowStorage: RowStorage {
     /// - Parameters:
     ///   - url: `postgresql://…` as libpq reads it, with one host or several.
     ///   - schema: where all tables of the backend are.
+    ///   - countsRows: whether versions count the writes of their row, as those of the captured servers do;
+    ///     otherwise the database gives each of them once.
     /// - Throws: an error whose description is a sentence.
-    package convenience init(at url: String, schema: String = "understudy") throws {
-        try self.init(at: url, schema: schema, Hooks())
+    package convenience init(
+        at url: String, schema: String = "understudy", countsRows: Bool = false
+    ) throws {
+        try self.init(at: url, schema: schema, Hooks(), countsRows ? .ofRow : .ofDatabase)
     }
 
-    init(at url: String, schema: String, _ hooks: Hooks) throws {
+    init(
+        at url: String, schema: String, _ hooks: Hooks,
+        _ versions: PostgreSQLItems.Versions = .ofDatabase
+    ) throws {
+        self.versions = versions
         pool = try PostgreSQLPool(url, schema: schema)
         self.hooks = hooks
         try PostgreSQLSchema.migrate(pool, schema: schema)

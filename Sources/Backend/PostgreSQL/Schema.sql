@@ -36,6 +36,8 @@ CREATE TABLE items (
   stamp bigint NOT NULL,
   stamp_ticks bigint NOT NULL,
   version text COLLATE "C" NOT NULL,
+  -- How often it was written.
+  revision bigint NOT NULL DEFAULT 1,
   deleted boolean NOT NULL,
   PRIMARY KEY (table_key, id)
 );

@@ -18,7 +18,13 @@ struct Demo: AsyncParsableCommand {
     @Option(help: "Where the backend listens. (default: 127.0.0.1:8081)")
     var backendListen: String?
 
-    @Flag(help: "Start over: remove what earlier demos left.")
+    @Option(
+        help: ArgumentHelp(
+            "Keep the backend's rows in PostgreSQL: its URL. (default: a file in the data folder)",
+            valueName: "url"))
+    var database: String?
+
+    @Flag(help: "Start over: remove what earlier demos left in the data folder.")
     var fresh = false
 
     @Flag(help: "Do not open the dashboard in a browser.")
@@ -29,6 +35,7 @@ struct Demo: AsyncParsableCommand {
     func run() async throws {
         var flags = options.flags
         flags[Settings.backendListen.name] = backendListen.map { [$0] } ?? []
+        flags[Settings.database.name] = database.map { [$0] } ?? []
         let sources = Sources(flags: flags, environment: ThisProcess.environment)
         let log = try ProcessLog(sources).logger
         var configuration = try configuration(sources)
@@ -36,8 +43,9 @@ struct Demo: AsyncParsableCommand {
         if fresh { try configuration.proxy.folder.empty() }
         let backend = try RunningBackend.start(
             try listen(sources),
-            on: .file("\(configuration.proxy.folder.path)/backend.sqlite"), options: .init(),
-            samples: true)
+            on: try sources.value(Settings.database).map(RunningBackend.Database.postgreSQL)
+                ?? .file("\(configuration.proxy.folder.path)/backend.sqlite"),
+            options: .init(), samples: true)
         if let address = BackendAddress("http://\(backend.address)") {
             configuration.proxy.backend = address
         }

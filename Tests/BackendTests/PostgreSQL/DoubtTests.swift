@@ -14,7 +14,8 @@ import Testing
         func take() -> Bool { isLeft.exchange(false, ordering: .sequentiallyConsistent) }
     }
 
-    private func table(_ url: String, _ hooks: PostgreSQLRowStorage.Hooks) throws -> TableUnderTest {
+    private func table(_ url: String, _ hooks: PostgreSQLRowStorage.Hooks) throws -> TableUnderTest
+    {
         let schema = PostgreSQLServer.newSchema()
         return try TableUnderTest(
             StorageUnderTest(testDescription: "") {

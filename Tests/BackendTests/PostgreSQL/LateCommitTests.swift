@@ -43,7 +43,8 @@ import Testing
 
     /// Lets writers insert while a reader polls and commits happen in an order that the seed gives.
     /// - Returns: how many rows the reader missed.
-    private func missed(seed: UInt64, ordered: Bool, _ url: String, _ schema: String) throws -> Int {
+    private func missed(seed: UInt64, ordered: Bool, _ url: String, _ schema: String) throws -> Int
+    {
         var random = SeededRandom(seed)
         let gates = Gates()
         let storage = try PostgreSQLRowStorage(
@@ -57,7 +58,8 @@ import Testing
         let group = DispatchGroup()
         let clock = Atomic(0)
         for writer in 0..<writers {
-            DispatchQueue.global().async(group: group) {
+            // A queue of its own has a thread of its own; those of the global queue are as many as cores.
+            DispatchQueue(label: "writer \(writer)").async(group: group) {
                 for row in 0..<rowsOfEach {
                     let at = clock.add(1, ordering: .sequentiallyConsistent).newValue
                     let write = Write(

@@ -116,8 +116,10 @@ struct RandomQuery {
             return Expression.joined(operation, operands) ?? operands[0]
         }
         switch Int.random(in: 0..<12, using: &random) {
-        case 0: return .call(
-            pick([.contains, .startsWith, .endsWith]), [text(), .literal(.string(pick(Self.words)))])
+        case 0:
+            return .call(
+                pick([.contains, .startsWith, .endsWith]),
+                [text(), .literal(.string(pick(Self.words)))])
         case 1: return .inList(column(), (0..<3).map { _ in literal() })
         case 2: return pick([column(), .literal(.boolean(isOne(in: 2)))])
         case 3: return array()
@@ -125,7 +127,8 @@ struct RandomQuery {
         case 5: return comparison(number(), .literal(constant()))
         case 6: return comparison(column(), column())
         case 7: return comparison(.column(.system(pick([.updatedAt, .createdAt]))), stamp())
-        case 8: return comparison(.column(.id), .literal(.string(pick(["a", "r3", "r5", "R7", ""]))))
+        case 8:
+            return comparison(.column(.id), .literal(.string(pick(["a", "r3", "r5", "R7", ""]))))
         default: return comparison(column(), .literal(literal()))
         }
     }
@@ -179,7 +182,8 @@ struct RandomQuery {
 
     private mutating func array() -> Expression {
         let element = Expression.variable(.init("e", path: isOne(in: 3) ? ["x"] : []))
-        let condition = isOne(in: 4)
+        let condition =
+            isOne(in: 4)
             ? Expression.call(.contains, [element, .literal(.string("a"))])
             : comparison(element, .literal(literal()))
         let lambda = isOne(in: 5) ? nil : Expression.Lambda("e", condition)

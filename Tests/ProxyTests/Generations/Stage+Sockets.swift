@@ -5,6 +5,7 @@ import HTTPServer
 import Logging
 import SyncCore
 import TablesProtocol
+import TestSupport
 import Testing
 
 @testable import Proxy
@@ -15,9 +16,7 @@ extension Stage {
         _ family: ClientFamily, _ flavour: BackendFlavour, and more: [String] = [],
         _ body: (Stage) async throws -> Void
     ) async throws {
-        let backend = try TablesBackend(options: flavour.options) {
-            ThisProcess.now
-        }
+        let backend = try TablesBackend.underTest(flavour.options, clock: { ThisProcess.now })
         let server = Server(
             ServerConfiguration(addresses: [try ListenAddress("127.0.0.1:0")], workers: 1),
             handler: backend)

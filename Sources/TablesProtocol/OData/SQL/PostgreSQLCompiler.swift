@@ -56,7 +56,8 @@ public struct PostgreSQLCompiler: Sendable {
                 // indexes have it.
                 let nulls = term.descending ? " NULLS LAST" : " NULLS FIRST"
                 let direction =
-                    (term.descending ? " DESC" : " ASC") + (isNeverNull(term.expression) ? "" : nulls)
+                    (term.descending ? " DESC" : " ASC")
+                    + (isNeverNull(term.expression) ? "" : nulls)
                 for var fragment in try orderValues(term.expression) {
                     fragment.text += direction
                     fragments.append(fragment)

@@ -5,7 +5,7 @@ import Synchronization
 /// socket only, and as another user where the tests run as root.
 ///
 /// It starts with the first test that asks for it and ends with the process.
-final class PostgreSQLServer: Sendable {
+public final class PostgreSQLServer: Sendable {
     /// The only one of this process.
     private static let shared = Mutex<Result<PostgreSQLServer, Missing>?>(nil)
 
@@ -17,7 +17,7 @@ final class PostgreSQLServer: Sendable {
     }
 
     /// The URL of the server's database.
-    static func url() throws -> String {
+    public static func url() throws -> String {
         let server = shared.withLock { shared in
             if let shared { return shared }
             let started = Result<PostgreSQLServer, Missing> { () throws(Missing) in
@@ -30,7 +30,7 @@ final class PostgreSQLServer: Sendable {
     }
 
     /// A schema's name that no other test has.
-    static func newSchema() -> String {
+    public static func newSchema() -> String {
         "rows_" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
     }
 
@@ -77,10 +77,13 @@ final class PostgreSQLServer: Sendable {
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
-        do { try process.run() } catch { throw Missing(description: "bash cannot be run: \(error)") }
-        process.waitUntilExit()
+        do { try process.run() } catch {
+            throw Missing(description: "bash cannot be run: \(error)")
+        }
+        // The end of its output is its end. Foundation also waits for what it leaves running, which inherits
+        // a descriptor of Foundation's.
         let said = String(
-            decoding: output.fileHandleForReading.availableData, as: UTF8.self
+            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self
         ).trimmingCharacters(in: .whitespacesAndNewlines)
         if said == "missing" {
             throw Missing(
