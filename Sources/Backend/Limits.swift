@@ -14,6 +14,20 @@ enum Limits {
     static let attemptsOfWrite = 1000
     /// After how many seconds a client tries again whose request found no database.
     static let retrySeconds = 1
+    /// The longest token of a user, in bytes.
+    static let tokenBytes = 16 << 10
+    /// The longest name of a user in a token, in bytes.
+    static let userBytes = 255
+    /// The shortest secret that signs tokens, and the shortest token of the administrator, in bytes.
+    static let sharedKeyBytes = 32
+    /// The shortest RSA key that verifies tokens, in bits (RFC 7518, section 3.3).
+    static let rsaKeyBits = 2048
+    /// By how many seconds clocks may be said to differ.
+    static let clockSkewSeconds: Int64 = 300
+    /// For how many hours a token of this site may be said to hold: 30 days.
+    static let tokenHours: Int64 = 720
+    /// How many tables the metrics name; the requests on others are counted together.
+    static let meteredTables = 500
     /// Effects in one answer of `/-/effects`.
     static let effectsPage = 1000
     /// Rows that are copied at once from PostgreSQL, where it cannot judge a query alone.

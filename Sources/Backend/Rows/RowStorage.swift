@@ -14,6 +14,13 @@ package protocol RowStorage: Sendable {
     /// On which threads the calls run.
     var place: CallPlace { get }
 
+    /// How the connections are used; nil where there is one alone.
+    var load: StorageLoad? { get }
+
+    /// Throws where the database does not answer now.
+    @available(*, noasync)
+    func check() throws
+
     // MARK: Tables
 
     /// The table with this name in any case; nil when there is none.

@@ -54,6 +54,10 @@ package final class SQLiteRowStorage: RowStorage {
 
 // What the serving part asks for.
 extension SQLiteRowStorage {
+    package var load: StorageLoad? { nil }
+
+    package func check() throws { _ = try effects(after: .max, limit: 1) }
+
     package func table(_ name: TableName) throws -> StoredTable? {
         try connection.access { try Tables.find($0, name)?.table }
     }

@@ -51,14 +51,10 @@ extension Exchange {
         }
     }
 
-    /// Refuses what the table's options forbid.
-    func checkEnabled(_ name: TableName, onItem: Bool) throws(Refusal) {
-        guard let table = options.tables[name],
-            let operation = TableOptions.Operation(call.method, onItem: onItem),
-            table.disabled.contains(operation)
-        else { return }
+    /// The table's options forbid it.
+    func disabled(_ operation: TableOptions.Operation) -> Refusal {
         let sentence = "Method \(operation.rawValue) is not allowed"
-        throw profile.isNode
+        return profile.isNode
             ? Refusal(405, sentence, as: .text) : Refusal(405, sentence, as: .empty)
     }
 

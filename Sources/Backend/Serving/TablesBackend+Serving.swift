@@ -9,10 +9,14 @@ extension TablesBackend {
         var response =
             call.method == .options
             ? preflight(call)
-            : loginAnswer(call) ?? customRefusal(call) ?? customAnswer(call)
+            : logins(call) ?? customRefusal(call) ?? customAnswer(call)
                 ?? answer(call, keeping: keeping)
         CrossOrigin.add(to: &response, call, profile)
         return response
+    }
+
+    private func logins(_ call: Call) -> Response? {
+        verifiesTokens ? verifiedLoginAnswer(call) : loginAnswer(call)
     }
 
     /// The methods of a path. Where only listed tables exist, no other path has any.
@@ -115,6 +119,8 @@ extension TablesBackend {
     private func isGood(_ token: String) throws -> Bool {
         switch options.tokens {
         case .any: true
+        // Tokens that are not good were refused before.
+        case .verified: true
         case .only(let tokens): tokens.contains(token)
         case .issued: try storage.user(ofToken: token) != nil
         }

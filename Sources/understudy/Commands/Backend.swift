@@ -1,14 +1,20 @@
 import ArgumentParser
 import Backend
-import HTTPServer
+import Logging
 import Proxy
-import TablesProtocol
 
-/// `understudy backend`: a complete tables backend for trying things out.
+/// `understudy backend`: a complete tables backend, for trying things out or, with `--access-file`, for a site.
 struct Backend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run the reference backend, to try things out.",
+        abstract: "Run a backend: to try things out, or for a site.",
         discussion: """
+            With --access-file it verifies users' tokens, and may listen on other addresses than \
+            loopback ones. Without it, it is the reference backend, which takes everybody for whom \
+            they say they are. SIGHUP reads the access file, its keys and the certificate again.
+
+              understudy backend --listen 0.0.0.0:443 --tls-certificate site.pem --tls-key site.key \
+            --access-file access.json --admin-token-file admin.token --table todos:per-user
+
             With --faults, PUT /-/faults makes it slow, wrong or absent.
 
             --flavour express is azure-mobile-apps for Node in an application of its own: it has \
@@ -20,7 +26,7 @@ struct Backend: AsyncParsableCommand {
             --table secrets:authenticated+no-delete
             """)
 
-    @Option(help: "Where to listen; a loopback address. (default: 127.0.0.1:8081)")
+    @Option(help: "Where to listen. (default: 127.0.0.1:8081)")
     var listen: String?
 
     @Option(help: "The data folder. (default: understudy-backend in ~/.local/share)")
@@ -76,72 +82,103 @@ struct Backend: AsyncParsableCommand {
             valueName: "table"))
     var signIn: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "A JSON file that says whose tokens are good; docs/OPERATIONS.md describes it.",
+            valueName: "file"))
+    var accessFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            A file with the administrator's token in its first line. With --access-file, all that \
+            is neither a table nor a login needs it.
+            """, valueName: "file"))
+    var adminTokenFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Who may do what --table says nothing about: anonymous, authenticated, or disabled, where \
+            no table comes with its first write either. (default with --access-file: authenticated)
+            """, valueName: "level"))
+    var defaultAccess: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The certificate to show clients with those above it, a PEM file.", valueName: "file"))
+    var tlsCertificate: String?
+
+    @Option(help: ArgumentHelp("Its key, a PEM file, not encrypted.", valueName: "file"))
+    var tlsKey: String?
+
+    @Flag(help: "Listen without TLS where other machines reach it.")
+    var allowPlainHttp = false
+
     func validate() throws {
+        if samples, accessFile != nil {
+            throw ValidationError(
+                "--samples are those of the reference backend, without --access-file.")
+        }
         if let pageRows, pageRows < 1 { throw ValidationError("--page-rows is 1 or more.") }
     }
 
-    /// The tables of the settings; where one needs a sign-in, only tokens of this backend are good.
-    private func addTables(
-        to options: inout BackendOptions, _ sources: Sources
-    ) throws(ConfigurationProblem) {
-        let standard = TableOptions.standard(of: options.flavour)
-        for table in try sources.list(Settings.backendTable) {
-            options.tables[table.name] = table.options(of: options.flavour)
-        }
-        for name in try sources.list(Settings.integerIDs) {
-            options.tables[name, default: standard].idKind = .integer
-        }
-        for name in try sources.list(Settings.hardDelete) {
-            options.tables[name, default: standard].softDelete = false
-        }
-        for name in try sources.list(Settings.signIn) {
-            options.tables[name, default: standard].needsSignIn = true
-        }
-        if options.tables.values.contains(where: \.needsSignIn) { options.tokens = .issued }
+    private var sources: Sources {
+        func list(_ value: String?) -> [String] { value.map { [$0] } ?? [] }
+        return Sources(
+            flags: [
+                Settings.anyListen.name: list(listen), Settings.data.name: list(data),
+                Settings.database.name: list(database), Settings.flavour.name: list(flavour),
+                Settings.backendTable.name: table, Settings.integerIDs.name: integerIds,
+                Settings.hardDelete.name: hardDelete, Settings.signIn.name: signIn,
+                Settings.accessFile.name: list(accessFile),
+                Settings.adminTokenFile.name: list(adminTokenFile),
+                Settings.defaultAccess.name: list(defaultAccess),
+                Settings.certificate.name: list(tlsCertificate),
+                Settings.certificateKey.name: list(tlsKey),
+                Settings.allowPlainHTTP.name: allowPlainHttp ? ["yes"] : [],
+            ], environment: ThisProcess.environment)
     }
 
     func run() async throws {
-        let environment = ThisProcess.environment
-        let sources = Sources(
-            flags: [
-                Settings.listen.name: listen.map { [$0] } ?? [],
-                Settings.data.name: data.map { [$0] } ?? [],
-                Settings.database.name: database.map { [$0] } ?? [],
-                Settings.flavour.name: flavour.map { [$0] } ?? [],
-                Settings.backendTable.name: table, Settings.integerIDs.name: integerIds,
-                Settings.hardDelete.name: hardDelete,
-                Settings.signIn.name: signIn,
-            ], environment: environment)
-        let address: ListenAddress
-        let folder: DataFolder
-        let url: String?
-        var options: BackendOptions
+        let sources = sources
+        let security = try BackendSecurity(sources)
+        let configuration: BackendServeConfiguration
         do {
-            address =
-                try sources.value(Settings.listen) ?? ListenAddress(host: "127.0.0.1", port: 8081)
-            folder =
-                try sources.value(Settings.data)
-                ?? DataFolder.standard(name: "understudy-backend", environment: environment)
-            url = try sources.value(Settings.database)
-            options = BackendOptions(flavour: try sources.value(Settings.flavour) ?? .mobileApps)
-            try addTables(to: &options, sources)
+            configuration = try BackendServeConfiguration(
+                sources, verifiesTokens: security.access != nil)
         } catch let problem as ConfigurationProblem {
             throw problem.startProblem
         }
-        if options.flavour == .express, options.tables.isEmpty {
-            throw StartProblem(
-                "The flavour express has only the tables that are given. Name one with --table.")
-        }
+        try security.check(
+            configuration.listen, allowsPlainHTTP: configuration.allowsPlainHTTP)
+        var options = configuration.options
         options.servesFaults = faults
+        options.servesHealth = true
         options.pageRows = pageRows
         // Nodes that share PostgreSQL keep nothing in a folder.
-        let lock = try url == nil ? folder.open() : nil
+        let lock = try configuration.database == nil ? configuration.folder.open() : nil
         defer { lock?.release() }
         let backend = try RunningBackend.start(
-            address,
-            on: url.map(RunningBackend.Database.postgreSQL) ?? .file("\(folder.path)/backend.sqlite"),
-            options: options, samples: samples)
-        ThisProcess.say("The reference backend listens at http://\(backend.address)/tables/")
-        try await Lifetime(services: [backend.service], log: try ProcessLog(sources).logger).run()
+            configuration.listen,
+            on: configuration.database.map(RunningBackend.Database.postgreSQL)
+                ?? .file("\(configuration.folder.path)/backend.sqlite"),
+            options: options, samples: samples, security: security)
+        let log = try ProcessLog(sources).logger
+        ThisProcess.say(
+            "The \(security.access == nil ? "reference backend" : "backend") listens at "
+                + "\(backend.scheme)://\(backend.address)/tables/")
+        var lifetime = Lifetime(services: [backend.service], log: log)
+        if security.access != nil || security.certificate != nil {
+            lifetime.onHangUp = {
+                do {
+                    try await backend.reload(BackendSecurity(sources))
+                    log.notice("keys and certificate read again")
+                } catch {
+                    log.error("keys and certificate kept", metadata: ["problem": "\(error)"])
+                }
+            }
+        }
+        try await lifetime.run()
     }
 }

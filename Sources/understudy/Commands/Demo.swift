@@ -53,7 +53,7 @@ struct Demo: AsyncParsableCommand {
         do {
             proxy = try await Composition(configuration, log: log).start(lock)
         } catch {
-            await backend.server.stop()
+            await backend.stop()
             throw error
         }
         welcome(proxy, backend)

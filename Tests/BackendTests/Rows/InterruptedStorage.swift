@@ -5,6 +5,8 @@ import TablesProtocol
 /// A storage over another one: it says where calls run, and lets another writer in before each write.
 struct InterruptedStorage: RowStorage {
     let base: any RowStorage
+    var load: StorageLoad? { base.load }
+    func check() throws { try base.check() }
     var place = CallPlace.callersThread
     var beforeWrite: @Sendable () throws -> Void = {}
 

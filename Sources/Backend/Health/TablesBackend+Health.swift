@@ -1,0 +1,96 @@
+import HTTPMessage
+import HTTPTypes
+import TablesProtocol
+
+// Health and metrics, where the options say so:
+//
+// | path | answer |
+// |---|---|
+// | `GET /-/livez` | 200: the process answers |
+// | `GET /-/readyz` | 200 where the database answers, and else 503 |
+// | `GET /-/metrics` | the text format of Prometheus; where tokens are verified, the administrator's |
+extension TablesBackend {
+    /// What a path of health is.
+    enum Health: Sendable {
+        case live, ready, metrics
+
+        /// The health that a path asks for; nil for all other paths.
+        init?(_ call: Call) {
+            guard call.method == .get || call.method == .head else { return nil }
+            switch call.request.path {
+            case "/-/livez": self = .live
+            case "/-/readyz": self = .ready
+            case "/-/metrics": self = .metrics
+            case _: return nil
+            }
+        }
+    }
+
+    /// Answers a request for health or metrics; nil for everything else.
+    func healthAnswer(_ call: Call) -> Response? {
+        guard options.servesHealth, let health = Health(call) else { return nil }
+        switch health {
+        case .live: return Self.health(nil)
+        case .metrics:
+            return Response(
+                status: .ok, headerFields: [.contentType: "text/plain; version=0.0.4"],
+                body: Array(metrics.utf8))
+        case .ready:
+            do {
+                try storage.check()
+                return Self.health(nil)
+            } catch {
+                return Self.health("The database does not answer.")
+            }
+        }
+    }
+
+    private static func health(_ problem: String?) -> Response {
+        let body = JSONValue.object([
+            .init("status", .string(problem == nil ? "ok" : "not ready")),
+            .init("reason", problem.map { .string($0) } ?? .null),
+        ])
+        var response = Response(
+            status: problem == nil ? .ok : .serviceUnavailable,
+            headerFields: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: Array(body.text.utf8))
+        if problem != nil { response.head.headerFields[.retryAfter] = "\(Limits.retrySeconds)" }
+        return response
+    }
+
+    /// The metrics in Prometheus' text format.
+    var metrics: String {
+        let name = "understudy_backend_request_duration_seconds"
+        var lines = [
+            "# HELP \(name) How long requests on tables took.", "# TYPE \(name) histogram",
+        ]
+        for (label, times) in meter.all.sorted(by: { $0.key < $1.key }) {
+            let labels =
+                "table=\"\(label.table)\",verb=\"\(label.verb)\",status=\"\(label.status)\""
+            for (bound, count) in zip(RequestMeter.bounds, times.counts) {
+                lines.append("\(name)_bucket{\(labels),le=\"\(bound)\"} \(count)")
+            }
+            lines.append("\(name)_bucket{\(labels),le=\"+Inf\"} \(times.count)")
+            lines.append("\(name)_sum{\(labels)} \(times.seconds)")
+            lines.append("\(name)_count{\(labels)} \(times.count)")
+        }
+        guard let load = storage.load else { return lines.joined(separator: "\n") + "\n" }
+        for (name, type, help, value) in [
+            (
+                "connections_limit", "gauge", "Connections to PostgreSQL that there may be.",
+                "\(load.limit)"
+            ),
+            ("connections_in_use", "gauge", "Connections to PostgreSQL in use.", "\(load.inUse)"),
+            (
+                "requests_waiting", "gauge", "Requests that wait for a connection.",
+                "\(load.waiting)"
+            ),
+            ("calls_total", "counter", "How often a connection was used.", "\(load.calls)"),
+            ("seconds_total", "counter", "How long connections were in use.", "\(load.seconds)"),
+        ] {
+            let metric = "understudy_backend_database_\(name)"
+            lines += ["# HELP \(metric) \(help)", "# TYPE \(metric) \(type)", "\(metric) \(value)"]
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

@@ -1,0 +1,93 @@
+import TablesProtocol
+import Testing
+
+@testable import Backend
+
+/// Tables in which each user has items of their own.
+@Suite struct OwnerTests {
+    private let table = TableOptions(ownerColumn: "owner")
+    private var name: TableName { get throws { try #require(TableName("todos")) } }
+
+    private func fields(_ user: String) throws -> [String: String] {
+        ["X-ZUMO-AUTH": try Site.token(.own, ["sub": .string(user)])]
+    }
+
+    /// A backend in which Ana has the item `a`.
+    private func client(_ flavour: BackendFlavour = .mobileApps) throws -> Client {
+        let client = try Site.client(table, flavour)
+        let answer = try client.send(
+            "POST", "/tables/todos", #"{"id":"a","text":"hers"}"#, fields("ana"))
+        #expect(answer.status == 201, "\(answer.text)")
+        return client
+    }
+
+    @Test(arguments: [
+        BackendFlavour.mobileApps, .node, .dotnet, .datasync, .toolkit, .mobileServices,
+    ])
+    func `another user neither sees nor changes an item by any verb`(
+        flavour: BackendFlavour
+    ) throws {
+        let client = try client(flavour)
+        let before = try client.backend.storage.rows(in: name)
+        let bob = try fields("bob")
+        let list = try client.send("GET", "/tables/todos", nil, bob)
+        #expect(list.status == 200 && list.ids.isEmpty, "\(list.text)")
+        let filters = ["owner eq 'ana'", "owner ne 'bob'", "true or owner eq 'ana'", "id eq 'a'"]
+        for filter in filters {
+            let escaped = filter.replacing(" ", with: "%20").replacing("'", with: "%27")
+            let answer = try client.send("GET", "/tables/todos?$filter=\(escaped)", nil, bob)
+            #expect(!answer.text.contains("hers"), "\(filter) \(answer.text)")
+        }
+        let requests: [(String, String, String?)] = [
+            ("GET", "/tables/todos/a", nil), ("PATCH", "/tables/todos/a", #"{"text":"his"}"#),
+            ("PUT", "/tables/todos/a", #"{"id":"a","text":"his"}"#),
+            ("DELETE", "/tables/todos/a", nil), ("POST", "/tables/todos/a", nil),
+            ("PATCH", "/tables/todos", #"{"id":"a","text":"his"}"#),
+            ("DELETE", "/tables/todos?$filter=text%20eq%20%27hers%27", nil),
+            ("POST", "/tables/todos", #"{"id":"a","text":"his"}"#),
+        ]
+        for (method, target, body) in requests {
+            let answer = try client.send(method, target, body, bob)
+            #expect(answer.status >= 400, "\(method) \(target) \(answer.status) \(answer.text)")
+            #expect(!answer.text.contains("hers"), "\(method) \(target) \(answer.text)")
+            #expect(answer.field("ETag") == nil)
+            #expect(try client.send(method, target, body).status == 401)
+        }
+        #expect(try client.backend.storage.rows(in: name) == before)
+        #expect(try client.send("GET", "/tables/todos", nil, fields("ana")).ids == ["a"])
+    }
+
+    @Test(arguments: ["owner", "OWNER", "Owner"])
+    func `no client gives an item to another user`(spelling: String) throws {
+        let client = try client()
+        let ana = try fields("ana")
+        let inserted = try client.send(
+            "POST", "/tables/todos", #"{"id":"b","\#(spelling)":"bob"}"#, ana)
+        #expect(inserted.status == 201, "\(inserted.text)")
+        for (method, body) in [
+            ("PATCH", #"{"\#(spelling)":"bob","text":"x"}"#),
+            ("PUT", #"{"id":"a","\#(spelling)":"bob","text":"x"}"#),
+            ("PUT", #"{"id":"a","text":"x"}"#),
+        ] {
+            let answer = try client.send(method, "/tables/todos/a", body, ana)
+            #expect(answer.status == 200, "\(answer.text)")
+        }
+        let rows = try client.backend.storage.rows(in: name)
+        #expect(rows.count == 2)
+        for row in rows {
+            let owners = row.columns.all.filter { $0.name.lowercased() == "owner" }
+            #expect(owners.map(\.value.string) == ["ana"], "\(row.columns.text)")
+        }
+        #expect(try client.send("GET", "/tables/todos", nil, fields("bob")).ids.isEmpty)
+        #expect(try client.send("GET", "/tables/todos", nil, ana).ids == ["a", "b"])
+    }
+
+    @Test func `users of two issuers with one name are two users`() throws {
+        let client = try client()
+        for (signer, count) in [(Site.Signer.own, 1), (.rsa, 0), (.curve, 0)] {
+            let answer = try client.send(
+                "GET", "/tables/todos", nil, ["X-ZUMO-AUTH": Site.token(signer)])
+            #expect(answer.ids.count == count, "\(signer)")
+        }
+    }
+}
