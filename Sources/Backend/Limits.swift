@@ -12,6 +12,12 @@ enum Limits {
     static let requestedNamesBytes = 500
     /// How often a request is decided anew because another writer of its item was faster.
     static let attemptsOfWrite = 1000
+    /// The room for requests that a budget keeps while none come, in milliseconds of its rate.
+    static let budgetBurstMilliseconds = 250.0
+    /// The part of a budget's rate at which refused clients are told to return.
+    static let returnShare = 0.25
+    /// The longest that a budget tells a client to stay away, in seconds.
+    static let budgetWaitSeconds = 600
     /// Effects in one answer of `/-/effects`.
     static let effectsPage = 1000
 }

@@ -47,7 +47,8 @@ public final class TablesBackend: Sendable {
         self.clock = clock
         self.random = SharedRandom(random)
         profile = Profile(options)
-        control = Mutex(Control())
+        control = Mutex(
+            Control(budget: options.requestsPerSecond.map(RequestBudget.init(requestsPerSecond:))))
         for (name, table) in options.tables { try storage.declare(name, table) }
     }
 }
@@ -71,6 +72,7 @@ extension TablesBackend: HTTPHandler {
     /// storage has threads of its own.
     public func handle(_ request: Request) -> Answer {
         let call = Call(request)
+        if let refusal = budgetRefusal(call) { return .now(refusal) }
         if case .ownThreads(let submit) = storage.place { return later(call, submit) }
         if let answer = controlAnswer(call) { return .now(answer) }
         let plan = plan(call)

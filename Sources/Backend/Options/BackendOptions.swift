@@ -59,6 +59,8 @@ public struct BackendOptions: Sendable, Hashable {
     public var tokens: Tokens
     /// Whether `/-/faults` and `/-/effects` are served.
     public var servesFaults: Bool
+    /// How many requests a second are taken; others are answered 429. Nil takes all.
+    public var requestsPerSecond: Int?
 
     /// A backend whose tables come into being with the first write; the express flavour has only
     /// those that are put into ``tables``.
@@ -75,6 +77,7 @@ public struct BackendOptions: Sendable, Hashable {
         applicationKey = nil
         tokens = .any
         servesFaults = false
+        requestsPerSecond = nil
     }
 }
 

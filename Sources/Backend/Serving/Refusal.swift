@@ -28,6 +28,8 @@ struct Refusal: Error, Sendable, Hashable {
     var form: Form
     /// The `Allow` field, where the method was refused.
     var allow: String?
+    /// When to come again, in seconds, where there is no room now.
+    var retryAfterSeconds: Int?
 
     /// Refuses in the flavour's own error body.
     init(_ status: Int, _ message: String, as form: Form = .error) {

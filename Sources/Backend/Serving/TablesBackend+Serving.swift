@@ -1,5 +1,6 @@
 import HTTPMessage
 import HTTPTypes
+import Synchronization
 import TablesProtocol
 
 extension TablesBackend {
@@ -11,6 +12,22 @@ extension TablesBackend {
             ? preflight(call)
             : loginAnswer(call) ?? customRefusal(call) ?? customAnswer(call)
                 ?? answer(call, keeping: keeping)
+        CrossOrigin.add(to: &response, call, profile)
+        return response
+    }
+
+    /// The answer to a request for which the budget has no room; nil for one that is served. A preflight and
+    /// the backend's own paths need none.
+    func budgetRefusal(_ call: Call) -> Response? {
+        guard options.requestsPerSecond != nil, call.method != .options, !call.isControl else {
+            return nil
+        }
+        let now = clock()
+        let decision = control.withLock { $0.budget?.decide(now: now) }
+        guard case .refused(let seconds) = decision else { return nil }
+        var refusal = Refusal(429, "There is no room for this request now. Try again later.")
+        refusal.retryAfterSeconds = seconds
+        var response = answerer(call, nil).refused(refusal)
         CrossOrigin.add(to: &response, call, profile)
         return response
     }

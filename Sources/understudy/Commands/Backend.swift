@@ -55,6 +55,14 @@ struct Backend: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Rows in one answer. (default: as the server)", valueName: "rows"))
     var pageRows: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            How many requests a second are taken. Others are answered 429, with a Retry-After that \
+            spreads the clients' return. (default: all)
+            """, valueName: "requests"))
+    var requestsPerSecond: Int?
+
     @Flag(help: "Serve PUT /-/faults and GET /-/effects.")
     var faults = false
 
@@ -69,6 +77,9 @@ struct Backend: AsyncParsableCommand {
 
     func validate() throws {
         if let pageRows, pageRows < 1 { throw ValidationError("--page-rows is 1 or more.") }
+        if let requestsPerSecond, requestsPerSecond < 1 {
+            throw ValidationError("--requests-per-second is 1 or more.")
+        }
     }
 
     /// The tables of the settings; where one needs a sign-in, only tokens of this backend are good.
@@ -122,6 +133,7 @@ struct Backend: AsyncParsableCommand {
         }
         options.servesFaults = faults
         options.pageRows = pageRows
+        options.requestsPerSecond = requestsPerSecond
         let lock = try folder.open()
         defer { lock.release() }
         let backend = try RunningBackend.start(
