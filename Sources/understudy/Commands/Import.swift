@@ -30,7 +30,8 @@ struct Import: AsyncParsableCommand {
 
     func run() async throws {
         try await options.becomeOwner()
-        let export = try ExportFile(reading: file == "-" ? InputFile.standardInput : file, rows: rows)
+        let export = try ExportFile(
+            reading: file == "-" ? InputFile.standardInput : file, rows: rows)
         if dryRun {
             let plan = JSONValue.members(
                 ("changes", .number(export.changes.count)),
