@@ -100,9 +100,11 @@ struct LoopService: Service {
         self.body = body
     }
 
-    /// Runs the function.
+    /// Runs the function, and waits for the stop. A service that had nothing to do, and whose end is noticed
+    /// only while the others stop, would count as failed.
     func run() async {
         await cancelWhenGracefulShutdown { await body() }
+        try? await gracefulShutdown()
     }
 }
 
