@@ -64,7 +64,7 @@ sanitize: ## test the modules with C under the thread and the address sanitizer
 	@ASAN_OPTIONS="detect_leaks=0" \
 		swift test --no-parallel --sanitize=address --scratch-path .build/address --filter '$(SANITIZED)'
 
-SANITIZED ?= HTTPServerTests|HTTPClientTests|FuzzTests|StorageTests|BackendTests.Row|SyncCoreTests|ProxyTests|understudyTests
+SANITIZED ?= HTTPServerTests|HTTPClientTests|FuzzTests|StorageTests|BackendTests.Row|BackendTests.Pool|BackendTests.Doubt|SyncCoreTests|ProxyTests|understudyTests
 
 format: ## put every Swift file into the project's format
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests \

@@ -12,8 +12,10 @@ enum Limits {
     static let requestedNamesBytes = 500
     /// How often a request is decided anew because another writer of its item was faster.
     static let attemptsOfWrite = 1000
-    /// After how many seconds a client tries again whose request found no database.
+    /// After how many seconds a client tries again whose request the database could not answer.
     static let retrySeconds = 1
+    /// How long a request waits for a thread of the storage, in seconds.
+    static let queuedSeconds = 15
     /// Effects in one answer of `/-/effects`.
     static let effectsPage = 1000
     /// Rows that are copied at once from PostgreSQL, where it cannot judge a query alone.

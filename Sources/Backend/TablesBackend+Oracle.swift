@@ -53,7 +53,11 @@ extension TablesBackend {
             }
             switch storage.place {
             case .callersThread: askers.async(execute: work)
-            case .ownThreads(let submit): submit(work)
+            case .ownThreads(let submit):
+                if !submit(work) {
+                    let error = StorageUnavailable(reason: "Too many calls wait for the database.")
+                    continuation.resume(throwing: error)
+                }
             }
         }
     }

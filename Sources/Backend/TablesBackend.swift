@@ -95,14 +95,20 @@ extension TablesBackend: HTTPHandler {
     }
 
     private func later(
-        _ call: Call, _ submit: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+        _ call: Call, _ submit: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool
     ) -> Answer {
         .later { reply in
             let serve: @Sendable (FaultPlan) -> Void = { plan in
-                submit {
+                let asked = ContinuousClock.now
+                let isQueued = submit {
                     guard reply.tryBeginChange() else { return }
+                    let waited = asked.duration(to: ContinuousClock.now)
+                    if waited > .seconds(Limits.queuedSeconds) {
+                        return reply(self.unavailable(call))
+                    }
                     reply(self.controlAnswer(call) ?? self.serve(call, plan.fault))
                 }
+                if !isQueued { reply(self.unavailable(call)) }
             }
             if self.options.servesFaults, call.isControl { return serve(FaultPlan()) }
             let plan = self.plan(call)

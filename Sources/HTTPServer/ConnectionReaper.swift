@@ -110,7 +110,8 @@ final class ConnectionReaper: Sendable {
         countClosed()
     }
 
-    /// Evicts the connection that has sent its body for longest, for the memory that the body holds.
+    /// Evicts the connection that has sent its body for longest, for the memory that the body holds, if that
+    /// is at least ``Limits/evictionSeconds``.
     func evictForBody() { open.evictForBody(seconds: limits.evictionSeconds) }
 
     private func countClosed() {

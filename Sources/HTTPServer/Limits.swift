@@ -34,8 +34,8 @@ public struct Limits: Sendable, Hashable {
     public var discardedBodyBytes = 2 << 20
     /// Bytes reserved at once for an announced body; a longer one grows as it arrives.
     public var reservedBodyBytes = 64 * 1024
-    /// Bytes of all bodies in memory at once, over all connections. A request whose body would need more is
-    /// answered 503.
+    /// Bytes of all bodies in memory at once, over all connections, without the first ``smallBodyBytes`` of
+    /// each. A request whose body would need more is answered 503.
     public var bodiesBytes = 24 << 20
     /// First bytes of each body that do not count in ``bodiesBytes``.
     public var smallBodyBytes = 64 * 1024

@@ -115,7 +115,8 @@ final class ReplyPause: Interruptible {
         }
     }
 
-    /// Answers with 503, or with the answer that the handler set for a stop.
+    /// Answers with 503, or with the answer that the handler set for a stop. Does nothing while a change is
+    /// in progress.
     func interruptUnlessChange() {
         waiting.withLock { waiting in
             if case .answerWith(let response) = waiting.onStop { _ = accept(response, &waiting) }

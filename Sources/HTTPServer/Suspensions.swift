@@ -53,9 +53,9 @@ final class Suspensions: Sendable {
 
     /// Closes the register. When it returns, no connection is suspended and none will be.
     ///
-    /// 1. Refuse new members, and interrupt those that wait for no change.
+    /// 1. Refuse new members that wait for no change, and interrupt those that are there.
     /// 2. Block until no change is in progress, at most `milliseconds`.
-    /// 3. Interrupt the rest.
+    /// 3. Refuse all new members, and interrupt the rest.
     @available(*, noasync)
     func close(milliseconds: Int) {
         let all = state.withLock { state in

@@ -1,6 +1,6 @@
 /// Every limit of this module, with its unit.
 public enum Limits {
-    /// How long a connection may take to come about, in seconds, where the URL says nothing.
+    /// How long connecting to one host may take, in seconds, unless the URL says otherwise.
     static let connectSeconds = 5
     /// How long one statement may take until the server ends it, in milliseconds.
     static let statementMilliseconds = 30_000
@@ -14,15 +14,19 @@ public enum Limits {
     static let unacknowledgedMilliseconds = 10_000
     /// Connections of one pool, and threads that use them.
     public static let connections = 8
+    /// Calls that wait for a thread of a pool; another one is turned away.
+    public static let waitingCalls = 256
     /// How long a call waits for a free connection, in milliseconds.
     static let poolMilliseconds = 10_000
-    /// How long a transaction begins anew because of lost connections, in milliseconds: as long as a
-    /// standby takes to become the primary.
+    /// How long a call begins anew after lost connections, in milliseconds: a standby becomes the primary
+    /// in that time.
     static let reconnectMilliseconds = 15_000
     /// The pause before a connection is tried anew, in milliseconds.
     static let reconnectPauseMilliseconds = 100
-    /// How often a transaction begins anew that the server gave up in favour of another.
+    /// How often a transaction is tried that the server ends in favour of another one.
     static let serializationAttempts = 20
+    /// Values of one statement: the protocol counts them with 16 bits.
+    static let statementValues = 65_535
     /// Prepared statements of one connection.
     static let preparedStatements = 64
 }

@@ -32,10 +32,13 @@ import Glibc
         guard let handle = unsafe handle else { throw .unreachable("there is no memory") }
         unsafe self.handle = handle
         guard unsafe PQstatus(handle) == CONNECTION_OK else {
-            throw unsafe .unreachable(Self.message(PQerrorMessage(handle)))
+            throw unsafe .unreachable(Self.withoutValue(Self.message(PQerrorMessage(handle))))
         }
+        // A send then never waits for a server that takes nothing: `awaitResult` sends the rest, with a
+        // time-out.
+        guard unsafe PQsetnonblocking(handle, 1) == 0 else { throw lost() }
         let settings: KeyValuePairs = [
-            "client_min_messages": "error", "search_path": schema, "jit": "off",
+            "client_min_messages": "error", "search_path": Self.identifier(schema), "jit": "off",
             "statement_timeout": "\(Limits.statementMilliseconds)",
             "lock_timeout": "\(Limits.lockMilliseconds)",
             "idle_in_transaction_session_timeout": "\(Limits.idleTransactionMilliseconds)",
@@ -60,8 +63,13 @@ import Glibc
         let options = unsafe PQconninfoParse(url, &error)
         let message = unsafe Self.message(error)
         unsafe PQfreemem(error)
-        guard let options = unsafe options else { throw .badURL(message) }
+        guard let options = unsafe options else { throw .badURL(Self.withoutValue(message)) }
         unsafe PQconninfoFree(options)
+    }
+
+    /// A name as a quoted identifier of SQL.
+    public static func identifier(_ name: String) -> String {
+        "\"\(name.replacing("\"", with: "\"\""))\""
     }
 
     /// Runs one statement, prepared on first use, and gives its rows.
@@ -70,11 +78,12 @@ import Glibc
         _ sql: String, _ values: [PostgreSQLValue] = [], keep: Bool = true
     ) throws(PostgreSQLError) -> [PostgreSQLRow] {
         if values.contains(where: { $0.wire?.utf8.contains(0) ?? false }) { throw .zeroInText }
+        if values.count > Limits.statementValues { throw .tooManyValues }
         guard keep else { return try rows(of: sql, values, isName: false) }
         if let name = prepared[sql] { return try rows(of: name, values, isName: true) }
         if prepared.count >= Limits.preparedStatements {
-            prepared = [:]
             try rows(of: "DEALLOCATE ALL", [], isName: false)
+            prepared = [:]
         }
         let name = "s\(prepared.count)"
         guard unsafe PQsendPrepare(handle, name, sql, 0, nil) == 1 else { throw lost() }
@@ -124,7 +133,8 @@ import Glibc
         guard let failure else { return rows }
         if unsafe PQstatus(handle) != CONNECTION_OK {
             isBroken = true
-            throw .unreachable(failure.description)
+            // The server's last words say why it ended the connection.
+            if case .refused(_, let message) = failure { throw .unreachable(message) }
         }
         throw failure
     }
@@ -155,7 +165,7 @@ import Glibc
     private static func failure(_ result: OpaquePointer) -> PostgreSQLError {
         let state = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "C")))
         let text = unsafe PQresultErrorField(result, Int32(UInt8(ascii: "M")))
-        // Without a state libpq itself speaks: the connection is gone.
+        // An error without a state is libpq's own: the connection is gone.
         guard unsafe state != nil else {
             return unsafe .unreachable(message(PQresultErrorMessage(result)))
         }
@@ -185,18 +195,29 @@ import Glibc
         return message.replacing("\n\t", with: " ").replacing("\n", with: "; ")
     }
 
+    /// libpq's reason without the part of the URL that it quotes, which may be the password. The name of a
+    /// parameter stays.
+    private static func withoutValue(_ reason: String) -> String {
+        if reason.contains("query parameter") { return reason }
+        if reason.contains("invalid integer value") {
+            return "a number in its URL cannot be read; a / in a password is written %2F"
+        }
+        guard let quoted = reason.firstRange(of: ": \"") else { return reason }
+        return String(reason[..<quoted.lowerBound])
+    }
+
     /// Lends texts as C strings, with a null pointer for each nil and one behind the last.
     private static func withTexts<Result>(
         _ texts: [String?], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
     ) -> Result {
-        let bytes = texts.map { $0.map { Array($0.utf8) + [0] } }
-        let all = bytes.flatMap { $0 ?? [] }
+        let characters = texts.map { $0.map { Array($0.utf8CString) } }
+        let all = characters.flatMap { $0 ?? [] }
         // One buffer holds all texts while the call lasts; the pointers lead into it.
-        return unsafe all.withUnsafeBytes { buffer in
-            let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+        return unsafe all.withUnsafeBufferPointer { buffer in
+            let start = buffer.baseAddress
             var pointers: [UnsafePointer<CChar>?] = unsafe []
             var place = 0
-            for text in bytes {
+            for text in characters {
                 guard let text else {
                     unsafe pointers.append(nil)
                     continue

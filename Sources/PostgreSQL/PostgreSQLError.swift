@@ -10,6 +10,8 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
     case refused(state: String, message: String)
     /// A value holds U+0000, which PostgreSQL's texts cannot.
     case zeroInText
+    /// A statement has more values than the protocol can carry.
+    case tooManyValues
     /// The answer is not as the statement asks for.
     case unexpectedAnswer
 
@@ -22,6 +24,8 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .refused(let state, let message):
             "PostgreSQL refused a statement (\(state)): \(message)."
         case .zeroInText: "PostgreSQL cannot keep a text with the character U+0000."
+        case .tooManyValues:
+            "A statement has more than \(Limits.statementValues) values, PostgreSQL's limit."
         case .unexpectedAnswer: "PostgreSQL's answer is not of the form that was asked for."
         }
     }
@@ -33,7 +37,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         // The server shuts down, starts up or became a standby; a transaction that cannot write.
         case .refused(let state, _):
             state.hasPrefix("57P") || state.hasPrefix("08") || state == "25006"
-        case .badURL, .busy, .zeroInText, .unexpectedAnswer: false
+        case .badURL, .busy, .zeroInText, .tooManyValues, .unexpectedAnswer: false
         }
     }
 
@@ -41,7 +45,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
     public var isSerializationFailure: Bool {
         switch self {
         case .refused(let state, _): state == "40001" || state == "40P01"
-        case .badURL, .unreachable, .busy, .zeroInText, .unexpectedAnswer: false
+        case .badURL, .unreachable, .busy, .zeroInText, .tooManyValues, .unexpectedAnswer: false
         }
     }
 
@@ -51,7 +55,7 @@ public enum PostgreSQLError: Error, Sendable, Hashable, CustomStringConvertible 
         case .busy: true
         // A lock or an answer was waited for too long; the server has too many connections.
         case .refused("55P03", _), .refused("57014", _), .refused("53300", _): true
-        case .badURL, .unreachable, .refused, .zeroInText, .unexpectedAnswer:
+        case .badURL, .unreachable, .refused, .zeroInText, .tooManyValues, .unexpectedAnswer:
             isLostConnection || isSerializationFailure
         }
     }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Connections to one database, each used by one thread at a time, and threads that wait for it.
 public final class PostgreSQLPool: Sendable {
-    /// What is at hand.
+    /// What the lock protects.
     private struct State {
         var idle: [Idle] = []
     }
@@ -33,7 +33,8 @@ public final class PostgreSQLPool: Sendable {
     }
 
     /// Puts work in the queue of the pool's threads.
-    public func submit(_ work: @escaping @Sendable () -> Void) { workers.submit(work) }
+    /// - Returns: false when ``Limits/waitingCalls`` are in the queue; then the work is not done.
+    public func submit(_ work: @escaping @Sendable () -> Void) -> Bool { workers.submit(work) }
 
     /// Lends a connection. One that broke is not kept.
     @available(*, noasync)
@@ -75,15 +76,17 @@ private final class Workers: Sendable {
             State(idle: (0..<count).map { DispatchQueue(label: "understudy.postgresql.\($0)") }))
     }
 
-    func submit(_ work: @escaping @Sendable () -> Void) {
-        let queue = state.withLock { state in
+    func submit(_ work: @escaping @Sendable () -> Void) -> Bool {
+        let (isTaken, queue) = state.withLock { state -> (Bool, DispatchQueue?) in
+            guard state.jobs.count < Limits.waitingCalls else { return (false, nil) }
             state.jobs.append(work)
-            return state.idle.popLast()
+            return (true, state.idle.popLast())
         }
         queue?.async { self.run(on: queue) }
+        return isTaken
     }
 
-    /// Does what waits, and is idle then.
+    /// Runs the jobs that wait, and makes the queue idle afterwards.
     private func run(on queue: DispatchQueue?) {
         while true {
             let job: (@Sendable () -> Void)? = state.withLock { state in

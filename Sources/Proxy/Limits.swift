@@ -23,7 +23,7 @@ package enum Limits {
     package static let pausedTransfers = 16
     /// Connections to the backend for logins and for the verification of tokens.
     package static let signInConnections = 8
-    /// Requests without a long body that wait for the backend's answer at once.
+    /// Requests without a body that wait for the backend's answer at once.
     static let concurrentPassedRequests = 24
     /// Requests with a body that wait for the backend's answer at once.
     static let concurrentUploads = 16
@@ -168,13 +168,15 @@ package enum Limits {
     static let attemptsMax = 1000
     /// Bytes of the manifest of a backup: 10,000 identities take one of its sixteen million.
     static let manifestBytes = 16 << 20
-    /// Backups that are kept at most, and unless it is said.
+    /// The greatest number of kept backups that can be set, and the default.
     package static let backupsKeptMax = 1000
     package static let backupsKept = 7
     /// The least and the greatest time between two automatic backups, in hours.
     package static let backupHours: ClosedRange<Int64> = 1...(366 * 24)
     /// Seconds after which a backup that failed is tried again.
     static let backupRetrySeconds: Int64 = 600
-    /// Seconds between two looks whether a backup is due.
+    /// Seconds between two checks whether a backup is due.
     static let backupLookSeconds: Int64 = 20
+    /// Seconds after which an unfinished backup was left by a process that ended, and is removed.
+    static let unfinishedBackupSeconds: Int64 = 86_400
 }

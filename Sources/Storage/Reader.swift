@@ -26,7 +26,7 @@ package final class Reader: Sendable {
 
     /// Reads on the calling thread, at most about so many steps of SQLite's machine for all statements
     /// together, and ``StorageLimits/readMilliseconds``.
-    /// - Parameter isAbandoned: whether no caller wants the answer any more.
+    /// - Parameter isAbandoned: whether no caller waits for the answer any more.
     @available(*, noasync)
     package func read<T: Sendable>(
         steps: Int, isAbandoned: @escaping @Sendable () -> Bool = { false },

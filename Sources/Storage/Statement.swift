@@ -4,7 +4,7 @@ import GRDBSQLite
 // How values get into a statement. GRDB prepares, keeps and steps them all. It ends a text at U+0000 and
 // takes a blob without bytes for null, so values are bound here, and columns read in `StatementRow`.
 //
-// Sound, for every `unsafe` below: SQLite, opened without its own lock, wants one thread at a time in a
+// Sound, for every `unsafe` below: SQLite, opened without its own lock, allows one thread at a time in a
 // connection. A `Statement` cannot be sent to another thread, so the code that has one runs in the access
 // of GRDB's queue that gave it out, and those are one after another. The statement lives while `self` does.
 extension Statement {

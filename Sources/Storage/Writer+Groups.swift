@@ -7,7 +7,7 @@ import Synchronization
 // 3. What arrives while it works on them joins them, up to a bound.
 // 4. It answers the group, then queues up again behind the other transactions. Where many answers take
 //    time, a thread of its own gives them while the next group is made.
-// 5. A group that goes beyond the budget is tried once more after the owner made room. If that is not
+// 5. A group that goes beyond the budget is tried once more after the owner removed rows. If that is not
 //    enough, the callers are told, and the entries that are never refused take the reserve. Where the disk
 //    is full nothing is removed: that would need more room, not give any.
 // 6. What arrived while it committed is the next group; when nothing did, it ends.
@@ -100,7 +100,8 @@ extension Writer {
         }
     }
 
-    /// Commits a group, the second time after the owner made room.
+    /// Commits a group. If the budget refuses it, the owner removes rows (``WriterOwner/makeRoom(_:)``) and
+    /// it is tried once more.
     private func attemptMakingRoom(
         _ group: inout [Entry], _ connection: Connection
     ) throws(StorageError) -> [Answer] {

@@ -16,8 +16,8 @@ package final class Writer<Owner: WriterOwner>: Sendable {
     /// How large the file may grow; nil for as large as the disk.
     package let budget: DiskBudget?
     private let checkpointer: Checkpointer
-    /// Used pages of the file when an entry was last refused for the budget; 0 when none was since room
-    /// was made or an entry was written.
+    /// Used pages of the file when the budget last refused a group; 0 after a group was committed or pages
+    /// became free.
     private let refusedAtPages = Atomic(0)
     /// Whether the log was too long for the budget when that was last asked.
     private let isLogTooLong = Atomic(false)
@@ -124,7 +124,7 @@ package final class Writer<Owner: WriterOwner>: Sendable {
 
 // One transaction.
 extension Writer {
-    /// Commits what the body writes. What is over the budget is tried once more after room was made, then
+    /// Commits what the body writes. What is over the budget is tried once more after rows were removed, then
     /// with the reserve.
     func commit<T>(
         _ connection: Connection, inBudget: Bool, _ body: (Unit) throws -> T
@@ -160,7 +160,7 @@ extension Writer {
         return isTooLong
     }
 
-    /// Notes whether there was no room in the file for a group.
+    /// Stores whether the budget refused a group or it was committed.
     func noteGroup(isRefused: Bool, _ connection: Connection) {
         guard let budget else { return }
         var used = 0
@@ -168,8 +168,8 @@ extension Writer {
         refusedAtPages.store(used, ordering: .relaxed)
     }
 
-    /// Notes that there is room again, when something was removed since a group was refused.
-    private func noteRoom(_ connection: Connection) {
+    /// Forgets that the budget refused a group, if fewer pages are in use than then.
+    private func noteFreedPages(_ connection: Connection) {
         let refusedAt = refusedAtPages.load(ordering: .relaxed)
         guard refusedAt > 0, let used = try? budget?.usedPages(connection), used < refusedAt else {
             return
@@ -177,7 +177,7 @@ extension Writer {
         refusedAtPages.store(0, ordering: .relaxed)
     }
 
-    /// Removes what can be had again; false when there is nothing, or no room even for that.
+    /// Has the owner remove rows; false if there are none, or if the budget refuses even that.
     func makeRoom(_ connection: Connection) -> Bool {
         (try? attempt(connection) { try owner.makeRoom($0) }.get()) ?? false
     }
@@ -204,7 +204,7 @@ extension Writer {
                 return value
             }
             owner.didCommit(unit)
-            noteRoom(connection)
+            noteFreedPages(connection)
             return value
         } catch {
             throw failure(error, isMade: isMade)
@@ -240,6 +240,7 @@ package protocol WriterOwner<Unit>: Sendable {
     func finish(_ unit: Unit) throws
     /// Tells what was committed.
     func didCommit(_ unit: Unit)
-    /// Removes what can be had again, for a file that has used up its budget; false where there is nothing.
+    /// Removes rows that can be copied again, then old history, from a file that has used up its budget;
+    /// false if there are none.
     func makeRoom(_ unit: Unit) throws -> Bool
 }

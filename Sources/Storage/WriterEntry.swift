@@ -13,7 +13,7 @@ package struct WriterEntry<Unit>: Sendable {
         }
     }
 
-    /// Whether it has to be written even where no room is left, or many wait.
+    /// Whether it has to be written even when the budget is used up or many entries wait.
     let isNeverRefused: Bool
     /// Whether its answer is more than to wake a task.
     let takesTime: Bool

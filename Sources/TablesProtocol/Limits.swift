@@ -10,9 +10,9 @@ public enum Limits {
     public static let patchOperations = 1000
     /// The longest table name, in characters.
     public static let tableNameCharacters = 128
-    /// Rows in one answer to a first or second generation client.
+    /// Rows in one answer to a first or second generation client that gives no `$top`.
     public static let pageRows = 50
-    /// Rows in one answer to a third generation client.
+    /// Rows in one answer to a third generation client that gives no `$top`.
     public static let datasyncPageRows = 100
     /// The greatest exponent of ten that is computed; a greater one is compared by its digits.
     public static let decimalExponent = 1_000_000_000_000_000_000

@@ -4,6 +4,8 @@ import SyncCore
 enum Limits {
     /// The smallest `--disk-budget`, in bytes.
     static let diskBudgetBytesMin = 10 << 20
+    /// The smallest `--history-budget` and `--attempts-budget`, in bytes.
+    static let keptBytesMin = 1 << 20
     /// Indexes that a table may have.
     static let indexesPerTable = StoreLimits.indexesPerTable
     /// Seconds that a command waits for an answer of the operator API.
@@ -17,7 +19,7 @@ enum Limits {
     /// Names of header fields that can be forwarded.
     static let forwardedHeaders = 16
     /// The greatest `--offline-grace`, in days.
-    static let offlineGraceDaysMax = 3650
+    static let offlineGraceDaysMax: Int64 = 3650
     /// Bytes of one import request, unless a single element is larger.
     static let importRequestBytes = 1 << 20
     /// Bytes of one line of a file that is imported: a row as large as the largest answer of a backend.

@@ -412,12 +412,14 @@ def test_a_selftest_passes_and_a_seed_gives_the_same_trace_twice(person):
     assert "--seeds 1" in person.run("selftest", "--story", expect=2).stderr
 
 
-def test_manual_page_completions_and_units_are_installed(tree):
+def test_manual_page_completions_units_and_alerts_are_installed(tree):
     installed = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
     assert {
         "etc/understudy/understudy.conf",
         "usr/bin/understudy",
         "usr/share/doc/understudy/THIRD-PARTY-NOTICES.txt",
+        "usr/share/doc/understudy/prometheus/understudy.dashboard.json",
+        "usr/share/doc/understudy/prometheus/understudy.rules.yml",
         "usr/share/doc/understudy/understudy.cdx.json",
         "usr/share/man/man1/understudy.1.gz",
         "usr/share/bash-completion/completions/understudy",

@@ -43,9 +43,10 @@ def names(text):
 def busy(world):
     """A world in which everything that is measured has happened."""
     world.start_backend("--samples")
-    world.start_proxy("--disk-budget", "50M")
+    world.start_proxy("--disk-budget", "50M", "--backup-every", "1d")
     world.insert({"id": "one", "text": "x"})
     world.person.run("sync")
+    world.person.run("backup")
     requests.get(world.url + "/-/livez", headers={"Host": "elsewhere"}, timeout=5)
     return world
 

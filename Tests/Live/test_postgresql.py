@@ -25,6 +25,10 @@ def refused(url):
     ("mysql://db/x", "it does not begin with postgresql://"),
     ("postgresql://db/x?colour=red", "colour"),
     ("postgresql://u:s3cret@127.0.0.1:1/x", "cannot be reached"),
+    # libpq quotes what it cannot read.
+    ("postgresql://u:s3cret%zz@127.0.0.1:1/x", "percent-encoded token"),
+    ("postgresql://u:s3cret@[::1/x", "IPv6"),
+    ("postgresql://u:s3cret/x@127.0.0.1/y", "a / in a password is written %2F"),
 ])
 def test_a_database_that_is_not_there_is_a_sentence_and_exit_code_2(binary, url, words):
     done = refused(url)

@@ -201,6 +201,7 @@ def test_no_wrong_parameter_changes_anything(proxy):
     ("operations/discard", '{"filter":{"state":"quarantined"}}'), ("operations/discard", '{"filter":{}}'),
     ("operations/discard", '{"filter":{},"dryRun":"true"}'), ("operations/discard", '{"fliter":{}}'),
     ("operations/discard", '{"filter":{"table":["x"]}}'), ("tables/todoitem/purge", "{}"),
+    ("operations/discard", '{"filter":{"q":" "}}'), ("operations/discard", '{"filter":{"reason":""}}'),
     ("tables/todoitem/purge", '{"force":true,"query":["$filter=id eq \'a\'"]}'),
     ("tables/todoitem/purge", '{"force":true,"query":""}'),
     ("conflicts/resolve", '{"choice":"mine","filter":{}}'),

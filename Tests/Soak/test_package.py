@@ -148,3 +148,37 @@ def test_a_purge_keeps_stores_that_cannot_be_counted(package, machine):
     told = machine.dpkg("-P", "understudy")
     assert "does not have: unknown." in told
     assert (machine.data / "stores/anonymous/store.sqlite").exists()
+
+
+@needs_dpkg
+def test_a_purge_keeps_the_store_of_a_user_that_cannot_be_counted(package, machine):
+    machine.dpkg("-i", package)
+    write(machine.program, machine.data, 0)
+    damaged = machine.data / "stores/ana-0123456789abcdef/store.sqlite"
+    damaged.parent.mkdir(mode=0o700)
+    damaged.touch(mode=0o600)
+    damaged.write_bytes(b"not a store" * 1000)
+    told = machine.dpkg("-P", "understudy")
+    assert "does not have: unknown." in told
+    assert damaged.exists()
+
+
+@needs_dpkg
+def test_a_purge_keeps_the_stores_that_a_restore_kept_aside(package, machine):
+    machine.dpkg("-i", package)
+    write(machine.program, machine.data, 1)
+    aside = machine.data / "stores.before-20261121"
+    (machine.data / "stores").rename(aside)
+    told = machine.dpkg("-P", "understudy")
+    assert "does not have: unknown." in told
+    assert (aside / "anonymous/store.sqlite").exists()
+
+
+@needs_dpkg
+def test_a_purge_without_a_count_removes_no_data(package, machine):
+    """dpkg does not ask a package that was unpacked and never configured."""
+    machine.dpkg("--unpack", package)
+    write(machine.program, machine.data, 1)
+    told = machine.dpkg("-P", "understudy")
+    assert "does not have: unknown." in told
+    assert (machine.data / "stores/anonymous/store.sqlite").exists()

@@ -71,9 +71,9 @@ extension Answerer {
         return taggedByExpress(response)
     }
 
-    /// The database cannot answer for now. Its own words may name hosts, so clients do not get them.
+    /// The database cannot answer now. The error may name hosts, so its text is not in the answer.
     func unavailable() -> Response {
-        var response = refused(Refusal(503, "The database cannot be reached. Try again."))
+        var response = refused(Refusal(503, "The database cannot answer now. Try again."))
         response.head.headerFields[.retryAfter] = "\(Limits.retrySeconds)"
         return response
     }

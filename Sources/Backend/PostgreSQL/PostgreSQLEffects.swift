@@ -37,7 +37,8 @@ enum PostgreSQLEffects {
         ).isEmpty
     }
 
-    /// The effects after a number, in order.
+    /// The effects after a number, in order. Numbers are given in the order of commits within one table only:
+    /// one of another table may become visible after a higher one.
     static func list(
         _ connection: PostgreSQLConnection, after: Int64, limit: Int
     ) throws -> [Effect] {

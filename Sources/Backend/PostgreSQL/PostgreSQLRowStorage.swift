@@ -10,7 +10,7 @@ package final class PostgreSQLRowStorage: RowStorage {
     let hooks: Hooks
     let versions: PostgreSQLItems.Versions
 
-    /// Where tests take a hand in a write.
+    /// What tests change in a write.
     struct Hooks: Sendable {
         /// Whether writers of a table wait for one another. Tests show what is missed where they do not.
         var ordersWriters = true
@@ -88,8 +88,8 @@ extension PostgreSQLRowStorage {
         _ = try calling { connection in
             try connection.run(
                 """
-                INSERT INTO logins (token, user_id) VALUES ($1::text, $2::text)
-                ON CONFLICT (token) DO UPDATE SET user_id = excluded.user_id
+                INSERT INTO logins (digest, user_id) VALUES (\(Self.digest), $2::text)
+                ON CONFLICT (digest) DO UPDATE SET user_id = excluded.user_id
                 """, [.text(token), .text(user)])
         }
     }
@@ -98,7 +98,7 @@ extension PostgreSQLRowStorage {
         if token.utf8.contains(0) { return nil }
         return try calling { connection in
             try connection.run(
-                "SELECT user_id FROM logins WHERE token = $1::text", [.text(token)]
+                "SELECT user_id FROM logins WHERE digest = \(Self.digest)", [.text(token)]
             ).first?.text(0)
         }
     }
@@ -107,17 +107,20 @@ extension PostgreSQLRowStorage {
         _ = try calling { connection in
             if let token, token.utf8.contains(0) { return }
             try connection.run(
-                "DELETE FROM logins WHERE $1::text IS NULL OR token = $1::text",
+                "DELETE FROM logins WHERE $1::text IS NULL OR digest = \(Self.digest)",
                 [PostgreSQLValue(token)])
         }
     }
+
+    /// What is kept of a token.
+    private static let digest = "sha256(convert_to($1::text, 'UTF8'))"
 
     /// Runs one statement, which may be repeated.
     private func calling<Value>(_ body: (PostgreSQLConnection) throws -> Value) throws -> Value {
         try passing { try pool.repeating(body) }
     }
 
-    /// Tells what a later call may get past from what stays wrong.
+    /// Runs a call, and makes ``StorageUnavailable`` of errors that do not last.
     func passing<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()

@@ -5,20 +5,22 @@ enum PostgreSQLSchema {
     /// A step that was released never changes; a new one comes after it.
     private static let steps = [String(decoding: PackageResources.Schema_sql, as: UTF8.self)]
 
-    /// The lock that nodes take while they look at the schema: `understd` as a number.
+    /// The lock that a node holds while it looks at the schema: `understd` as a number.
     private static let lock: Int64 = 0x756E_6465_7273_7464
 
     /// Makes the schema what this program needs, while other nodes that start wait.
     /// - Throws: ``NewerSchema`` where a newer program has been here.
     static func migrate(_ pool: PostgreSQLPool, schema: String) throws {
-        // A server that is not there is said at once.
+        // Tried once: a start without a server fails at once.
         try pool.withConnection { connection in
             try connection.transaction(.readCommitted) { () throws -> PostgreSQLPool.End<Void> in
                 try connection.run("SELECT pg_advisory_xact_lock($1::bigint)", [.integer(lock)])
-                let name = "\"\(schema.replacing("\"", with: "\"\""))\""
                 let there = try connection.run(
                     "SELECT 1 FROM pg_namespace WHERE nspname = $1::name", [.text(schema)])
-                if there.isEmpty { try connection.run(script: "CREATE SCHEMA \(name)") }
+                if there.isEmpty {
+                    let name = PostgreSQLConnection.identifier(schema)
+                    try connection.run(script: "CREATE SCHEMA \(name)")
+                }
                 try connection.run(
                     script: "CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)")
                 let version =

@@ -1,7 +1,7 @@
--- The first step of the schema. The schema itself is made before, and is on the search path.
+-- Step 1. The PostgreSQL schema exists, and is on the search path.
 
--- One line for each table that exists. The line's lock orders the writers of the table: whoever gives
--- stamps and numbers holds it until the commit.
+-- One line for each table that exists. A write locks the line of its table before it reads the last stamp
+-- and number, and holds the lock until the commit.
 CREATE TABLE tables (
   key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   -- As first spelled.
@@ -45,8 +45,8 @@ CREATE INDEX items_by_stamp ON items (table_key, stamp, id);
 CREATE INDEX items_by_position ON items (table_key, position);
 CREATE INDEX items_by_content ON items USING gin (content jsonb_path_ops);
 
--- What each applied write did, never changed afterwards. The marker tells a write's line from that of
--- another server that a standby may have given the same number.
+-- What each applied write did, never changed afterwards. A standby that took over may give a number that the
+-- lost server gave too; the markers of the two lines differ.
 CREATE TABLE effects (
   number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   marker uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -60,13 +60,13 @@ CREATE TABLE effects (
 );
 CREATE INDEX effects_by_item ON effects (folded, item_id);
 
--- The tokens that were handed out.
+-- The tokens that were handed out, each as its SHA-256: a token may be longer than an index takes.
 CREATE TABLE logins (
-  token text COLLATE "C" PRIMARY KEY,
+  digest bytea PRIMARY KEY,
   user_id text NOT NULL
 );
 
--- What compiled queries call. Texts have each U+0000 as U+0001 U+0002 and each U+0001 as U+0001 U+0003.
+-- What compiled queries call. In texts U+0000 is written U+0001 U+0002, and U+0001 is written U+0001 U+0003.
 
 -- UTF-16 units: two for what is beyond U+FFFF, one for each escaped pair.
 CREATE FUNCTION odata_length(text) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE STRICT AS $$

@@ -89,6 +89,6 @@ package enum CallPlace: Sendable {
     /// On the caller's: a call takes no longer than the disk.
     case callersThread
     /// On threads of the storage's own, since a call may wait for another machine. The closure puts one
-    /// request in their queue.
-    case ownThreads(@Sendable (@escaping @Sendable () -> Void) -> Void)
+    /// request in their queue; it gives false when the queue is full, and then the request is not run.
+    case ownThreads(@Sendable (@escaping @Sendable () -> Void) -> Bool)
 }

@@ -8,59 +8,51 @@ import TablesProtocol
 // password is asked for.
 extension TablesBackend {
     /// Answers a login, a refresh or a logout; nil for everything else.
-    func loginAnswer(_ call: Call) -> Response? {
+    func loginAnswer(_ call: Call) throws -> Response? {
         let parts = call.request.path.split(separator: "/").map {
             PercentCoding.decodeLeniently($0, plusIsSpace: false)
         }
         let isFirst = profile.generation == .mobileServices
         switch (call.method, parts.first, parts.count) {
-        case (.post, "login", 2) where isFirst: return login(call, provider: parts[1])
+        case (.post, "login", 2) where isFirst: return try login(call, provider: parts[1])
         case (.post, ".auth", 3) where parts[1] == "login" && !isFirst:
-            return login(call, provider: parts[2])
-        case (.get, ".auth", 2) where parts[1] == "refresh" && !isFirst: return refresh(call)
-        case (.get, ".auth", 2) where parts[1] == "logout" && !isFirst: return logout(call)
+            return try login(call, provider: parts[2])
+        case (.get, ".auth", 2) where parts[1] == "refresh" && !isFirst: return try refresh(call)
+        case (.get, ".auth", 2) where parts[1] == "logout" && !isFirst: return try logout(call)
         default: return nil
         }
     }
 
     /// Takes the token back, and leads on as App Service does, whether there was one or not.
-    private func logout(_ call: Call) -> Response {
+    private func logout(_ call: Call) throws -> Response {
         if let token = call.token(.mobileApps) ?? call.token(.datasync) {
-            do {
-                try storage.endLogin(token: token)
-            } catch {
-                return Response(status: .internalServerError)
-            }
+            try storage.endLogin(token: token)
         }
         return Response(status: .found, headerFields: [.location: "/.auth/logout/complete"])
     }
 
-    private func login(_ call: Call, provider: String) -> Response {
+    private func login(_ call: Call, provider: String) throws -> Response {
         let body = try? JSONValue(parsing: call.request.body)
         let given = body?["access_token"]?.string ?? body?["id_token"]?.string
         guard let given, !given.isEmpty else {
             return answerer(call, nil).refused(
                 Refusal(401, "The \(provider) token is missing or cannot be read."))
         }
-        return signedIn("\(provider):\(given)", provider: provider)
+        return try signedIn("\(provider):\(given)", provider: provider)
     }
 
-    private func refresh(_ call: Call) -> Response {
+    private func refresh(_ call: Call) throws -> Response {
         let token = call.token(.mobileApps) ?? call.token(.datasync)
-        guard let token, let user = try? storage.user(ofToken: token) else {
+        guard let token, let user = try storage.user(ofToken: token) else {
             return answerer(call, nil).refused(Refusal(401, "Unauthorized"))
         }
         let provider = user.prefix { $0 != ":" }
-        return signedIn(user, provider: String(provider))
+        return try signedIn(user, provider: String(provider))
     }
 
-    private func signedIn(_ user: String, provider: String) -> Response {
+    private func signedIn(_ user: String, provider: String) throws -> Response {
         let token = newToken(user, provider: provider)
-        do {
-            try storage.keepLogin(token: token, user: user)
-        } catch {
-            return Response(status: .internalServerError)
-        }
+        try storage.keepLogin(token: token, user: user)
         let answer = JSONValue.object([
             .init("user", .object([.init("userId", .string(user))])),
             .init("authenticationToken", .string(token)),

@@ -6,11 +6,14 @@ extension TablesBackend {
     /// Serves a request without any fault, in the flavour's words. What is not to be kept is answered as if
     /// it were.
     func serve(_ call: Call, keeping: Bool = true) -> Response {
-        var response =
-            call.method == .options
-            ? preflight(call)
-            : loginAnswer(call) ?? customRefusal(call) ?? customAnswer(call)
-                ?? answer(call, keeping: keeping)
+        var response = call.method == .options ? preflight(call) : answer(call, keeping: keeping)
+        CrossOrigin.add(to: &response, call, profile)
+        return response
+    }
+
+    /// The answer to a request that waited too long for the storage, or found its queue full.
+    func unavailable(_ call: Call) -> Response {
+        var response = answerer(call, nil).unavailable()
         CrossOrigin.add(to: &response, call, profile)
         return response
     }
@@ -33,6 +36,9 @@ extension TablesBackend {
 
     private func answer(_ call: Call, keeping: Bool) -> Response {
         do {
+            if let answer = try loginAnswer(call) ?? customRefusal(call) ?? customAnswer(call) {
+                return answer
+            }
             if let refusal = try refusal(call) { return answerer(call, nil).refused(refusal) }
             let decision = try decide(call, keeping: keeping)
             return answerer(call, decision.table).response(decision.outcome)

@@ -16,12 +16,14 @@ package struct BackupPlan: Sendable, Hashable {
 
     /// When the next backup is due.
     /// - Parameters:
-    ///   - latest: when the latest one began; nil if there is none.
+    ///   - begun: when the backups that are there began.
     ///   - failedAt: when the last try failed; nil after a success.
-    ///   - now: the present time. A latest backup in the future, after the clock was set back, does not count.
-    func due(latest: Instant?, failedAt: Instant?, now: Instant) -> Instant? {
+    ///   - now: the present time. After the clock was set back, backups in the future do not count: they
+    ///     would put off the next one, or hide that it was made.
+    func due(begun: [Instant], failedAt: Instant?, now: Instant) -> Instant? {
         guard let everySeconds else { return nil }
-        let planned = latest.flatMap { $0 > now ? nil : $0.adding(seconds: everySeconds) } ?? now
+        let latest = begun.filter { $0 <= now }.max()
+        let planned = latest?.adding(seconds: everySeconds) ?? now
         let retry = failedAt.flatMap {
             $0 > now ? nil : $0.adding(seconds: Limits.backupRetrySeconds)
         }
@@ -69,20 +71,33 @@ actor AutomaticBackups {
         let backups = folder.backups
         return State(
             folder: folder.path, plan: plan, backups: backups, failure: failure?.sentence,
-            next: plan.due(latest: backups.last?.at, failedAt: failure?.at, now: now()))
+            next: plan.due(begun: backups.map(\.at), failedAt: failure?.at, now: now()))
     }
 
     /// Makes each backup that is due, until cancelled.
     func run() async {
         guard plan.everySeconds != nil else { return }
         while !Task.isCancelled {
-            if let due = state.next, due <= now() { _ = await make() }
+            if let due = state.next, due <= now() { await makeUnlessCancelled() }
             await sleep(Limits.backupLookSeconds)
         }
     }
 
+    /// Makes a backup, and returns at its end or when cancelled: a stop of the process must not wait for a
+    /// long copy. What the end of the process leaves of it is removed a day later.
+    private func makeUnlessCancelled() async {
+        let (done, end) = AsyncStream.makeStream(of: Void.self)
+        // Unstructured, since a copy cannot be interrupted. It ends with the copy, or with the process.
+        Task {
+            _ = await make()
+            end.finish()
+        }
+        for await _ in done {}
+    }
+
     /// Makes a backup now, reads it again from the disk and compares it with its manifest, and removes the
-    /// backups that are too many. One that is not as it was written is removed, and counts as failed.
+    /// backups that are too many. One that is not as it was written is removed, and counts as failed. What an
+    /// end of the process left of a backup is removed first.
     func make() async -> Result<(backup: BackupFolder.Kept, stores: [Backup.Entry]), StartProblem> {
         let at = now()
         let kept = BackupFolder.Kept(path: folder.path(at: at), at: at)
@@ -105,13 +120,15 @@ actor AutomaticBackups {
     private static func make(
         _ kept: BackupFolder.Kept, of data: DataFolder, in folder: BackupFolder, keeping: Int
     ) -> Result<[Backup.Entry], StartProblem> {
+        let leftBefore = kept.at.adding(seconds: -Limits.unfinishedBackupSeconds)
+        for part in folder.unfinished(begunBefore: leftBefore) { try? Files.removeFolder(part) }
         do throws(StartProblem) {
+            try checkSpace(for: data, in: folder)
             _ = try Backup.make(of: data, at: kept.path)
             do {
                 let stores = try Backup(path: kept.path).verified()
-                for old in BackupFolder.excess(folder.backups, keeping: keeping) {
-                    try? Files.removeFolder(old.path)
-                }
+                let excess = BackupFolder.excess(folder.backups, keeping: keeping, now: kept.at)
+                for old in excess { try? Files.removeFolder(old.path) }
                 return .success(stores)
             } catch {
                 try? Files.removeFolder(kept.path)
@@ -120,5 +137,20 @@ actor AutomaticBackups {
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Throws if the disk has fewer free bytes than the stores take. Such a backup would fail, and where it
+    /// shares the disk with the stores, clients could not write until then.
+    private static func checkSpace(
+        for data: DataFolder, in folder: BackupFolder
+    ) throws(StartProblem) {
+        let identities = [Identity.anonymousKey] + data.identities.map(\.key)
+        let bytes = identities.reduce(Int64(0)) { $0 + (Files.size(data.storePath($1)) ?? 0) }
+        // If it cannot be made, the backup says why.
+        try? Files.makeFolder(folder.path)
+        guard let free = Files.freeBytes(folder.path), free < UInt64(bytes) else { return }
+        throw StartProblem(
+            "A backup may need \(bytes) bytes, and the disk of \(folder.path) has \(free) free: free "
+                + "space, or name a folder on another disk with --backup-folder.", .error)
     }
 }

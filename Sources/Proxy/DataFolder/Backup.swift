@@ -14,6 +14,9 @@ package struct Backup: Sendable {
         package let openOperations: Int
     }
 
+    /// What follows the path of a backup in the name of the folder in which it is made.
+    static let unfinishedMark = ".part-"
+
     /// The backup in a folder.
     package init(path: String) { self.path = path }
 
@@ -40,7 +43,7 @@ package struct Backup: Sendable {
                 throw StartProblem("\(target) is not empty; name a new folder.", .error)
             }
         }
-        let backup = Backup(path: "\(target).part-\(ThisProcess.secret().prefix(12))")
+        let backup = Backup(path: "\(target)\(unfinishedMark)\(ThisProcess.secret().prefix(12))")
         do {
             if let slash = target.lastIndex(of: "/"), slash != target.startIndex {
                 try Files.makeFolder(String(target[..<slash]))

@@ -70,8 +70,8 @@ package struct DataFolder: Sendable, Hashable {
     /// The path of an identity's store file, whether it is there or not.
     func storePath(_ identity: String) -> String { "\(path)/stores/\(identity)/store.sqlite" }
 
-    /// The file of the index of the stores. It is in their folder, so that a restore, which replaces that
-    /// folder, also removes the index.
+    /// The file of the index of the stores. It is in their folder, so that a restore, which keeps that folder
+    /// aside under another name, keeps the index aside with it.
     func indexFile() throws(StartProblem) -> String {
         do {
             try Files.makeFolder("\(path)/stores")

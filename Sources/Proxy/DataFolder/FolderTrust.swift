@@ -65,8 +65,8 @@ extension DataFolder {
 
     private static let ownNames: Set<String> = [
         "lock", "operator.token", "address", "socket", "sessions", "access", "tokens",
-        "cookies", "sign-ins", "sign-ins.key", "stores", "stores.incoming", "backend.sqlite",
-        "backend.sqlite-wal", "backend.sqlite-shm", "backend.sqlite-journal",
+        "cookies", "sign-ins", "sign-ins.key", "stores", "stores.incoming", "backups",
+        "backend.sqlite", "backend.sqlite-wal", "backend.sqlite-shm", "backend.sqlite-journal",
     ]
 
     /// A path as a word of a shell's command.

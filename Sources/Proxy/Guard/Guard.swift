@@ -125,8 +125,9 @@ struct Guard: Sendable {
         return Refusal(.tooLarge, "A body here has at most \(bodyLimitBytes(space)) bytes.")
     }
 
-    /// Whether a caller may use `/tables`: any caller if access is open. Otherwise only one with a capability
-    /// address, on the Unix socket, or signed in as the operator.
+    /// Whether a caller may use `/tables`. At a capability address: if the address is valid. At the plain
+    /// address: any caller if access is open, otherwise only one on the Unix socket, or signed in as the
+    /// operator.
     func mayUseTables(_ asked: AddressedRequest) -> Bool {
         if let secret = asked.secret { return capabilities.name(of: secret) != nil }
         return rules.tablesAccess == .open

@@ -24,7 +24,8 @@ struct TargetPath: Sendable, Hashable {
     /// 1. The first segment decides the space, so it must have one meaning for all servers.
     /// 2. The same holds for every segment of Understudy's own paths (``own``).
     /// 3. Other paths are for the backend. They may have backslashes, control characters, empty segments
-    ///    and bytes that are not UTF-8. Dot segments are refused in them too (``checkReadings(_:)``).
+    ///    and bytes that are not UTF-8. Dot segments, overlong forms of UTF-8 and NUL are refused in them
+    ///    too (``checkReadings(_:)``).
     /// - Throws: ``Malformed`` for a path that two servers could read in two ways.
     init(_ path: Substring) throws(Malformed) {
         let slash = UInt8(ascii: "/")

@@ -141,7 +141,10 @@ struct Metrics: Sendable {
                 $0.tables.map { ($0.name, Int64($0.setAside)) }
             }
         case .lastBackup:
-            [backups.backups.last.map { Sample("", $0.at.milliseconds / 1000) }].compactMap(\.self)
+            // One in the future is from before the clock was set back.
+            backups.backups.filter { $0.at <= now }.suffix(1).map {
+                Sample("", $0.at.milliseconds / 1000)
+            }
         case .backupFailing:
             backups.plan.everySeconds == nil && backups.failure == nil
                 ? [] : [Sample("", backups.failure == nil ? 0 : 1)]

@@ -66,16 +66,18 @@ extension OperatorAPI {
         var contents: [String: Metrics.Contents] = [:]
         // Before the open engines, so that one that ends meanwhile is not counted twice.
         var times = tenants.endedRequestTimes.withLock { $0 }
-        for tenant in tenants.all {
+        // Read together, so that a store which opens or closes while the engines are asked counts once.
+        let (open, closed) = (tenants.all, tenants.closedStores)
+        let closedStalls = tenants.tenantStates.withLock {
+            $0.values.reduce(0) { $0 + ($1.memory?.stalls ?? 0) }
+        }
+        for tenant in open {
             if let status = try? await tenant.engine.status() { statuses.append(status) }
             contents[tenant.identity] = await Metrics.Contents(of: tenant.store)
             times.add(tenant.engine.requestTimes)
         }
         let text = Metrics(
-            statuses: statuses, closed: tenants.closedStores,
-            closedStalls: tenants.tenantStates.withLock {
-                $0.values.reduce(0) { $0 + ($1.memory?.stalls ?? 0) }
-            },
+            statuses: statuses, closed: closed, closedStalls: closedStalls,
             contents: contents, requestTimes: times, clientRequests: clientRequests.all,
             rejections: rejections.all, refusedWrites: refusedWrites.totals,
             freeBytes: Files.freeBytes(folder.path),

@@ -103,6 +103,18 @@ extension OperatorAPI {
                     "The filter is empty: say \"all\": true if all open operations are meant.",
                     pointer: "/filter")
         }
+        // A blank text would match almost everything, or nothing.
+        for name in ["table", "q", "reason"] {
+            guard let text = given[name]?.string, text.allSatisfy(\.isWhitespace) else { continue }
+            let place = "/filter/\(name)"
+            throw .invalid("\(place) is blank: leave it out, or give it a value.", pointer: place)
+        }
+        // A longer text would be cut, and match more than was meant.
+        if let text = given["q"]?.string, text.count > StoreLimits.searchCharacters {
+            throw .invalid(
+                "/filter/q has more than \(StoreLimits.searchCharacters) characters: shorten it.",
+                pointer: "/filter/q")
+        }
         let words = given["state"]?.array?.compactMap(\.string).joined(separator: ",")
         return OperationFilter(
             states: try states(words), table: given["table"]?.string,

@@ -1,5 +1,5 @@
-/// What a running Understudy tells of its process: the settings that hold, its libraries, and the end of its
-/// log. Whoever starts the server makes it; without a server it is empty.
+/// The process of a running Understudy: the settings that hold, its libraries, and the end of its log. It is
+/// empty in a command that opens the stores without a server.
 package struct ProcessReport: Sendable {
     /// A setting that does not have its default.
     package struct Setting: Sendable, Hashable {

@@ -49,9 +49,9 @@ extension PassThrough {
         return second.head.status == .notFound ? response : second
     }
 
-    /// The backend's redirect to itself as a redirect to this proxy, so that the client stays at the proxy.
+    /// An address of the backend in `Location` as one of this proxy, so that the client stays at the proxy.
     /// The end of a login gets the form that the client waits for.
-    /// - Returns: nil for a redirect to another server.
+    /// - Returns: nil for any other address, also for one without a server.
     func ownLocation(_ location: String, _ request: Request, _ base: String) -> String? {
         guard let host = request.head.authority,
             let mark = location.firstRange(of: "://"),

@@ -31,9 +31,9 @@ extension TablesRoutes {
 
     /// Checks whether the backend may accept an insert.
     ///
-    /// 1. The backend is asked for a row of the table, while the connection is suspended. If the backend
-    ///    may be of the first generation, the table is also pulled: its ids may be integers, and a client
-    ///    must not get those as strings.
+    /// 1. The backend is asked for a row of the table, while the connection is suspended. The row shows
+    ///    whether the ids are integers, which a client must not get as strings. If there is no row, the
+    ///    client is of the first generation and the backend may be, the table is also pulled.
     /// 2. A 404 refuses the insert if another table gave a list. After a 401 the table is unreadable. The
     ///    401 refuses the insert with `--sync manual`, which sends no write by itself, and if client and
     ///    backend have different generations.

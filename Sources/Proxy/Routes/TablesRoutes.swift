@@ -192,7 +192,7 @@ struct TablesRoutes: Sendable {
 
 // OPTIONS. The guard has answered the preflights of other origins before.
 extension TablesRoutes {
-    /// Answers OPTIONS by the path alone, without store and backend: 200 with `Allow`.
+    /// Answers OPTIONS by the path and the client's generation, without store and backend: 200 with `Allow`.
     func options(_ request: Request) -> Response {
         let client = ClientFamily.detect(request, default: defaultGeneration)
         let answer = TablesAnswer(client: client)

@@ -89,7 +89,7 @@ extension TenantRegistry {
         tenantStates.withLock { $0[identity]?.servedAt = clock.uptime() }
         guard let tenant = try? await open(identity, for: .due) else { return }
         guard await tenant.engine.settings.triggers.contains(.afterWrites) else { return }
-        // After the clock was set back, the times in the store are corrected first.
+        // After the clock was set back, the times in the store are forgotten first: all that waits is due.
         await tenant.engine.detectClockJump()
         _ = await tenant.engine.push(isExplicit: false)
         await tenant.refreshBackendStatus()

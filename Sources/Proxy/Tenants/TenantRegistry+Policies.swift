@@ -28,7 +28,7 @@ extension TenantRegistry {
         return left.count
     }
 
-    /// Copies the anonymous store's policies of tables to a new tenant.
+    /// Copies the anonymous store's policies of tables to a new tenant, without those of public tables.
     func adoptPolicies(_ tenant: Tenant) async {
         for table in (try? await anonymous.store.tables()) ?? [] where !table.isPublic {
             let policies = TablePolicies(of: table)

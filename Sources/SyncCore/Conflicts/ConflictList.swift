@@ -1,14 +1,16 @@
 public import TablesProtocol
 
-/// Decides which side wins a conflict.
+/// What decides a conflict: both sides changed the row, and not only in different columns. Changes of
+/// different columns are merged under every policy, unless an earlier request may have taken effect.
 public enum ConflictPolicy: String, Sendable, Hashable, CaseIterable {
     /// A person decides.
     case ask
-    /// The three-way merge where only one side changed each column; otherwise a person decides.
+    /// The local value wins in each column that both sides changed. A person decides if either side deleted
+    /// the row, or if an earlier request may have taken effect or may still arrive.
     case merge
-    /// The local change wins.
+    /// The local change wins, also if either side deleted the row.
     case client
-    /// The backend's row wins.
+    /// The backend's row wins; the local change is discarded.
     case server
 }
 
@@ -78,7 +80,7 @@ public struct ConflictDetail: Sendable, Hashable {
     /// The proposed merge: my value in each column that only I changed, the backend's value in every other
     /// column. Nil if either side is deleted.
     public var proposed: JSONText?
-    /// When the operation became a conflict.
+    /// When its last request began; without a request, when it was accepted.
     public var since: Instant
 }
 

@@ -10,7 +10,8 @@ public enum Resolution: Sendable, Hashable {
     case merged
     /// Keeps the backend's row, and inserts my row as a new item.
     case both
-    /// Sends the proposed merge with these columns set on top.
+    /// Sends the proposed merge with these columns set on top. Without a proposal they are set on top of my
+    /// row, or of the backend's if mine is deleted.
     case edited(Columns)
 }
 
@@ -29,7 +30,7 @@ struct Resolving {
     ///
     /// - mine: sends my changes over the backend's row. Columns that only the backend changed stay.
     /// - merged: sends the proposed merge.
-    /// - edited: sends the proposed merge with the given columns set on top.
+    /// - edited: sends the proposed merge with the given columns set on top (see ``Resolution/edited(_:)``).
     /// - server: makes the item the backend's row.
     /// - both: makes the item the backend's row, and inserts my row as a new item.
     func resolve(
@@ -47,7 +48,7 @@ struct Resolving {
         switch resolution {
         case .mine:
             let mine = row.deleted ? nil : mine(operation, row, over: server)
-            // The local row stays the same, so `before` in history is the backend's row that is replaced.
+            // My values stay, so `before` in history is the backend's row that is replaced.
             try send(
                 mine, &operation, &row, over: server, "Kept mine.",
                 before: server.isLive ? server.columns : nil)

@@ -17,7 +17,8 @@ public struct EngineMemory: Sendable {
     public var settings: SyncSettings { scheduler.settings }
 
     /// How long the engine must wait before it may push: the backend is out of reach, or asks for a
-    /// sign-in. Zero: it may push at once. Nil: it pushes only when told to.
+    /// sign-in. Zero: it may push at once. Nil: it does not push by itself, because writes start no push or
+    /// offline mode is on.
     public func untilPush(now: Duration) -> Duration? { scheduler.untilPush(now: now) }
 }
 
@@ -40,7 +41,7 @@ extension SyncEngine {
     public func retire(isForced: Bool = false) -> EngineMemory? {
         // Takes the pending wake causes into the schedule, so that a sign-in is not lost with the loop.
         takeCauses()
-        guard current == nil, announcedRuns.isEmpty, waiters.isEmpty,
+        guard current == nil, announcedRuns.isEmpty, waiters.isEmpty, endingRuns == 0,
             isForced || scheduler.isIdle(now: clock.uptime())
         else { return nil }
         isRetired = true

@@ -83,7 +83,7 @@ public struct PushReport: Sendable, Hashable {
         }
     }
 
-    /// The number of requests that carried operations.
+    /// The number of attempts made for operations, including those that only read a row back.
     public var sent = 0
     /// The number of operations that the backend applied.
     public var applied = 0

@@ -51,7 +51,8 @@ extension SyncEngine {
     ///
     /// 1. Offline mode, a missing token and a store that belongs to another backend forbid it.
     /// 2. If the backend's generation is not known, the table is listed first, as for a proof.
-    /// 3. If that gives no list, the read is sent in the client's generation, then in the others.
+    /// 3. If the backend answers, but with no list, the read is sent in the client's generation, then in
+    ///    the others.
     /// 4. What the answer shows about the connection to the backend is recorded at once.
     private func exchange(_ read: ForwardedRead) async -> ReadOutcome {
         let credential = credential()
@@ -85,7 +86,8 @@ extension SyncEngine {
     }
 
     /// Sends a read. If the backend's generation is not known, the client's own is tried first, then the
-    /// others, until the backend does not refuse the protocol version.
+    /// others, until an answer cannot be a refusal of the generation
+    /// (``RemoteAnswer/mayNeedOtherGeneration``).
     /// - Returns: the answer and the generation in which it was asked for; nil if the backend's generation
     ///   cannot express the read.
     private func send(
@@ -134,8 +136,8 @@ extension SyncEngine {
             isProven = true
             await noteProven()
         case .refused:
-            // One table may require a sign-in that others do not. Without a token, 401 says nothing about
-            // the backend.
+            // One table may require a sign-in that others do not. Without a token, a 401 is about this
+            // table only, and shows that the backend answers.
             if remote == .unauthorized, case .token = credential {
                 refused(credential)
                 if hasOtherToken(than: credential) { signal.send(.signedIn) }

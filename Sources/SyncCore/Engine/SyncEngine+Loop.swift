@@ -116,8 +116,9 @@ extension SyncEngine {
     }
 
     /// Detects that the wall clock was set. Times of next attempts are wall times: if the clock was set
-    /// back, also while no engine ran, they would be too far away, so everything is due now. If it went
-    /// ahead, the machine may have slept and changed its network, so the backend is tried now.
+    /// back, also while no engine ran, they would be too far away, so every waiting operation is due now. If
+    /// it went ahead, the machine may have slept and changed its network, so a backend that was out of reach
+    /// is tried now.
     public func detectClockJump() async {
         let (wall, uptime) = (clock.now(), clock.uptime())
         let last = lastClockReading

@@ -18,20 +18,28 @@ extension SyncEngine {
         let retention = settings.retention
         minuteBegin = now
         do {
-            try await store.write { transaction in
+            var hasMore = try await store.write { transaction in
                 let sample = Sample(
                     at: begin, depth: try transaction.ledger.queueCounts().open,
                     succeeded: count.succeeded,
                     failed: count.failed, latencyMilliseconds: count.latencyMilliseconds)
                 try transaction.samples.save(sample)
-                _ = try Sweep(transaction: transaction, retention: retention).run()
+                return try Sweep(transaction: transaction, retention: retention).run()
+            }
+            var sweeps = 1
+            while hasMore, sweeps < StoreLimits.sweeps {
+                hasMore = try await store.write {
+                    try Sweep(transaction: $0, retention: retention).run()
+                }
+                sweeps += 1
             }
             try await store.noteCostlyLists()
             try await holdBytes(retention, now)
-            await store.shrinkLog()
         } catch {
             log.warning("maintenance failed", metadata: ["error": "\(error)"])
         }
+        // Also after a failure: on a full disk an emptied log gives space back.
+        await store.shrinkLog()
     }
 
     /// Once an hour: removes the oldest history and attempts that are beyond their bytes.

@@ -144,8 +144,8 @@ extension SyncEngine {
         return state.stop
     }
 
-    /// Proves the backend with the tables of this store. Without any table there is nothing to send, so it
-    /// is only checked whether the backend is in reach.
+    /// Proves the backend with the tables that this store knows or is to pull. Without any table there is
+    /// nothing to send, so it is only checked whether the backend is in reach.
     func prove(_ credential: Credential, for wish: Scheduler.Wish? = nil) async -> PushStop? {
         let tables = await provingTables(wish)
         guard !tables.isEmpty else { return await checkReachability(credential) }
@@ -188,8 +188,9 @@ extension SyncEngine {
 
     /// Checks whether the backend is in reach, with a table that many backends have. Any answer of a
     /// backend counts, even "no such table" or a refused protocol version, but not a network's sign-in page
-    /// or a gateway's error. A page counts if the same server answers a request of another generation. This
-    /// is no proof: before anything is sent a list is asked for, and the store is not bound to the backend.
+    /// or a gateway's error. After a page with status 400 the other generations are tried; an answer to one
+    /// of them counts. This is no proof: before anything is sent a list is asked for, and the store is not
+    /// bound to the backend.
     private func checkReachability(_ credential: Credential) async -> PushStop? {
         guard let table = TableName("todoitem") else { return nil }
         var first: RemoteAnswer?
@@ -213,8 +214,8 @@ extension SyncEngine {
         return Generation.allCases.reversed().filter { $0 != generation }
     }
 
-    /// The tables for a proof, the most likely first: pulled ones, then the requested one, then those with
-    /// work.
+    /// The tables for a proof, the most likely first: pulled ones, then the requested one, then the others of
+    /// the store, of the settings, and those that clients have read.
     private func provingTables(_ wish: Scheduler.Wish?) async -> [TableName] {
         let known = (try? await store.read { try $0.tables.all() }) ?? []
         var tables = known.filter(\.isComplete).map(\.name)
@@ -339,8 +340,8 @@ extension SyncEngine {
         fail(Prover.Failure(state: .signedOut, reason: "The backend asks to sign in."))
     }
 
-    /// Records that the backend gave a list or a verdict: the store is bound to it, and operations that
-    /// failed while it was away are due.
+    /// Records that the backend gave a list or a verdict: the store is bound to it, and if it was away, every
+    /// operation that waits for a time is due.
     func noteProven() async {
         let wasOnline = scheduler.backend.state == .online
         scheduler.reached(now: clock.uptime(), wall: clock.now())

@@ -64,7 +64,13 @@ extension SyncEngine {
         guard isOpen(id) else { return await run(id) }
         let deadline = clock.uptime() + timeout
         return await withTaskGroup(of: Run?.self) { group in
-            group.addTask { await self.end(of: id) }
+            group.addTask {
+                // The timeout of another caller resumes this one too, while the run is in progress.
+                while let run = await self.end(of: id) {
+                    if run.state != .running { return run }
+                }
+                return nil
+            }
             group.addTask { [clock] in
                 await clock.sleep(until: deadline)
                 return nil
@@ -108,7 +114,11 @@ extension SyncEngine {
 
     /// Ends the requested runs that have not begun, because offline mode was switched on.
     func endRequestedRuns() async {
-        for wish in announcedRuns.keys { await endAnnounced(wish, .offline, Self.offlineModeIsOn) }
+        for wish in announcedRuns.keys {
+            // Offline mode may be switched off while a run is saved.
+            guard case .offline = scheduler.mode else { return }
+            await endAnnounced(wish, .offline, Self.offlineModeIsOn)
+        }
     }
 
     /// Ends a requested run that has not begun.
@@ -118,9 +128,11 @@ extension SyncEngine {
         guard var run = announcedRuns.removeValue(forKey: wish) else { return }
         scheduler.unwish(wish)
         (run.state, run.reason, run.endedAt) = (state, reason, clock.now())
-        // First here: while it is stored, whoever asks must not find it as it was.
+        // Closed before it is saved: a caller that asks meanwhile gets the final state.
         close(run)
+        endingRuns += 1
         await save(run)
+        endingRuns -= 1
     }
 
     private func announced(_ id: String) -> Run? {
@@ -245,7 +257,7 @@ extension SyncEngine {
     }
 }
 
-// What the log says of a run. It names no item and no row.
+// What the log says of a run. It names no item and no row, and repeats no text of the backend.
 extension Run {
     /// `notice` where a person may have to do something.
     var logLevel: Logger.Level {
@@ -261,7 +273,9 @@ extension Run {
         var fields: Logger.Metadata = [
             "run": "\(id)", "kind": "\(kind)", "state": "\(state)", "identity": "\(identity)",
         ]
-        if let reason { fields["reason"] = "\(reason)" }
+        // A run that completed with errors has the reason of an operation, which may be the backend's text.
+        let cause = state == .completeWithErrors ? pull.compactMap(\.error).first : reason
+        if let cause { fields["reason"] = "\(cause)" }
         if let push {
             fields["sent"] = .stringConvertible(push.sent)
             fields["applied"] = .stringConvertible(push.applied)

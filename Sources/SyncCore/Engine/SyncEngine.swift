@@ -39,6 +39,8 @@ public actor SyncEngine {
     var waiters: [String: [CheckedContinuation<Run, Never>]] = [:]
     /// The requested runs that have not begun.
     var announcedRuns: [Scheduler.Wish: Run] = [:]
+    /// The number of requested runs that ended without beginning and are being saved.
+    var endingRuns = 0
     /// The latest finished runs, oldest first.
     var finished: [Run] = []
     var lastSync: Instant?

@@ -1,4 +1,4 @@
-/// The originator of a change.
+/// Who or what did something: made a write, or caused an entry of history.
 public indirect enum Actor: RawRepresentable, Sendable, Hashable {
     /// An app through `/tables`.
     case client

@@ -10,7 +10,7 @@ public struct HistoryEntry: Sendable, Hashable {
             purged, undone, failed
     }
 
-    /// The entry's number; later entries have greater ones.
+    /// The entry's number. Later entries have greater ones, but imported entries are below all others.
     public var id: Int64
     /// When it happened.
     public var at: Instant
@@ -26,9 +26,9 @@ public struct HistoryEntry: Sendable, Hashable {
     public var operationID: OperationID?
     /// A short text of the item for a person, while the operation is stored.
     public var title: String?
-    /// The item's columns before; nil if the item did not exist or was deleted.
+    /// The item's columns before; nil if it did not exist or was deleted, and in an entry without columns.
     public var before: JSONText?
-    /// The item's columns after; nil if the item does not exist or is deleted.
+    /// The item's columns after; nil if it does not exist or is deleted, and in an entry without columns.
     public var after: JSONText?
     /// One sentence for a person.
     public var summary: String

@@ -34,11 +34,8 @@ struct WriteUndo {
         if chain.last?.state == .conflict {
             return .refused(reason: "The item is in conflict: decide that first.")
         }
-        if change.before == nil, try becameUpdate(change) {
-            return .refused(
-                reason:
-                    "The backend had this item already, so nothing was inserted. Delete it instead."
-            )
+        if change.before == nil, let reason = try refusalOfDelete(change) {
+            return .refused(reason: reason)
         }
         let left = try resultingRow(of: change)
         guard let undoing = UndoneColumns(change, left: left, now: row.visible) else {
@@ -60,18 +57,29 @@ struct WriteUndo {
         return try entryUndo.finish(entry, of: row.id, before: row.visible, table)
     }
 
-    /// Whether an insert met an item that the backend already had: it was refused for that, or sent as an
-    /// update.
-    private func becameUpdate(_ change: WrittenChange) throws -> Bool {
+    /// Why undoing an insert must not delete the item; nil if it may.
+    ///
+    /// 1. The backend had the item already: the insert was refused for that, or sent as an update.
+    /// 2. Attempts of the insert are no longer kept, so this is not known.
+    private func refusalOfDelete(_ change: WrittenChange) throws -> String? {
         guard let id = change.operationID, let operation = try queue.operation(id: id) else {
-            return false
+            return nil
         }
-        return try transaction.integer(
+        let collision = try transaction.integer(
             """
             SELECT 1 FROM attempts
             WHERE operation = ?1 AND method = 'POST' AND (?2 <> ?3 OR status IN (409, 412))
             """,
-            [operation.seq, operation.kind.rawValue, OperationKind.insert.rawValue]) != nil
+            [operation.seq, operation.kind.rawValue, OperationKind.insert.rawValue])
+        if collision != nil {
+            return "The backend had this item already, so nothing was inserted. Delete it instead."
+        }
+        let kept = try transaction.integer(
+            "SELECT count(*) FROM attempts WHERE operation = ?", [operation.seq])
+        guard Int(kept ?? 0) < operation.attempts else { return nil }
+        return
+            "The requests of this change are no longer kept (keep-attempts), so the backend may have had "
+            + "the item before. Delete it instead."
     }
 
     /// The row that the change resulted in: on the backend if it was sent, else locally. The backend may
@@ -173,7 +181,7 @@ struct UndoneColumns {
         case restore(Columns)
     }
     var action: Action
-    /// The columns among them that were changed since, with the values that the undone change had set.
+    /// The columns among them that were changed since, with the values that the undone change resulted in.
     var changedSince = Columns()
 
     /// - Parameters:

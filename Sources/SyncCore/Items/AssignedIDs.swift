@@ -14,7 +14,7 @@ struct AssignedIDs {
     ///    find the item.
     /// 2. A tombstone stays under the old id, for clients that sync with this store. If the backend has
     ///    another item with the old id, its row is stored there instead.
-    /// 3. References in declared columns of other tables are set to the new id.
+    /// 3. References in declared columns are set to the new id, in items that have open operations.
     ///
     /// - Returns: false if an item with open operations already has the new id; nothing is changed then.
     func remap(_ operation: TableOperation, to id: ItemID, _ table: TableRecord) throws -> Bool {

@@ -1,7 +1,7 @@
 import TablesProtocol
 
-/// The spelling of a table's column names: that of the first write. SQL backends ignore case, so `Text` and
-/// `text` are one column.
+/// The spelling of a table's column names: the first one that the store has seen, in a write or in a row of
+/// the backend. SQL backends ignore case, so `Text` and `text` are one column.
 struct ColumnSpellings: Sendable, Hashable {
     private var byKey: [String: String] = [:]
     private var exact: Set<String> = []

@@ -88,7 +88,7 @@ struct Purging {
         return count
     }
 
-    /// Makes room for what the backend has not. Open operations and their rows stay.
+    /// Removes rows to make room for what the backend does not have. Open operations and their rows stay.
     ///
     /// 1. Take the clean rows of all tables that were not changed for longest and that the backend has
     ///    as well.

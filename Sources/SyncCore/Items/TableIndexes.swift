@@ -113,7 +113,7 @@ struct TableIndexes {
         return .made
     }
 
-    /// Builds all indexes again after a restore, because a backup does not contain them.
+    /// Builds all indexes again after a restore, which copies only the rows of a backup.
     func rebuildAll() throws {
         let built = try transaction.all(
             "SELECT id FROM table_indexes WHERE built_at IS NOT NULL ORDER BY id"

@@ -12,7 +12,7 @@ struct TableRecord: Sendable, Hashable {
     var readPolicy: ReadPolicy
     var writePolicy: WritePolicy
     var conflictPolicy: ConflictPolicy
-    /// For writes without If-Match: `ask` or `client`.
+    /// See ``TableStatus/unconditionalPolicy``.
     var unconditionalPolicy: ConflictPolicy
     var isPublic: Bool
     var paging: Paging
@@ -20,7 +20,7 @@ struct TableRecord: Sendable, Hashable {
     var lastPullAt: Instant?
     /// A warning of the last pull about the backend's paging.
     var warning: String?
-    /// Why its pulls fail; nil if the last pull succeeded.
+    /// See ``TableStatus/pullError``.
     var pullError: String?
     var pullsFailSince: Instant?
     /// The most rows that the backend gives in one page; nil if it gave the requested number.

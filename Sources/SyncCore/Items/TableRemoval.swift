@@ -37,6 +37,12 @@ struct TableRemoval {
         for operation in open.reversed() {
             _ = try discarding.discard(operation.id, revision: nil)
         }
+        // Otherwise open operations would go with the table, and the ledger would not balance.
+        guard try openOperations(of: table).isEmpty else {
+            throw StoreError.failed(
+                "Not every operation of the table could be discarded, so nothing was removed. Discard "
+                    + "them one by one, then remove the table.")
+        }
         for index in try indexes.statuses(of: table.id) {
             _ = try indexes.drop(index.id, of: table.id)
         }

@@ -38,7 +38,7 @@ public enum ReadPolicy: String, Sendable, Hashable, CaseIterable {
     case local
     /// From the store, which is refreshed afterwards.
     case revalidate
-    /// From the backend; from the store if it cannot be reached.
+    /// From the store after a pull; without the pull if the backend cannot be reached or is too slow.
     case remoteFirst = "remote-first"
 }
 

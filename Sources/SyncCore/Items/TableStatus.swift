@@ -18,7 +18,8 @@ public struct TableStatus: Sendable, Hashable {
     public var writePolicy: WritePolicy
     /// The policy for conflicts.
     public var conflictPolicy: ConflictPolicy
-    /// The policy for conflicts of writes without If-Match: `ask` or `client`.
+    /// For conflicts of writes whose client sent no condition: `client` lets the local change win; `ask`
+    /// leaves them to ``conflictPolicy``.
     public var unconditionalPolicy: ConflictPolicy
     /// Whether all identities share the anonymous store's table.
     public var isPublic: Bool
@@ -32,7 +33,8 @@ public struct TableStatus: Sendable, Hashable {
     public var preservesHistory: Bool
     /// A warning in plain words: why pulls fail, rows that are set aside, or the backend's paging.
     public var warning: String?
-    /// Why its pulls fail; nil if the last pull succeeded.
+    /// Why its pulls fail; nil if the last one succeeded. A pull that was cancelled, or that ended
+    /// because the backend could not be used, does not count.
     public var pullError: String?
     /// When its pulls began to fail.
     public var pullsFailSince: Instant?

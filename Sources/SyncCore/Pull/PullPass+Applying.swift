@@ -37,6 +37,11 @@ extension PullPass {
             guard request.keepsToken else { return applied }
             var moved = try token ?? transaction.tokens.token(record, of: request)
             let taken = rows.prefix(applied.rows)
+            // Without the token the next pull starts from the beginning.
+            guard try transaction.tokens.exists(moved) else {
+                applied.token = moved
+                return applied
+            }
             if !request.isWhole { try transaction.tokens.note(taken, of: moved) }
             if paging != .full {
                 moved.advance(to: taken, now: transaction.now)

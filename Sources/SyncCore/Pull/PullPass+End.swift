@@ -3,7 +3,8 @@ import TablesProtocol
 
 extension PullPass {
     /// Finishes a pull whose pages were all received: the table is complete, and items that the backend no
-    /// longer has are removed.
+    /// longer has are removed. If the token was removed meanwhile, so were items, and the next pull completes
+    /// the table.
     func finish(_ state: PullState) async throws(StoreError) -> PullState {
         var state = state
         let (request, seen, begun, plan) = (request, state.plan.ids, state.begun, state.plan)
@@ -19,17 +20,18 @@ extension PullPass {
                 ?? transaction.tables.make(request.table)
             if hasIntegerIDs { try IDKinds(transaction: transaction).adoptIntegerIDs(&record) }
             var removed = 0
+            let wasReset = try token.map { try !transaction.tokens.exists($0) } ?? false
             if request.isWhole {
                 if removes {
                     removed = try UnseenItems(transaction: transaction).removeUnseen(
                         seen, from: record, asOf: begun, only: gone)
                 }
-                record.isComplete = true
+                record.isComplete = record.isComplete || !wasReset
                 if plan.start == nil {
                     try transaction.setAsideRows.releaseUnseen(since: startedAt, of: record)
                 }
             }
-            if request.keepsToken {
+            if request.keepsToken, !wasReset {
                 var token = try token ?? transaction.tokens.token(record, of: request)
                 if removes, !request.isWhole, !plan.isUnpaged {
                     removed = try UnseenItems(transaction: transaction).removeFormerMembers(
@@ -65,7 +67,8 @@ extension PullPass {
         }
     }
 
-    /// Of the unchanged items that an unpaged list did not show, those that the backend answers with 404.
+    /// Of the unchanged items that an unpaged list did not show, those that the backend answers with 404 or
+    /// 410.
     /// Such a list may leave rows out, so each item is requested by its id, a few in each pull.
     private func missing(_ state: PullState) async throws(StoreError) -> Set<ItemID> {
         let (name, seen, begun) = (request.table, state.plan.ids, state.begun)

@@ -8,8 +8,8 @@ import TablesProtocol
 /// refuses the filter is paged by `$skip` among rows of the same time.
 ///
 /// If rows before a page are removed, later rows move up, and `$skip` would miss as many. So a page by
-/// `$skip` begins with the last row of the page before. A page that begins with another row is not used;
-/// the plan goes back (``SkipPosition``).
+/// `$skip` begins with the last row of the page before. A page that begins with a row which was not received
+/// before is not used; the plan goes back (``SkipPosition``).
 struct PullPlan: Sendable {
     let idKind: IDKind
     private(set) var paging: Paging
@@ -214,7 +214,7 @@ struct PullPlan: Sendable {
         return !isTimed(keys.last?.updatedAt)
     }
 
-    /// Whether the page begins with the last row received: no row before it was removed.
+    /// Whether the page begins with a row that was received before, so that it misses no row.
     private func continuesLastPage(_ page: RemotePage, _ keys: [RowKey]) -> Bool {
         guard overlap > 0 else { return true }
         guard let first = page.elements.first, let key = keys.first else { return false }

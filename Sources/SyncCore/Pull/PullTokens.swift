@@ -59,6 +59,11 @@ struct PullTokens {
             ])
     }
 
+    /// Whether a token is still stored. A purge, the removal of its table and a full store remove it.
+    func exists(_ token: PullToken) throws -> Bool {
+        try transaction.integer("SELECT 1 FROM tokens WHERE id = ?", [token.rowID]) != nil
+    }
+
     /// Removes the tokens of a table: of one query id, or all.
     func remove(of table: TableRecord, queryID: String? = nil) throws {
         try transaction.run(
@@ -86,8 +91,8 @@ struct PullTokens {
             """, [table.id, token.rowID, change])
     }
 
-    /// Whether an item was also returned by another query, or by a pull of the whole table, even an
-    /// incomplete one.
+    /// Whether an item has another reason to stay: another query returned it, or the whole table is pulled
+    /// too, even if that pull is incomplete or has not returned the item.
     func isClaimed(_ id: String, in table: TableRecord, besides token: PullToken) throws -> Bool {
         try transaction.integer(
             """

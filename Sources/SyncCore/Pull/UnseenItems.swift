@@ -7,8 +7,8 @@ struct UnseenItems {
     private var tokens: PullTokens { transaction.tokens }
 
     /// Removes unchanged items that a query returned before and that its complete pull has not received:
-    /// they left the query, or the backend no longer has them. Items that another query or a full pull
-    /// returned stay.
+    /// they left the query, or the backend no longer has them. Items that another query returned stay, and
+    /// all items of a table that is also pulled as a whole.
     /// - Returns: how many were removed.
     func removeFormerMembers(
         _ seen: Set<ItemID>, _ token: PullToken, from table: TableRecord, asOf change: Int64

@@ -15,10 +15,10 @@ struct PushSubject: Sendable, Hashable {
     var mayArriveLate = false
     /// Whether this store generated the id as a UUID, so that no other writer can have used it.
     var hasGeneratedID = false
-    /// Whether the client sent If-Match.
+    /// Whether the client sent a condition, such as If-Match.
     var conditional = false
     var conflictPolicy = ConflictPolicy.ask
-    /// The policy for conflicts of writes without If-Match: `ask` or `client`.
+    /// See ``TableStatus/unconditionalPolicy``.
     var unconditionalPolicy = ConflictPolicy.ask
     /// Whether the table has existed on the backend: it was pulled, or an operation on it was applied.
     var tableExistedBefore = false
@@ -32,8 +32,8 @@ struct PushSubject: Sendable, Hashable {
 
     /// The policy that decides a conflict of this operation.
     ///
-    /// A deleted row is never merged: one side wins. An operation that may have taken effect is not merged
-    /// either, because sending it over a newer value would apply it twice.
+    /// Under `merge` a person decides if either side deleted the row, and for an operation that may have
+    /// taken effect or may still arrive: sending it over a newer value would apply it twice.
     /// - Parameter isGone: whether the backend has no such row, or keeps it as deleted.
     func policy(isGone: Bool) -> ConflictPolicy {
         if !conditional, unconditionalPolicy == .client { return .client }
@@ -108,7 +108,8 @@ struct Postponement: Sendable, Hashable {
     enum Cause: Sendable, Hashable {
         /// The connection to the backend. Counts to the circuit.
         case link
-        /// The backend is overloaded and may have named a wait. Counts to the circuit.
+        /// The backend as a whole does not answer requests now (429, 502, 503, 504, or a proof failed). It
+        /// may have named a wait. Counts to the circuit.
         case busy(retryAfter: Duration?)
         /// This operation alone, if a proof shows that the backend otherwise answers.
         case own

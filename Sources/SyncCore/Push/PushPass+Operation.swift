@@ -3,11 +3,13 @@ import HTTPTypes
 import TablesProtocol
 
 extension PushPass {
-    /// Pushes one operation: at most ``SyncLimits/requestsPerOperation`` requests.
+    /// Pushes one operation: at most ``SyncLimits/requestsPerOperation`` attempts. An attempt may need more
+    /// requests, which read a row back or prove the backend.
     ///
     /// 1. An operation that may have been applied is read back first. If it never arrived, it is sent.
     /// 2. Otherwise: commit {sending, attempts + 1}, wait for a slot, send, judge, commit {outcome}.
-    /// 3. After a merge of different columns, the remaining changes are sent once.
+    /// 3. An operation that was rewritten for the backend's row (a merge, an undelete that becomes an insert,
+    ///    or a policy that lets the local change win) is sent once more.
     /// 4. If the answer says that the next operation would fail too, the slots are closed. Operations that
     ///    wait for a slot have sent nothing, and are pushed when the backend is proven again.
     func push(_ operation: TableOperation) async -> PushedOperation {

@@ -3,7 +3,7 @@ import TablesProtocol
 
 /// One push: sends the due operations to the backend and commits each outcome.
 ///
-/// 1. The bookend is the last operation in the queue when the push starts. Postponement ones are not sent, so the
+/// 1. The bookend is the last operation in the queue when the push starts. Later ones are not sent, so the
 ///    push ends.
 /// 2. Nothing is sent without a proof. After a failure of the link a new proof is needed.
 /// 3. Several operations are pushed at once, in their order. As many requests run as there are slots.

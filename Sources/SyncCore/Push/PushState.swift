@@ -99,7 +99,7 @@ struct PushedOperation: Sendable {
     var seq: Int64
     /// Whether nothing was sent, because the push ended or had to prove the backend first.
     var isHeld = false
-    /// The number of requests that carried the operation.
+    /// The number of attempts for the operation, including those that only read its row back.
     var requests = 0
     /// The state that was committed; nil if the operation was not changed.
     var state: OperationState?

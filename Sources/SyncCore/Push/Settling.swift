@@ -177,7 +177,8 @@ struct Settling {
         try queue.save(&operation)
     }
 
-    /// Stores the time that the backend named. No attempt is made before it.
+    /// Stores the time that the backend named. No sync or push tries the operation before it, unless a person
+    /// retries this operation or the wall clock was set back.
     private func forbidEarlierAttempt(_ operation: TableOperation) throws {
         try transaction.run(
             "UPDATE operations SET not_before = next_attempt_at WHERE seq = ?", [operation.seq])

@@ -3,9 +3,9 @@ import TablesProtocol
 
 /// What the backend's answer to an operation means. Pure.
 ///
-/// Three rules hold for every case. A missing or unreadable body is a success only for a delete. An
-/// operation that may have been applied is read back before it is sent again. A 404 alone does not prove
-/// that a row is gone: the row is read back.
+/// Three rules hold for every case. An answer 2xx without a body is a success only for a delete, and one with
+/// an unreadable body never is. An operation that may have been applied is read back before it is sent again.
+/// A 404 alone does not prove that a row is gone: the row is read back.
 enum Verdict {
     /// Judges the answer to the operation's own request.
     static func judge(_ subject: PushSubject, _ answer: RemoteAnswer) -> PushDecision {

@@ -121,7 +121,7 @@ struct ChainJudge {
     }
 
     /// The new base of an operation that overlaps behind another open operation: the row that it will be
-    /// sent over, with the client's values in the overlapping columns. They are judged again later.
+    /// sent over, but in the overlapping columns the values that the client saw. They are judged again later.
     func base(of operation: TableOperation, without overlaps: [String]) -> Columns? {
         guard var base = server.columns, !overlaps.isEmpty else { return operation.baseRow }
         for name in overlaps { base[name] = operation.baseRow?[name] ?? .null }

@@ -19,10 +19,10 @@ enum Collapse {
 
     /// Decides without reading any row. Pure.
     /// - Parameters:
+    ///   - pending: the item's last open operation; nil if there is none.
     ///   - new: what the write does.
     ///   - strictSDK: whether to refuse what the SDKs' queues refuse.
     ///   - preservesHistory: whether an update that is due is sent before the delete that follows it.
-    ///   - preservesHistory: an update that is due is sent before the delete that follows it.
     static func decide(
         pending: Pending?, new: OperationKind, strictSDK: Bool = false,
         preservesHistory: Bool = false

@@ -39,7 +39,8 @@ struct Discarding {
             point: point)
     }
 
-    /// Discards an operation. The item becomes the last known row of the backend.
+    /// Discards an operation. The item becomes the last known row of the backend, or what the operation
+    /// before this one leaves.
     func discard(_ id: OperationID, revision: Int?) throws -> ActionOutcome {
         let found = try actions.find(id, revision: revision)
         guard case .operation(var operation, _, var row) = found else { return found.refusal }
@@ -85,7 +86,7 @@ struct Discarding {
         guard case .operation(var operation, _, var row) = try actions.find(id, revision: nil),
             operation.state == .quarantined || operation.state == .conflict,
             !operation.maybeApplied, !operation.mayArriveLate, operation.successorOf == nil,
-            try queue.successor(of: operation.seq) == nil, try writesSince(operation) == 1
+            try queue.successor(of: operation.seq) == nil, try hasOneWrite(operation)
         else { return false }
         try giveUp(
             &operation, &row, for: ServerSide(shadowOf: row), by: .engine,
@@ -95,13 +96,13 @@ struct Discarding {
         return true
     }
 
-    /// The number of writes to the operation's item since the operation was made.
-    private func writesSince(_ operation: TableOperation) throws -> Int {
-        let count = try transaction.integer(
+    /// Whether the write that made the operation is the only one to its item since. False if retention has
+    /// removed that write from history: another one may be all that is left.
+    private func hasOneWrite(_ operation: TableOperation) throws -> Bool {
+        try transaction.integer(
             """
-            SELECT count(*) FROM history
-            WHERE at >= ? AND kind = 'write' AND table_id = ? AND item_id = ?
-            """, [operation.createdAt.milliseconds, operation.tableID, operation.itemID.text])
-        return Int(count ?? 0)
+            SELECT count(*) = 1 AND min(at) = ?1 FROM history
+            WHERE at >= ?1 AND kind = 'write' AND table_id = ?2 AND item_id = ?3
+            """, [operation.createdAt.milliseconds, operation.tableID, operation.itemID.text]) == 1
     }
 }

@@ -1,7 +1,7 @@
 import Storage
 import TablesProtocol
 
-/// The operations that may be sent, and when: `operations`, ordered by the next attempt.
+/// The operations that may be sent, and when: `operations` with the times of their next attempts.
 struct DueOperations {
     let transaction: Transaction
 

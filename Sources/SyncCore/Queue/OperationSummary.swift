@@ -15,7 +15,7 @@ public enum OperationState: String, Sendable, Hashable, CaseIterable {
     case waiting
     /// A request for it has no verdict. The row is read back before anything else happens.
     case unknown
-    /// The backend's row and mine overlap; a person or a policy decides.
+    /// Both sides changed the item, and no policy decides; a person does.
     case conflict
     /// The backend refused it; a person decides.
     case quarantined
@@ -93,7 +93,7 @@ public struct OperationSummary: Sendable, Hashable {
 public struct OperationDetail: Sendable, Hashable {
     /// The operation as lists show it.
     public var summary: OperationSummary
-    /// The body that is or will be sent.
+    /// The columns that are or will be sent: all of an insert or a replace, the changed ones of an update.
     public var payload: JSONText?
     /// The row that the change started from.
     public var base: JSONText?

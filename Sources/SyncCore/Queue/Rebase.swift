@@ -19,8 +19,9 @@ struct Rebase {
     ///    Its successors stay as they are.
     /// 3. If a later operation overlaps, it keeps its base in the overlapping columns, and is judged again
     ///    when the operations before it have settled.
-    /// 4. If no operation is left, the row becomes the backend's. If the last overlap was a delete, the row
-    ///    keeps its columns, so that it can be restored if the delete is not sent.
+    /// 4. If no operation is left, the row becomes the backend's. If the last operation is a delete that
+    ///    overlaps behind another one, the row keeps its columns, so that it can be restored if the delete is
+    ///    not sent.
     ///
     /// - Parameters:
     ///   - predecessor: the operation that the backend has just applied, if that is why the row is newer.

@@ -10,7 +10,8 @@ extension Store {
         try await write { try OperationActions(transaction: $0).retry(id, revision: revision) }
     }
 
-    /// Discards an operation. The item becomes the last known row of the backend.
+    /// Discards an operation. The item becomes the last known row of the backend, or what the operation
+    /// before this one leaves.
     public func discard(
         _ id: OperationID, revision: Int? = nil
     ) async throws(StoreError) -> ActionOutcome {

@@ -29,7 +29,7 @@ struct TableOperation: Sendable, Hashable {
     /// The client's header fields that are sent with every attempt.
     var headers: HTTPFields = [:]
     var generation: Generation
-    /// Whether the client sent If-Match.
+    /// Whether the client sent a condition, such as If-Match.
     var conditional = false
     /// Whether this store generated the item's id, so that no other writer can have used it.
     var hasGeneratedID = false

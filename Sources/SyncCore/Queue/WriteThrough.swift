@@ -37,7 +37,8 @@ extension Store {
 
 extension Store {
     /// Discards a refused operation before the client that waits for the verdict is told of the refusal.
-    /// - Returns: whether it was discarded; false if the operation contains more than that client's write.
+    /// - Returns: whether it was discarded; false if it may have taken effect, contains more than that
+    ///   client's write, or has another operation of the item before or after it.
     public func withdraw(_ id: OperationID) async throws(StoreError) -> Bool {
         try await write { try Discarding(transaction: $0).withdraw(id) }
     }

@@ -31,7 +31,9 @@ struct Prover: Sendable {
     ///
     /// 1. A few tables are listed, the most likely first. A table that is missing or not readable says
     ///    nothing about the others.
-    /// 2. The first list proves the backend. A failure that is not about one table ends the proof.
+    /// 2. The first list proves the backend. A failure of the backend as a whole (out of reach, an error
+    ///    such as 500 or 503, a network's sign-in page, 401 to a token) ends the proof. Any other answer does
+    ///    not.
     /// 3. Without a list, the first failure is the outcome.
     func prove(_ tables: [TableName]) async -> Outcome {
         var first: Failure?
@@ -48,8 +50,8 @@ struct Prover: Sendable {
     }
 
     /// Lists one table. If the generation has to be detected and the answer may differ in another
-    /// generation, the others are tried too. The first other answer counts; if there is none, a request to
-    /// sign in is preferred.
+    /// generation, the others are tried too. The first answer that cannot differ counts. If there is none, a
+    /// request to sign in counts, else the first answer.
     /// - Returns: the answer, and the generation in which it was given.
     func ask(_ table: TableName) async -> (RemoteAnswer, Generation) {
         let first = await answer(table, in: remote.generation)

@@ -22,8 +22,8 @@ enum RemoteAnswer: Sendable, Hashable {
     case failed(status: Int, text: String)
     /// 429, 502, 503 or 504: not now, with the wait if one was named.
     case unavailable(status: Int, retryAfter: Duration?)
-    /// An answer that is not from a /tables server: HTML, a torn or foreign body, a redirect. Never a
-    /// verdict.
+    /// An answer that does not fit the request: HTML, a torn or foreign body, a redirect, or a refused
+    /// protocol version. Never a verdict.
     case unusable(status: Int, Unusable)
     /// No complete response was received.
     case unreachable(TransportError)

@@ -67,7 +67,7 @@ struct Scheduler: Sendable {
     /// Whether anything happens without an explicit request.
     var isAutomatic: Bool { settings.triggers != [.manual] && !settings.triggers.isEmpty }
 
-    /// The next step. Not called while a run is in progress.
+    /// The next step. If a run is in progress, the engine performs the step's run after it.
     mutating func next(now: Duration, outlook: Outlook) -> Step {
         if case .offline = mode {
             guard let modeEnd, now >= modeEnd else {
@@ -118,8 +118,9 @@ struct Scheduler: Sendable {
         return true
     }
 
-    /// Whether the loop is stalled: a run makes no progress for longer than any request may take, or due
-    /// work is not touched although the backend is in reach.
+    /// Whether the loop is stalled: a run makes no progress for longer than any request may take, or due work
+    /// that is pushed automatically is not touched although the backend is in reach. Never without triggers
+    /// and never in offline mode.
     func isStalled(now: Duration, outlook: Outlook, isRunning: Bool) -> Bool {
         guard isAutomatic, case .online = mode else { return false }
         let rest = now - lastProgress
@@ -135,7 +136,8 @@ struct Scheduler: Sendable {
 
     // MARK: Events
 
-    /// Handles a committed write or action, a client's read, or a sign-in.
+    /// Handles a committed write or action, a client's read, a sign-in, or a sign that the backend is in
+    /// reach or out of it.
     mutating func wake(_ cause: WakeCause, now: Duration) {
         switch cause {
         case .write:
@@ -144,8 +146,6 @@ struct Scheduler: Sendable {
             let first = quietSince ?? now
             quietSince = first
             pushAt = min(now + settings.debounce, first + settings.debounce * 10)
-        case .action:
-            pushAt = now
         case .read(let table):
             guard settings.triggers.contains(.read) else { return }
             let isFresh = lastRead[table].map { now - $0 < .seconds(SyncLimits.readGapSeconds) }

@@ -55,7 +55,8 @@ public enum SyncLimits {
     static let resultsMilliseconds: Int64 = 100
     /// The operations that a push reads at once.
     static let dueOperationsPerRead = 64
-    /// The most requests that one push makes for an operation: read back, send, send merged.
+    /// The most attempts that one push makes for an operation: read back, send, send merged. Requests that
+    /// judge an attempt are not counted.
     static let requestsPerOperation = 3
     /// The least time between two pulls of a table that clients read, in seconds.
     static let readGapSeconds: Int64 = 5

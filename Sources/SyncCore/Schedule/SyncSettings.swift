@@ -59,6 +59,6 @@ public enum Trigger: String, Sendable, Hashable, CaseIterable {
     case interval
     /// The backend can be reached again.
     case reconnect
-    /// A client reads a table with a read policy other than `local`.
+    /// A client reads a table with the read policy `revalidate`, or a table that was not pulled yet.
     case read
 }

@@ -3,13 +3,11 @@ public import TablesProtocol
 
 /// Why the engine is woken. A cause carries no work; the work is in the store.
 public enum WakeCause: Sendable, Hashable {
-    /// Local writes were committed.
+    /// Local writes, or a person's decision about an operation, were committed.
     case write
-    /// A person retried, resolved or edited an operation.
-    case action
     /// A client read this table, which should be refreshed.
     case read(TableName)
-    /// A request was passed through, so the backend may be in reach again.
+    /// The backend may be in reach again: a request was passed through, or the clock went ahead.
     case reachable
     /// A request that was passed through got no answer: the backend may be out of reach.
     case unreachable

@@ -42,7 +42,7 @@ extension Store {
         _ = try await write { try Sweep(transaction: $0).run() }
     }
 
-    /// Lets the file grow no further, as on a full disk, or as far as it likes.
+    /// Limits the file to its present size, as on a full disk, or removes that limit.
     package func limitSize(_ isHeld: Bool) async throws(StoreError) {
         try await write { transaction in
             let pages = Int(try transaction.integer("PRAGMA page_count") ?? 0)

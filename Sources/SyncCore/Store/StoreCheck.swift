@@ -20,7 +20,7 @@ public struct StoreContents: Sendable, Hashable {
 }
 
 extension StoreContents {
-    /// Whether a store under a budget has hardly any room left.
+    /// Whether less than one part in ``StoreLimits/budgetsFreeForWrites`` of a store's budget is free.
     public static func isNearlyFull(usedBytes: Int, budgetBytes: Int) -> Bool {
         let room = DiskBudget.fileBytes(of: budgetBytes) - usedBytes
         return room < budgetBytes / StoreLimits.budgetsFreeForWrites
@@ -92,7 +92,7 @@ extension Store {
 
     private struct RolledBack: Error {}
 
-    /// What a person should know of the store's room, in plain words; nil while there is some.
+    /// A warning that the budget refuses writes; nil while it does not.
     var roomWarning: String? {
         writer.refusesEntries
             ? "The disk budget is used up: writes are refused with 507. Sync or discard what waits, or "

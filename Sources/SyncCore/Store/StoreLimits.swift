@@ -14,7 +14,7 @@ public enum StoreLimits {
     public static let groupWrites = StorageLimits.groupEntries
     /// Bytes that an ordinary write may need, for which a store with a budget has to have room.
     static let proofBytes = 8 << 10
-    /// Rows that make room for a group of writes when the store may not grow.
+    /// Rows that are removed at once for a group of writes that the budget refused.
     static let forgottenRows = 1_000
     /// The kept beginning of an answer's body, in bytes.
     public static let responseExcerptBytes = 4096
@@ -40,6 +40,8 @@ public enum StoreLimits {
     public static let sampleDays = 7
     /// Rows of each kind that one sweep removes, so that it never holds up a write for long.
     public static let sweepRows = 1_000
+    /// Sweeps that one maintenance makes at most, while expired rows are left.
+    static let sweeps = 20
     /// Runs that are kept.
     public static let runs = 1_000
     /// Results of single operations that are kept of a run.
@@ -59,7 +61,7 @@ public enum StoreLimits {
     /// An index is built only where this part of the budget stays free.
     static let budgetsFreeBesideIndexes = 8
     /// Characters of a text that operations are searched for.
-    static let searchCharacters = 200
+    public static let searchCharacters = 200
     /// The most elements on one page of an operator's list.
     public static let operatorPage = 500
     /// Characters of an item's text shown to people.

@@ -5,7 +5,7 @@ import TablesProtocol
 /// statements, and leads to the types that own the tables. What is done with several tables is a type of
 /// its own (``Settling``, ``Rebase`` and others), made over the transaction.
 ///
-/// A class, so that all these see one time and cost one reference; it lives and dies on one thread.
+/// A class, so that all these see one time and cost one reference; it is used on one thread only.
 ///
 /// A statement stays prepared on its connection, by its text, unless `keep` is false: for a text that
 /// differs from call to call.

@@ -34,8 +34,8 @@ public final class StoreIndex: Sendable {
         }
     }
 
-    /// Opens the index or creates it. An index of another version or a damaged one is created again,
-    /// because the stores have the same information.
+    /// Opens the index or creates it. An index of another version or a damaged one is created again: its
+    /// entries are made again from the stores, but deferred policies are lost.
     public init(at path: String) throws(StoreError) {
         do throws(StoreError) {
             file = try Self.opened(path)

@@ -59,7 +59,7 @@ public struct Columns: Sendable {
         storage = .columns(try Self.slice(bytes))
     }
 
-    /// Keeps the text of ``text`` without parsing it.
+    /// Keeps an object's text, as ``text`` gave it once, without parsing it.
     public init(stored text: String) { storage = .text(text) }
 
     /// The object's JSON text: the stored text if no column was set since.

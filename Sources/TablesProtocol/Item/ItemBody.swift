@@ -6,9 +6,10 @@ public struct ItemBody: Sendable, Hashable {
     public var columns: Columns
     /// The version in a second generation body: a condition if there is no If-Match.
     public var version: String?
-    /// System properties in a third generation body, which must equal the item's.
+    /// System properties in a third generation body. In a PATCH they must equal the item's.
     public var stated: Stated
-    /// The value of `deleted` in the body; nil if it is absent.
+    /// The value of `deleted` in a third generation body or in a JSON Patch; nil if there is none, and for
+    /// every other body.
     public var deleted: Bool?
     /// The tests of a JSON Patch: members of the item, including system properties, and their values.
     public var tests: [Columns.Column]
@@ -45,8 +46,8 @@ extension ItemBody {
     /// Parses the JSON object that a client of a generation sent.
     ///
     /// System properties are removed from the columns. Only the version (second generation) and the
-    /// properties that an update must not change (third generation) are kept; the others are ignored,
-    /// because SDKs send them where real servers would refuse them.
+    /// version, `updatedAt` and `deleted` (third generation) are kept; the others are ignored, because SDKs
+    /// send them where real servers would refuse them.
     /// - Throws: ``TablesError`` for malformed JSON, a value that is not one object, and an invalid id.
     public static func parse(
         _ bytes: [UInt8], generation: Generation

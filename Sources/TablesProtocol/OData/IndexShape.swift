@@ -1,7 +1,7 @@
-/// The shape of an index that returns a list in its own order: the columns that are compared with one
-/// value, then the columns of the order. Every index also ends with the id, which is not named here.
+/// The shape of an index that returns a list in its own order: the columns that must equal one value, then
+/// the columns of the order. Every index also ends with the id, which is not named here.
 public struct IndexShape: Sendable, Hashable {
-    /// The user's columns that are compared with one value, ordered by name.
+    /// The user's columns that must equal one value, ordered by name.
     public let equalities: [Expression.Column]
     /// The order without the id: user's columns, `createdAt` and `updatedAt`.
     public let order: [Ordering]
@@ -15,7 +15,7 @@ public struct IndexShape: Sendable, Hashable {
     }
 
     /// Whether an index of this shape returns the rows of another shape in order: the orders are equal, and
-    /// every column that this one compares is compared there too.
+    /// every column that must equal one value in this shape must do so in the other one too.
     public func serves(_ other: IndexShape) -> Bool {
         order == other.order && equalities.allSatisfy(other.equalities.contains)
     }
@@ -88,13 +88,13 @@ extension TableQuery {
     /// The shape of the index that returns this list in its order, so that the query stops after its last
     /// row.
     ///
-    /// 1. Of the conditions that must all hold, those that compare a user's column with a text, number,
+    /// 1. Of the conditions that must all hold, those by which a user's column must equal a text, number,
     ///    boolean or null become keys. Other conditions on user's columns are checked on each row.
     /// 2. Then come the columns of the order. A range of the first one is read directly. Without an order,
     ///    rows come by id.
     /// 3. There is none for a list by one id, or by a time that is not the first of the order, because the
-    ///    fixed indexes serve these better. There is also none for an order by a computed value, by a
-    ///    compared column or by descending ids, and for a list that the fixed indexes serve.
+    ///    fixed indexes serve these better. There is also none for an order by a computed value, by a column
+    ///    that must equal one value or by descending ids, and for a list that the fixed indexes serve.
     ///
     /// - Parameter spelling: gives the table's spelling of a user's column.
     public func indexShape(spelling: (String) -> String) -> IndexShape? {
@@ -163,7 +163,7 @@ extension Expression {
         return false
     }
 
-    /// The user's column that the condition compares with one value, if `json_extract` returns that value
+    /// The user's column that must equal one value by the condition, if `json_extract` returns that value
     /// unchanged; else nil.
     fileprivate var equalityColumn: Column? {
         switch self {

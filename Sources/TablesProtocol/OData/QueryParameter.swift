@@ -25,9 +25,9 @@ extension QueryParameter {
     /// 2. Split each pair at its first `=`.
     /// 3. In names and values, decode `+` as a space, then `%xx`, once.
     ///
-    /// - Throws: ``ODataError`` without an option, with a position in bytes of `rawQuery`, for an
-    ///   incomplete `%xx`, invalid UTF-8, and more than ``Limits/queryParameters`` pairs, empty ones
-    ///   included.
+    /// - Throws: ``ODataError`` without an option, with a position in bytes of `rawQuery`, for a `%`
+    ///   without two hexadecimal digits, invalid UTF-8, and more than ``Limits/queryParameters`` pairs,
+    ///   empty ones included.
     public static func split(_ rawQuery: Substring?) throws(ODataError) -> [QueryParameter] {
         guard let rawQuery else { return [] }
         let bytes = Array(rawQuery.utf8)
@@ -85,8 +85,8 @@ extension QueryParameter {
             raw: String(decoding: bytes[range], as: UTF8.self))
     }
 
-    /// Decodes a name or value with ``PercentCoding``, `+` as a space. An error has the position of the
-    /// invalid byte.
+    /// Decodes a name or value with ``PercentCoding``, `+` as a space. An error has the position of the `%`
+    /// without two digits, or for invalid UTF-8 that of the beginning of the name or value.
     private static func decoded(
         _ bytes: [UInt8], _ range: Range<Int>
     ) throws(ODataError) -> String {

@@ -70,7 +70,8 @@ extension TableQuery {
         }
     }
 
-    /// Whether a sync client asks: the list is in the order of changes, or has a filter on `updatedAt`.
+    /// Whether a sync client asks: the list is in the order of changes, or the filter requires `updatedAt`
+    /// to be at or after a time.
     public var isSyncQuery: Bool {
         if isInOrderOfChange { return true }
         return switch filter {

@@ -10,7 +10,7 @@ public enum Generation: Int, Sendable, Hashable, CaseIterable {
     /// Datasync (v5, v6, and the Community Toolkit), `ZUMO-API-VERSION: 3.0.0`.
     case datasync = 3
 
-    /// The most rows in one answer.
+    /// Rows in one answer to a client that gives no `$top`. A store may give more (`PageSize` in SyncCore).
     public var pageRows: Int {
         switch self {
         case .mobileServices, .mobileApps: Limits.pageRows
@@ -44,7 +44,7 @@ extension ClientFamily {
     /// Detects the SDK of a request.
     ///
     /// 1. `ZUMO-API-VERSION` in the header, else in the query: 2 is the second generation, 3 the third.
-    /// 2. Without it, a `Datasync/` user agent or `X-ZUMO-VERSION`: the third generation.
+    /// 2. Without it, a user agent or an `X-ZUMO-VERSION` that begins with `Datasync/`: the third generation.
     /// 3. Then whatever only the first generation sends: an application key, a `ZUMO/` user agent, another
     ///    `X-ZUMO-VERSION`, `__systemproperties`.
     /// 4. Then whatever only the third sends: PUT, `$count`.

@@ -1,4 +1,4 @@
-/// Writes items as JSON for a generation. The columns' text is copied without parsing.
+/// Writes items as JSON for a generation. The text of the columns' values is copied unchanged.
 struct ItemWriter {
     private let generation: Generation
     private let names: Names

@@ -155,7 +155,8 @@ extension TablesAnswer {
     }
 
     /// An error in the client's form: `{"code","error"}` in the first generation, `{"error"}` in the
-    /// others. After a write against another version or an existing id, the body is the present item.
+    /// others. After a request for another version, the body is the present item. So it is after an insert
+    /// with an existing id, except in the first generation and where the error has no item.
     public func render(error: TablesError) -> Response {
         let status = error.status(in: generation)
         if let item = error.item(shownTo: generation) {

@@ -147,7 +147,8 @@ extension TablesError {
         }
     }
 
-    /// The item that the write conflicts with; nil if the client may not see it.
+    /// The item that the request conflicts with; nil if there is none, if the client may not see it, and for
+    /// an existing id in the first generation.
     func item(shownTo generation: Generation) -> Item? {
         switch self {
         case .preconditionFailed(let item): item

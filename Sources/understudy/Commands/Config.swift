@@ -99,7 +99,7 @@ struct ConfigCheck: ParsableCommand {
         }
         if !wrong.isEmpty { return wrong }
         do {
-            // The folder of the data is said, so that the check needs no home folder.
+            // With a place for the data folder the check needs no home folder.
             let placed = Sources(
                 flags: [:], environment: { $0 == "XDG_DATA_HOME" ? "/" : nil }, file: sources.file)
             _ = try ServeConfiguration(placed, rebind: false)

@@ -87,6 +87,14 @@ struct Demo: AsyncParsableCommand {
 
     private func welcome(_ proxy: RunningProxy, _ backend: RunningBackend) {
         let link = proxy.makeLink()
+        let command = "understudy open --data \(proxy.folder.path)"
+        let dashboard =
+            ThisProcess.isOutputKept
+            ? ["run \(command)"]
+            : [
+                link, "(signs one browser in, within 30 minutes; another link:", "\(command))",
+            ]
+        let indent = String(repeating: " ", count: 18)
         ThisProcess.sayLines(
             """
 
@@ -97,15 +105,13 @@ struct Demo: AsyncParsableCommand {
               Data            \(proxy.folder.path)
               Operator token  \(proxy.folder.tokenFile)
 
-              Dashboard       \(link)
-                              (signs one browser in, within 30 minutes; another link:
-                              understudy open --data \(proxy.folder.path))
+              Dashboard       \(dashboard.joined(separator: "\n\(indent)"))
 
               Ctrl-C stops it and loses nothing.
 
             """)
         if !noOpen, Browser.hasDisplay, !Browser.open(SignInPage(proxy.folder, url: link)) {
-            ThisProcess.say("No browser could be opened; use the link above.")
+            ThisProcess.say("No browser could be opened; open the dashboard as it says above.")
         }
     }
 }

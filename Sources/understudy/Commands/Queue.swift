@@ -3,7 +3,7 @@ import HTTPMessage
 import Proxy
 import TablesProtocol
 
-/// `understudy queue …`. Each subcommand has a file of its own.
+/// `understudy queue …`.
 struct Queue: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The operations that wait, and what to do with them.",
@@ -102,7 +102,7 @@ struct QueueGroups: AsyncParsableCommand {
 struct QueueShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "One operation with all its attempts.",
-        discussion: "JSON: {summary, payload, base, mine, server, attempts}.")
+        discussion: "JSON: {summary, payload, base, mine, server, headers, attempts}.")
 
     @Argument(help: "Its id.", completion: .operations)
     var id: String

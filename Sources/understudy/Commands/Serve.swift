@@ -98,9 +98,7 @@ struct Serve: AsyncParsableCommand {
     private func welcome(_ configuration: ServeConfiguration, _ proxy: RunningProxy) {
         ThisProcess.say(
             "Understudy stands in for \(configuration.proxy.backend) at http://\(proxy.address)")
-        // The journal keeps the output of a service, and a file what is redirected to it. A one-time link
-        // must not be in either.
-        if ThisProcess.isService || !ThisProcess.isInteractive {
+        if ThisProcess.isOutputKept {
             ThisProcess.say(
                 "Dashboard: run understudy open --data \(configuration.proxy.folder.path)")
         } else {

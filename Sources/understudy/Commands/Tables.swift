@@ -54,7 +54,10 @@ struct TablesSet: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Who decides conflicts of writes without If-Match: ask or client.",
+            """
+            Conflicts of writes without If-Match: client, and the local change wins, or ask, and \
+            they are decided like others.
+            """,
             valueName: "policy"))
     var unconditional: String?
 

@@ -21,7 +21,8 @@ struct ServeConfiguration: Sendable {
         do {
             guard let backend = try sources.value(Settings.backend) else {
                 throw StartProblem(
-                    "Say which backend to stand in for: --backend https://example.net")
+                    "Say which backend to stand in for: --backend https://example.net, or a line "
+                        + "\"backend = https://example.net\" in the configuration file.")
             }
             try self.init(sources, backend: backend, folderName: "understudy", rebind: rebind)
             try backendConnection.check(backend)

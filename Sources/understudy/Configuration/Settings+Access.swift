@@ -52,7 +52,10 @@ extension Settings {
             standard: "none", example: "/etc/understudy/client-key.pem"))
 
     static let backendProxy = Setting<String>(
-        name: "backend-proxy", allowed: "the address of a proxy, such as http://10.0.0.1:3128",
+        name: "backend-proxy",
+        allowed:
+            "the address of a proxy, such as http://10.0.0.1:3128 or http://user:password@10.0.0.1:3128 "
+            + "(in a password, write / as %2F, ? as %3F, # as %23)",
         about: SettingText(
             "The proxy on the way to the backend.",
             standard: "none", example: "http://10.0.0.1:3128")
@@ -70,50 +73,27 @@ extension Settings {
             "Whether users' tokens are kept, sealed, so that their queues go on after a restart.",
             standard: "no; they are in memory only", example: "no"))
 
-    static let offlineGrace = Setting<Int64>(
-        name: "offline-grace",
-        allowed: "hours or days up to \(Limits.offlineGraceDaysMax)d, such as 12h or 30d",
+    static let offlineGrace = time(
+        "offline-grace", hours: 0...Limits.offlineGraceDaysMax * 24,
         about: SettingText(
             "How long a user's token is taken that the backend cannot confirm, since it is away.",
-            standard: "30d", example: "30d")
-    ) { grace($0) }
+            standard: "30d", example: "30d"))
 
-    /// `12h` or `30d` in seconds.
-    private static func grace(_ text: String) -> Int64? {
-        let units: [Character: Int64] = ["h": 3600, "d": 24 * 3600]
-        guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(text.dropLast()),
-            0...Int64(Limits.offlineGraceDaysMax) * 24 ~= number,
-            number * unit <= Int64(Limits.offlineGraceDaysMax) * 24 * 3600
-        else { return nil }
-        return number * unit
-    }
-
-    static let diskBudget = Setting<Int>(
-        name: "disk-budget", allowed: "a size from 10M up, such as 500M or 4G",
+    static let diskBudget = bytes(
+        "disk-budget", from: Limits.diskBudgetBytesMin,
         about: SettingText(
             "How large the store of each identity may grow.",
-            standard: "as large as the disk", example: "4G")
-    ) { size($0, from: Limits.diskBudgetBytesMin) }
+            standard: "as large as the disk", example: "4G"))
 
-    /// `500M` or `4G` in bytes.
-    static func size(_ text: String, from least: Int) -> Int? {
-        let units: [Character: Int] = ["M": 1 << 20, "G": 1 << 30]
-        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()),
-            (1...1_000_000).contains(number), number * unit >= least
-        else { return nil }
-        return number * unit
-    }
-
-    private static func path(_ name: String, about: SettingText) -> Setting<String> {
-        Setting<String>(name: name, allowed: "the path of a file", about: about) {
-            $0.isEmpty ? nil : absolute($0)
-        }
-    }
-
+    /// Whether a text is the address of a proxy. Before an `@` there is no slash, question mark, hash or
+    /// quotation mark: at these ``Redaction`` takes the password to be over.
     private static func isProxy(_ text: String) -> Bool {
         ["http://", "https://", "socks5h://"].contains { scheme in
-            text.hasPrefix(scheme) && text.utf8.count > scheme.utf8.count
+            let rest = text.dropFirst(scheme.count)
+            let user = rest.lastIndex(of: "@").map { rest[..<$0] } ?? ""
+            return text.hasPrefix(scheme) && !rest.isEmpty
                 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+                && !user.contains { "/?#\"'".contains($0) }
         }
     }
 }

@@ -4,86 +4,51 @@ import SyncCore
 // What is kept, how long, and where backups go.
 extension Settings {
     static let keepHistory = time(
-        "keep-history",
+        "keep-history", hours: keptHours,
         about: SettingText(
             "How long operations that are closed and the history are kept.",
             standard: "30d", example: "30d"))
     static let keepAttempts = time(
-        "keep-attempts",
+        "keep-attempts", hours: keptHours,
         about: SettingText(
             "How long the requests that were made for a closed operation are kept.",
             standard: "7d", example: "7d"))
     static let keepTombstones = time(
-        "keep-tombstones",
+        "keep-tombstones", hours: keptHours,
         about: SettingText(
             "How long a deleted row is kept for clients that sync; one that is away for longer "
                 + "misses the deletion.",
             standard: "90d", example: "90d"))
 
     static let historyBudget = bytes(
-        "history-budget",
+        "history-budget", from: Limits.keptBytesMin,
         about: SettingText(
             "How many bytes the history of each identity may have; the oldest entries go first.",
             standard: "as many as it needs", example: "200M"))
     static let attemptsBudget = bytes(
-        "attempts-budget",
+        "attempts-budget", from: Limits.keptBytesMin,
         about: SettingText(
             "How many bytes the requests for closed operations may have, for each identity.",
             standard: "as many as they need", example: "50M"))
 
-    static let backupEvery = Setting<Int64>(
-        name: "backup-every",
-        allowed:
-            "hours or days up to \(Proxy.Limits.backupHours.upperBound / 24)d, such as 12h or 1d",
+    static let backupEvery = time(
+        "backup-every", hours: Proxy.Limits.backupHours,
         about: SettingText(
-            "How often a backup is made by itself.", standard: "never", example: "1d")
-    ) { text in
-        seconds(text).flatMap { seconds in
-            Proxy.Limits.backupHours.contains(seconds / 3600) ? seconds : nil
-        }
-    }
+            "How often a backup is made by itself.", standard: "never", example: "1d"))
 
-    static let backupKeep = Setting<Int>(
-        name: "backup-keep",
-        allowed: "a whole number from 1 to \(Proxy.Limits.backupsKeptMax)",
+    static let backupKeep = wholeNumber(
+        "backup-keep", in: 1...Proxy.Limits.backupsKeptMax,
         about: SettingText(
             "How many backups are kept in the backup folder.",
-            standard: "\(Proxy.Limits.backupsKept)", example: "7")
-    ) { text in
-        Int(text).flatMap { (1...Proxy.Limits.backupsKeptMax).contains($0) ? $0 : nil }
-    }
+            standard: "\(Proxy.Limits.backupsKept)", example: "7"))
 
-    static let backupFolder = Setting<String>(
-        name: "backup-folder", allowed: "the path of a folder",
+    static let backupFolder = path(
+        "backup-folder", allowed: "the path of a folder",
         about: SettingText(
             "Where these backups go; best on another disk.",
-            standard: "backups in the data folder", example: "/var/backups/understudy")
-    ) { $0.isEmpty ? nil : absolute($0) }
+            standard: "backups in the data folder", example: "/var/backups/understudy"))
 
-    private static func time(_ name: String, about: SettingText) -> Setting<Int64> {
-        Setting<Int64>(
-            name: name,
-            allowed: "hours or days from 1h to \(Limits.keptDaysMax)d, such as 12h or 30d",
-            about: about
-        ) { text in
-            seconds(text).flatMap { (3600...Limits.keptDaysMax * 86_400).contains($0) ? $0 : nil }
-        }
-    }
-
-    private static func bytes(_ name: String, about: SettingText) -> Setting<Int> {
-        Setting<Int>(name: name, allowed: "a size from 1M up, such as 50M or 2G", about: about) {
-            size($0, from: 1 << 20)
-        }
-    }
-
-    /// `12h` or `30d` in seconds.
-    private static func seconds(_ text: String) -> Int64? {
-        let units: [Character: Int64] = ["h": 3600, "d": 86_400]
-        guard let unit = text.last.flatMap({ units[$0] }), let number = Int64(text.dropLast()),
-            (1...Limits.keptDaysMax * 24).contains(number)
-        else { return nil }
-        return number * unit
-    }
+    private static let keptHours: ClosedRange<Int64> = 1...Limits.keptDaysMax * 24
 }
 
 extension ServeConfiguration {

@@ -92,31 +92,24 @@ enum Settings {
             standard: "2", example: "2")
     ) { Int($0).flatMap(Generation.init(rawValue:)) }
 
-    static let applicationKeyFile = Setting<String>(
-        name: "application-key-file",
+    static let applicationKeyFile = path(
+        "application-key-file",
         allowed: "the path of a file with the application key in its first line",
         about: SettingText(
             "A file with the application key of a generation 1 backend.",
-            standard: "the key that its clients send", example: "/etc/understudy/application.key")
-    ) { $0.isEmpty ? nil : absolute($0) }
+            standard: "the key that its clients send", example: "/etc/understudy/application.key"))
 
-    static let parallelism = Setting<Int>(
-        name: "parallelism", allowed: "a whole number from 1 to \(SyncLimits.parallelPushes)",
+    static let parallelism = wholeNumber(
+        "parallelism", in: 1...SyncLimits.parallelPushes,
         about: SettingText(
             "How many changes of different items are sent at once.",
-            standard: "1", example: "4")
-    ) { text in
-        Int(text).flatMap { (1...SyncLimits.parallelPushes).contains($0) ? $0 : nil }
-    }
+            standard: "1", example: "4"))
 
-    static let pageSize = Setting<Int>(
-        name: "page-size", allowed: "a whole number from 1 to \(SyncLimits.pullPageRows)",
+    static let pageSize = wholeNumber(
+        "page-size", in: 1...SyncLimits.pullPageRows,
         about: SettingText(
             "Rows that a pull asks for in one page; the backend may give fewer.",
-            standard: "1000", example: "100")
-    ) { text in
-        Int(text).flatMap { (1...SyncLimits.pullPageRows).contains($0) ? $0 : nil }
-    }
+            standard: "1000", example: "100"))
 
     static let strictSDK = yesOrNo(
         "strict-sdk",
@@ -166,13 +159,6 @@ enum Settings {
         ) { TableName($0) }
     }
 
-    /// A setting that is on or off.
-    static func yesOrNo(_ name: String, about: SettingText) -> Setting<Bool> {
-        Setting<Bool>(name: name, allowed: BooleanText.allowed, about: about) {
-            BooleanText.value($0)
-        }
-    }
-
     static func loopback(_ text: String) -> ListenAddress? {
         guard let address = try? ListenAddress(text) else { return nil }
         return address.isLoopback ? address : nil
@@ -201,7 +187,7 @@ enum Settings {
 
 /// When the store syncs.
 enum SyncChoice: String, Sendable, Hashable, CaseIterable {
-    /// After writes, every minute, and when the backend can be reached again.
+    /// After writes, every minute, when the backend can be reached again, and for reads.
     case auto
     /// Only on request.
     case manual

@@ -9,11 +9,14 @@ import Proxy
 /// that the owner could not change. It may still read what root may: systemd keeps the folders of its
 /// services below one that only root may enter (decision 0142).
 enum FolderOwner {
-    /// Starts this program again, with the same arguments, as the user who owns a folder. Returns if this
-    /// user is not root, or if the folder is root's own or is not there.
+    /// Starts this program again, with the same arguments and environment (`HOME` too, so that it finds the
+    /// same configuration file), as the user who owns a folder. Returns if this user is not root, or if the
+    /// folder is root's own or is not there.
     static func become(of folder: DataFolder) throws(StartProblem) {
         guard isAnother(folder), let status = Files.status(folder.path) else { return }
-        let failure = "This command cannot go on as the owner of \(folder.path)."
+        let failure =
+            "This command cannot go on as the owner of \(folder.path). Run it as that user: sudo -u "
+            + "'#\(status.owner)' understudy …"
         // The path is lent for the call. The program is opened before, since its path may lead through
         // folders that the owner may not enter.
         let program = unsafe open("/proc/self/exe", O_RDONLY | O_CLOEXEC)

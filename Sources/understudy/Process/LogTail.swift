@@ -4,7 +4,7 @@ import Synchronization
 final class LogTail: Sendable {
     private struct Kept {
         var lines: [String] = []
-        /// The index of the oldest line once all places are taken.
+        /// The index of the oldest line, once as many lines are kept as may be.
         var oldest = 0
     }
     private let kept = Mutex(Kept())
@@ -13,7 +13,7 @@ final class LogTail: Sendable {
     /// - Parameter places: how many lines are kept.
     init(places: Int) { self.places = places }
 
-    /// Adds a line; the oldest leaves if there is no place.
+    /// Adds a line. At the limit it replaces the oldest one.
     func append(_ line: String) {
         kept.withLock { kept in
             if kept.lines.count < places { return kept.lines.append(line) }

@@ -20,9 +20,10 @@ struct ServiceManager: Sendable {
         watchdogMicroseconds =
             isWatched ? environment("WATCHDOG_USEC").flatMap(UInt64.init) : nil
         let count = environment("LISTEN_FDS").flatMap(CInt.init) ?? 0
-        let isMeant = environment("LISTEN_PID") == String(process)
+        let areForThisProcess = environment("LISTEN_PID") == String(process)
         sockets =
-            isMeant && count > 0 ? Array(Self.firstSocket..<(Self.firstSocket + count)) : []
+            areForThisProcess && count > 0
+            ? Array(Self.firstSocket..<(Self.firstSocket + count)) : []
     }
 
     /// Sends assignments, such as `READY=1`, to the manager. Does nothing without a manager; errors are

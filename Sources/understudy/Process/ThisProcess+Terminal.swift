@@ -40,6 +40,10 @@ extension ThisProcess {
     /// Whether standard error is a terminal.
     static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 
+    /// Whether what is written to standard error stays in a journal or a file. A one-time link must not be
+    /// written there.
+    static var isOutputKept: Bool { isService || !isInteractive }
+
     /// Whether standard input and standard error are terminals.
     static var canAsk: Bool { isInteractive && isatty(STDIN_FILENO) == 1 }
 

@@ -64,25 +64,4 @@ import Testing
         #expect(try table.storage.rows(in: table.name) == [row])
         #expect(try table.storage.effectCount(of: "a", in: table.name) == 1)
     }
-
-    @Test func `a filter by equality is served by the index of the content`() throws {
-        let schema = PostgreSQLServer.newSchema()
-        let url = try PostgreSQLServer.url()
-        _ = try PostgreSQLRowStorage(at: url, schema: schema)
-        let filter = try #require(
-            PostgreSQLCompiler().filter(
-                Expression(parsing: "text eq 'a' and n eq 3", generation: .mobileApps)))
-        #expect(filter.text == "((content @> ?::jsonb) AND (content @> ?::jsonb))")
-        let pool = try PostgreSQLPool(url, schema: schema)
-        let plan = try pool.withConnection { connection in
-            try connection.run(script: "SET enable_seqscan = off")
-            return try connection.run(
-                """
-                EXPLAIN SELECT id FROM items
-                WHERE content @> '{"text":"a"}'::jsonb AND content @> '{"n":3}'::jsonb
-                """
-            ).map { try $0.text(0) }
-        }
-        #expect(plan.joined().contains("items_by_content"))
-    }
 }

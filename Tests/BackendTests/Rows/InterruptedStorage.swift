@@ -2,11 +2,13 @@ import TablesProtocol
 
 @testable import Backend
 
-/// A storage over another one: it says where calls run, and lets another writer in before each write.
+/// A storage over another one: it says where calls run, and calls a closure before each write and before
+/// each call on logins.
 struct InterruptedStorage: RowStorage {
     let base: any RowStorage
     var place = CallPlace.callersThread
     var beforeWrite: @Sendable () throws -> Void = {}
+    var beforeLogin: @Sendable () throws -> Void = {}
 
     func table(_ name: TableName) throws -> StoredTable? { try base.table(name) }
     func declare(_ name: TableName, _ options: TableOptions) throws {
@@ -38,8 +40,15 @@ struct InterruptedStorage: RowStorage {
         try base.effectCount(of: id, in: table)
     }
     func keepLogin(token: String, user: String) throws {
+        try beforeLogin()
         try base.keepLogin(token: token, user: user)
     }
-    func user(ofToken token: String) throws -> String? { try base.user(ofToken: token) }
-    func endLogin(token: String?) throws { try base.endLogin(token: token) }
+    func user(ofToken token: String) throws -> String? {
+        try beforeLogin()
+        return try base.user(ofToken: token)
+    }
+    func endLogin(token: String?) throws {
+        try beforeLogin()
+        try base.endLogin(token: token)
+    }
 }

@@ -146,6 +146,7 @@ import Testing
         let place = CallPlace.ownThreads { work in
             submitted.count.add(1, ordering: .relaxed)
             queue.async(execute: work)
+            return true
         }
         let storage = InterruptedStorage(base: try kind.open(), place: place) {
             dispatchPrecondition(condition: .onQueue(queue))

@@ -1,4 +1,5 @@
 import TablesProtocol
+import TestSupport
 import Testing
 
 @testable import Backend
@@ -108,5 +109,18 @@ import Testing
         #expect(try storage.user(ofToken: "t2") == "u2")
         try storage.endLogin(token: nil)
         #expect(try storage.user(ofToken: "t2") == nil)
+    }
+
+    @Test(arguments: StorageUnderTest.all)
+    func `a token may be longer than an index takes`(kind: StorageUnderTest) throws {
+        let storage = try kind.open()
+        let random = SharedRandom(SeededRandom(1))
+        // Bytes at random, which no database makes shorter.
+        let token = Base64.encoded(random.bytes(20_000))
+        try storage.keepLogin(token: token, user: "ana")
+        #expect(try storage.user(ofToken: token) == "ana")
+        #expect(try storage.user(ofToken: String(token.dropLast())) == nil)
+        try storage.endLogin(token: token)
+        #expect(try storage.user(ofToken: token) == nil)
     }
 }

@@ -40,19 +40,97 @@ struct AutomaticBackupsTests {
     {
         let now = try time("2026-11-25T12:00:00.000Z")
         var plan = BackupPlan()
-        #expect(plan.due(latest: nil, failedAt: nil, now: now) == nil)
+        #expect(plan.due(begun: [], failedAt: nil, now: now) == nil)
         plan.everySeconds = Self.day
-        #expect(plan.due(latest: nil, failedAt: nil, now: now) == now)
+        #expect(plan.due(begun: [], failedAt: nil, now: now) == now)
         let latest = now.adding(seconds: -3600)
-        #expect(
-            plan.due(latest: latest, failedAt: nil, now: now)
-                == latest.adding(seconds: Self.day))
         let old = now.adding(seconds: -3 * Self.day)
         #expect(
-            plan.due(latest: old, failedAt: now, now: now)
+            plan.due(begun: [old, latest], failedAt: nil, now: now)
+                == latest.adding(seconds: Self.day))
+        #expect(
+            plan.due(begun: [old], failedAt: now, now: now)
                 == now.adding(seconds: Limits.backupRetrySeconds))
-        // After the clock was set back, a latest one in the future does not put off the next.
-        #expect(plan.due(latest: now.adding(seconds: 60), failedAt: nil, now: now) == now)
+        // After the clock was set back, one in the future does not put off the next, nor does it hide that
+        // the next was made.
+        let future = now.adding(seconds: 60)
+        #expect(plan.due(begun: [future], failedAt: nil, now: now) == now)
+        #expect(
+            plan.due(begun: [latest, future], failedAt: nil, now: now)
+                == latest.adding(seconds: Self.day))
+    }
+
+    @Test func `after the clock was set back, the new backup is kept and the one before goes`()
+        async throws
+    {
+        try await TestApp.run { test in
+            let clock = Mutex(try time("2026-11-25T12:00:00.000Z"))
+            var plan = BackupPlan()
+            (plan.everySeconds, plan.keep) = (Self.day, 2)
+            let backups = AutomaticBackups(
+                of: test.folder, plan: plan, now: { clock.withLock { $0 } }, sleep: { _ in },
+                log: Logger(label: "test"))
+            for _ in 0..<2 {
+                _ = await backups.make()
+                clock.withLock { $0 = $0.adding(seconds: Self.day) }
+            }
+            clock.withLock { $0 = $0.adding(seconds: -30 * Self.day) }
+            let made = clock.withLock { $0 }
+            _ = await backups.make()
+            let state = await backups.state
+            #expect(state.backups.map(\.at.text) == [made.text, "2026-11-26T12:00:00.000Z"])
+            #expect(state.next == made.adding(seconds: Self.day))
+        }
+    }
+
+    @Test func `a link is no backup, and what it leads to stays`() async throws {
+        try await TestApp.run { test in
+            let at = try time("2026-11-25T12:00:00.000Z")
+            let folder = BackupFolder(path: "\(test.folder.path)/kept")
+            let elsewhere = "\(test.folder.path)/elsewhere"
+            try Files.makeFolder(folder.path)
+            try Files.makeFolder(elsewhere)
+            try Files.write("\(elsewhere)/manifest.json", [])
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.path(at: at), withDestinationPath: elsewhere)
+            var plan = BackupPlan()
+            (plan.folder, plan.keep) = (folder.path, 1)
+            let backups = AutomaticBackups(
+                of: test.folder, plan: plan, now: { at.adding(seconds: 60) }, sleep: { _ in },
+                log: Logger(label: "test"))
+            _ = await backups.make()
+            #expect(folder.backups.map(\.at) == [at.adding(seconds: 60)])
+            #expect(Files.exists("\(elsewhere)/manifest.json"))
+        }
+    }
+
+    @Test func `what an ended process left of a backup is removed after a day, and nothing else`()
+        async throws
+    {
+        try await TestApp.run { test in
+            let now = try time("2026-11-25T12:00:00.000Z")
+            let folder = BackupFolder(path: "\(test.folder.path)/kept")
+            let old = folder.path(at: now.adding(seconds: -2 * Self.day))
+            let left = "\(old)\(Backup.unfinishedMark)abc"
+            let others = [
+                "\(folder.path(at: now.adding(seconds: -60)))\(Backup.unfinishedMark)abc",
+                "\(folder.path)/mine\(Backup.unfinishedMark)abc", "\(old).old",
+            ]
+            for path in [left] + others { try Files.makeFolder("\(path)/stores") }
+            var plan = BackupPlan()
+            plan.folder = folder.path
+            let backups = AutomaticBackups(
+                of: test.folder, plan: plan, now: { now }, sleep: { _ in },
+                log: Logger(label: "test"))
+            _ = await backups.make()
+            #expect(!Files.exists(left))
+            #expect(others.filter { !Files.exists($0) } == [])
+        }
+    }
+
+    @Test func `the backups are among what Understudy makes in its folder`() {
+        let path = BackupFolder.standardPath(of: DataFolder(path: "/d"))
+        #expect(DataFolder.isOwn(String(path.dropFirst("/d/".count))))
     }
 
     @Test func `backups are made when they are due, are whole, and the oldest are removed`()
@@ -110,6 +188,28 @@ struct AutomaticBackupsTests {
             let state = await backups.state
             #expect(state.failure == problem.sentence && state.backups.isEmpty)
             #expect(state.next == now.adding(seconds: Limits.backupRetrySeconds))
+        }
+    }
+
+    @Test func `a backup that the disk has no space for is not begun`() async throws {
+        try await TestApp.run { test in
+            // The file has a hole, so it takes no space; a copy could.
+            let store = try test.folder.storeFile("user-\(String(repeating: "0", count: 24))")
+            try Files.write(store, [])
+            let file = try FileHandle(forWritingTo: URL(filePath: store))
+            try file.truncate(atOffset: 8 << 40)
+            try file.close()
+            let at = try time("2026-11-25T12:00:00.000Z")
+            let backups = AutomaticBackups(
+                of: test.folder, plan: BackupPlan(), now: { at }, sleep: { _ in },
+                log: Logger(label: "test"))
+            guard case .failure(let problem) = await backups.make() else {
+                Issue.record("a backup was made")
+                return
+            }
+            #expect(problem.sentence.contains("name a folder on another disk"))
+            let path = BackupFolder.standardPath(of: test.folder)
+            #expect(Files.exists(path) && Files.names(in: path).isEmpty)
         }
     }
 

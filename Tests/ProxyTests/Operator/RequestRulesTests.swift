@@ -30,6 +30,8 @@ struct RequestRulesTests {
         #"{"filter":{"table":"todoitem"},"after":"c1"}"#,
         #"{"filter":{"table":"todoitem"},"limit":5,"after":"garbage"}"#,
         #"{"filter":{"table":"none"},"filter":{"table":"todoitem"}}"#, "[]", "null", #"{"all":1}"#,
+        #"{"filter":{"q":" "}}"#, #"{"filter":{"table":"\t"}}"#, #"{"filter":{"reason":""}}"#,
+        #"{"filter":{"reason":" ","table":"todoitem"}}"#,
     ])
     func `a bulk action without a clear selection does nothing`(_ body: String) async throws {
         try await withQueue { test in
@@ -228,6 +230,9 @@ struct ValueSchemaTests {
         let place = JSONPointer().member("a/b~c").element(3)
         #expect(place.text == "/a~1b~0c/3")
         #expect(JSONPointer().name == "The body")
+        // A character may have any number of accents.
+        let long = JSONPointer().member("a" + String(repeating: "\u{301}", count: 100_000))
+        #expect(long.text.unicodeScalars.count == Limits.namedCharacters + 1)
     }
 
     @Test func `a name twice is found at any depth`() throws {

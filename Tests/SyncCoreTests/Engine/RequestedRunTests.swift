@@ -58,6 +58,44 @@ import Testing
         #expect(listed.map(\.id) == [id] && listed.first?.startedAt == requested.startedAt)
     }
 
+    @Test func `the log repeats no text of the backend about an operation that waits`()
+        async throws
+    {
+        let log = CollectedLog()
+        let world = try World(log: log.logger)
+        try await world.insert("a")
+        #expect(await world.engine.push().state == .complete)
+        world.transport.decide { request, _ in
+            request.head.method == .patch
+                ? .instead(
+                    Response(
+                        status: .internalServerError, body: Array(#"{"error":"secret"}"#.utf8)))
+                : nil
+        }
+        try await world.update("a", #"{"text":"mine"}"#)
+        let run = await world.engine.push()
+        #expect(run.state == .completeWithErrors, "\(run)")
+        #expect(run.reason?.contains("secret") == true, "\(run)")
+        let ended = try #require(log.lines.last { $0.message == "run ended" })
+        #expect(ended.fields["state"] == "\(run.state)" && ended.fields["left"] == "1")
+        #expect(
+            !log.lines.contains { line in line.fields.values.contains { $0.contains("secret") } })
+    }
+
+    @Test func `the timeout of one caller does not end the wait of another`() async throws {
+        let world = try World()
+        let id = await world.engine.startSync()
+        async let patient = world.engine.result(of: id, timeout: .seconds(3600))
+        async let hasty = world.engine.result(of: id, timeout: .seconds(1))
+        // Both wait, each with its own timeout.
+        while world.clock.sleepers < 2 { await Task.yield() }
+        while await world.engine.waiters[id]?.count != 2 { await Task.yield() }
+        world.clock.advance(by: .seconds(2))
+        #expect(await hasty?.state == .running)
+        #expect(await world.engine.cancel(run: id))
+        #expect(await patient?.state == .cancelled)
+    }
+
     @Test func `a stored run that has ended does not change`() async throws {
         let world = try World()
         let run = await world.engine.sync()

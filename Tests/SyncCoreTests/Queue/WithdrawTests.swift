@@ -62,6 +62,19 @@ import Testing
         try await expectBalance(discarded: 0, open: 1)
     }
 
+    @Test func `an operation whose first write is no longer in history stays`() async throws {
+        try await fixture.insert("a")
+        try await fixture.update("a", #"{"text":"promised"}"#)
+        let id = try await refuse()
+        try await store.write {
+            try $0.run("DELETE FROM history WHERE id = (SELECT min(id) FROM history)")
+        }
+        #expect(try await !store.withdraw(id))
+        #expect(try await fixture.row("a")?.columns.text == #"{"text":"promised"}"#)
+        #expect(try await fixture.row("a")?.deleted == false)
+        try await expectBalance(discarded: 0, open: 1)
+    }
+
     @Test func `a write during the request stays`() async throws {
         try await fixture.insert("a")
         let operation = try #require(try await fixture.send())

@@ -39,13 +39,6 @@ import Testing
         Issue.record("never pushed")
     }
 
-    @Test func `an operator's action is pushed without the quiet moment`() {
-        var scheduler = scheduler()
-        scheduler.wake(.write, now: .zero)
-        scheduler.wake(.action, now: .zero)
-        #expect(scheduler.next(now: .zero, outlook: due) == .run(.push))
-    }
-
     @Test func `with only the manual trigger nothing is due without a request`() {
         var scheduler = scheduler([.manual])
         scheduler.wake(.write, now: .zero)

@@ -57,6 +57,31 @@ import Testing
         #expect(try await world.store.ledger().balances)
     }
 
+    @Test func `undo of an insert whose attempts are gone does not delete another writer's row`()
+        async throws
+    {
+        let world = try World()
+        try await world.seed("a", #"{"text":"theirs","rank":1}"#)
+        _ = try await world.store.updateTable(world.todo) { $0.conflictPolicy = .client }
+        try await world.insert("a")
+        _ = await world.engine.push()
+        #expect(try await world.open().isEmpty)
+        let write = try #require(
+            try await world.store.history(after: nil, limit: 9).items.first { $0.kind == .write })
+        var retention = Retention()
+        retention.attemptSeconds = 3600
+        world.clock.advance(by: .seconds(3601))
+        try await sweep(retention, in: world.store)
+        #expect(try await count("attempts", in: world.store) == 0)
+        guard case .refused(let reason) = try await world.store.undo(write.id) else {
+            Issue.record("it would delete another writer's row")
+            return
+        }
+        #expect(reason.contains("keep-attempts"))
+        #expect(try await world.open().isEmpty)
+        #expect(try await world.local("a") != nil)
+    }
+
     @Test func `bytes beyond the limit go, the oldest first, and attempts of open operations stay`()
         async throws
     {

@@ -21,12 +21,6 @@ struct CommandSuggestionTests {
     ) {
         #expect(CommandSuggestion.sentence(words, in: Understudy.self) == nil)
     }
-
-    @Test func `a swapped pair of letters is one change`() {
-        #expect(CommandSuggestion.changes(from: "statsu", to: "status") == 1)
-        #expect(CommandSuggestion.changes(from: "", to: "abc") == 3)
-        #expect(CommandSuggestion.changes(from: "kitten", to: "sitting") == 3)
-    }
 }
 
 struct CompletionTests {

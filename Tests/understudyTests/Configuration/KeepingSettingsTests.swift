@@ -34,9 +34,21 @@ struct KeepingSettingsTests {
         ("keep-history", ["0d", "1", "30", "d", "-1d", "4000d", "1w", "9999999999999999999d"]),
         ("history-budget", ["0M", "1", "12K", "-1M"]), ("backup-every", ["0h", "400d", "never"]),
         ("backup-keep", ["0", "1001", "two"]), ("backup-folder", [""]),
+        ("offline-grace", ["3651d", "87601h", "-1h", "0", ""]), ("disk-budget", ["9M", "1K"]),
+        ("parallelism", ["0", "17", "1.0"]), ("application-key-file", [""]),
     ])
     func `other values are refused`(name: String, texts: [String]) throws {
         let setting = try #require(ServeSetting.named(name))
         for text in texts { #expect(!setting.accepts(text), "\(name) = \(text)") }
+    }
+
+    @Test(arguments: [
+        ("keep-history", ["1h", "3660d", "87840h"]), ("backup-every", ["1h", "366d"]),
+        ("offline-grace", ["0h", "0d", "3650d"]), ("disk-budget", ["10M", "1G"]),
+        ("attempts-budget", ["1M"]), ("parallelism", ["1", "16"]), ("backup-keep", ["1", "1000"]),
+    ])
+    func `the bounds themselves are allowed`(name: String, texts: [String]) throws {
+        let setting = try #require(ServeSetting.named(name))
+        for text in texts { #expect(setting.accepts(text), "\(name) = \(text)") }
     }
 }

@@ -192,7 +192,7 @@ struct PatternWriter {
             for _ in 0..<least {
                 let before = steps.count
                 try write(node)
-                // The node matches the empty text, so repeating it changes nothing.
+                // The node matches the empty text alone, so repeating it changes nothing.
                 if steps.count == before { break }
             }
             guard let most else {

@@ -133,7 +133,7 @@ extension PostgreSQLCompiler {
         case .boolean(let value): sought = .bool(value)
         case .string(let text): sought = .string(PostgreSQLContent.escaped(text))
         case .number(let number):
-            guard let canonical = JSONNumber(PostgreSQLContent.number(number.text)) else {
+            guard let canonical = JSONNumber(PostgreSQLContent.number(of: number)) else {
                 return nil
             }
             sought = .number(canonical)

@@ -155,14 +155,13 @@ public struct PostgreSQLCompiler: Sendable {
 }
 
 extension SQLFragment {
-    /// The fragment with `$1`, `$2`, … for its arguments, from a number on.
-    public func numbered(from first: Int = 1) -> SQLFragment {
+    /// The fragment with `$1`, `$2`, … for its arguments.
+    public func numbered() -> SQLFragment {
         var text = ""
-        var number = first
-        for part in self.text.split(separator: "?", omittingEmptySubsequences: false) {
-            if !text.isEmpty || number > first { text += "$\(number - 1)" }
+        let parts = self.text.split(separator: "?", omittingEmptySubsequences: false)
+        for (number, part) in parts.enumerated() {
+            if number > 0 { text += "$\(number)" }
             text += part
-            number += 1
         }
         return SQLFragment(text, arguments)
     }

@@ -1,6 +1,6 @@
 /// What queries on PostgreSQL look at beside a row's text, made when the row is written.
 ///
-/// The text itself stays as it came. `jsonb` could not hold every such text: it knows no U+0000, and
+/// The text itself stays as it came. `jsonb` could not hold every such text: it has no U+0000, and
 /// compares numbers by more digits than SQLite and the clients do.
 public struct PostgreSQLContent: Sendable, Hashable {
     /// The values as the text of a jsonb: numbers as SQLite reads them, U+0000 escaped.

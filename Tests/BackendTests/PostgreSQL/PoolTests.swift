@@ -1,0 +1,43 @@
+import Dispatch
+import PostgreSQL
+import TestSupport
+import Testing
+
+/// The bounds of the connections to PostgreSQL.
+@Suite struct PoolTests {
+    @Test(.ends) func `a queue that is full takes no more calls`() throws {
+        // Nothing connects to it.
+        let pool = try PostgreSQLPool("postgresql:///x", schema: "public", connections: 1)
+        let begun = DispatchSemaphore(value: 0)
+        let end = DispatchSemaphore(value: 0)
+        let isRunning = pool.submit {
+            begun.signal()
+            end.wait()
+        }
+        #expect(isRunning)
+        begun.wait()
+        let done = DispatchSemaphore(value: 0)
+        for _ in 0..<Limits.waitingCalls {
+            let isQueued = pool.submit { done.signal() }
+            #expect(isQueued)
+        }
+        let isExcess = pool.submit {}
+        #expect(!isExcess)
+        end.signal()
+        for _ in 0..<Limits.waitingCalls { done.wait() }
+        let isQueuedAgain = pool.submit {}
+        #expect(isQueuedAgain)
+    }
+
+    @Test(.ends) func `too many values are refused, and the connection stays`() throws {
+        let pool = try PostgreSQLPool(PostgreSQLServer.url(), schema: "public")
+        let values = Array(repeating: PostgreSQLValue.null, count: 65_536)
+        let process = "SELECT pg_backend_pid()"
+        let first = try pool.withConnection { try $0.run(process) }
+        #expect(throws: PostgreSQLError.tooManyValues) {
+            try pool.withConnection { try $0.run("SELECT 1", values) }
+        }
+        let second = try pool.withConnection { try $0.run(process) }
+        #expect(first == second)
+    }
+}
