@@ -57,6 +57,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
         .systemLibrary(name: "CPrivileges"),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
         .target(name: "HTTPMessage", dependencies: [httpTypes], swiftSettings: settings),
         .target(
             name: "TablesProtocol", dependencies: ["HTTPMessage", httpTypes],
@@ -67,12 +68,14 @@ let package = Package(
         .target(
             name: "HTTPClient", dependencies: ["HTTPMessage", httpTypes, "CCurl"],
             swiftSettings: settings),
+        .target(name: "Compression", dependencies: ["CZlib"], swiftSettings: settings),
         .target(name: "Storage", dependencies: [grdb, grdbSQLite], swiftSettings: settings),
         .target(name: "PostgreSQL", dependencies: ["CPostgreSQL"], swiftSettings: settings),
         .target(
             name: "SyncCore",
             dependencies: ["HTTPMessage", "TablesProtocol", "Storage", httpTypes, logging],
-            resources: [.embedInCode("Schema/Schema.sql")], swiftSettings: settings),
+            resources: [.embedInCode("Schema/Schema.sql"), .embedInCode("Schema/Schema2.sql")],
+            swiftSettings: settings),
         .target(
             name: "Backend",
             dependencies: ["HTTPMessage", "TablesProtocol", "Storage", "PostgreSQL", httpTypes],
@@ -86,7 +89,8 @@ let package = Package(
         .target(
             name: "Proxy",
             dependencies: [
-                "HTTPMessage", "TablesProtocol", "SyncCore", httpTypes, logging, crypto,
+                "HTTPMessage", "TablesProtocol", "SyncCore", "Compression", httpTypes, logging,
+                crypto,
             ],
             resources: [.embedInCode("Public"), .embedInCode("Operator/openapi.json")],
             swiftSettings: settings),

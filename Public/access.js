@@ -1,7 +1,7 @@
 // The access card: addresses of clients, made and revoked here, and the browsers that are signed in.
 
 import { operator } from "./api.js";
-import { ask } from "./dialog.js";
+import { askDangerous } from "./dialog.js";
 import { button, column, fill, form, h, joined, note } from "./dom.js";
 import { attempt, toast } from "./messages.js";
 import { accessWords as said } from "./words-settings.js";
@@ -28,7 +28,7 @@ export function accessCard() {
 
   async function revoke(address) {
     const label = said.revoke(address);
-    if (await ask(label, said.revokeMeans, label)) {
+    if (await askDangerous(label, said.revokeMeans, label, 1)) {
       await operator.remove(`/access/${encodeURIComponent(address)}`);
       fill(made);
       toast(said.revoked(address));

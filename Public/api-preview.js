@@ -1,14 +1,12 @@
 // What a client would ask this server for, as lines of curl to be pasted into a terminal.
 
-import { button, h } from "./dom.js";
-import { toast } from "./messages.js";
+import { copyButton, shell } from "./clipboard.js";
+import { h } from "./dom.js";
 import { words } from "./words.js";
 
 const version = "-H 'ZUMO-API-VERSION: 2.0.0'";
 const json = "-H 'Content-Type: application/json'";
 const pageRows = "50";
-
-const shell = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Lines of curl for a table and the filter on screen. */
 export function apiPreview(table, { filter, orderby }) {
@@ -32,10 +30,6 @@ function optionsOf(options) {
 }
 
 function line(name, text) {
-  const copy = () => navigator.clipboard.writeText(text).then(
-    () => toast(words.copied),
-    () => toast(words.notCopied),
-  );
   return h("div", { class: "curl" }, h("span", {}, name), h("pre", { tabindex: "0" }, text),
-    button({ class: "small", "aria-label": `${words.copy}: ${name}`, onclick: copy }, words.copy));
+    copyButton({ class: "small", "aria-label": `${words.copy}: ${name}` }, words.copy, () => text));
 }

@@ -10,6 +10,7 @@ import { drawNavigation, drawNotice, drawTools, drawWhose, markView, showSignIn 
 import { historyView } from "./history.js";
 import { followKeys } from "./keys.js";
 import { announce, showProblem } from "./messages.js";
+import { paced } from "./paced.js";
 import { queueView } from "./queue.js";
 import { statusView } from "./status.js";
 import { tablesView } from "./tables.js";
@@ -75,20 +76,23 @@ async function start() {
 
 function follow() {
   let wasDisconnected = false;
+  const deliver = paced((kind, event) => {
+    header.onEvent(kind);
+    current?.view.onEvent(kind, event);
+  }, header.isRunning);
   followEvents({
-    onEvent(kind, event) {
-      header.onEvent(kind);
-      current?.view.onEvent(kind, event);
-    },
+    onEvent: deliver,
     onReset: refresh,
     onConnected() {
       drawNotice(true);
+      header.setFollowing(true);
       if (wasDisconnected) announce(words.reconnected);
       wasDisconnected = false;
       // Events from before the stream began were not received: the state is read again, also the first time.
       refresh();
     },
     onDisconnected() {
+      header.setFollowing(false);
       if (!wasDisconnected) announce(words.disconnected);
       wasDisconnected = true;
       drawNotice(false);

@@ -1,7 +1,11 @@
 // Many calls in a short time become one.
 
-/** Gives a function that runs `work` soon, and once more if it was called during the run. */
-export function coalesce(work, waitMilliseconds = 40) {
+/**
+ * Gives a function that runs `work` soon, and once more if it was called during the run. Two runs begin at
+ * least `restMilliseconds` after one another.
+ */
+export function coalesce(work, waitMilliseconds = 40, restMilliseconds = 0) {
+  let beganAt = -Infinity;
   let timer = null;
   let running = false;
   let again = false;
@@ -12,6 +16,7 @@ export function coalesce(work, waitMilliseconds = 40) {
       return;
     }
     running = true;
+    beganAt = performance.now();
     try {
       await work();
     } finally {
@@ -23,7 +28,8 @@ export function coalesce(work, waitMilliseconds = 40) {
     }
   };
   const schedule = () => {
-    if (timer === null) timer = setTimeout(run, waitMilliseconds);
+    const rest = beganAt + restMilliseconds - performance.now();
+    if (timer === null) timer = setTimeout(run, Math.max(waitMilliseconds, rest));
   };
   return schedule;
 }

@@ -1,15 +1,13 @@
-// One conflict: what it was before, mine, the server's, and the result, field by field.
+// One conflict: a card for each side with who and when, and the version to be saved, field by field.
 
-import { parseJSON } from "./api.js";
+import { conflictField, valueOf } from "./conflict-field.js";
 import { choicesFor } from "./conflicts-state.js";
-import { marked, readable } from "./diff.js";
-import { button, find, h, joined, note } from "./dom.js";
+import { readable } from "./diff.js";
+import { button, facts, fill, h, joined, note } from "./dom.js";
+import { time } from "./formats.js";
 import { toast } from "./messages.js";
 import { words } from "./words.js";
 
-const linesMost = 14;
-const lettersOfLine = 28;
-const longLetters = 300; // A longer value scrolls.
 const keys = { mine: "m", server: "s", edited: "a", both: "b" };
 const labels = {
   mine: words.keepMine, server: words.keepServer, edited: words.useResult, both: words.keepBoth,
@@ -23,6 +21,7 @@ const labels = {
 export function conflictCard(conflict, decide, typed) {
   const fields = conflict.fields.map((field) => conflictField(field, conflict, typed.get(field.name)));
   const choices = choicesFor(conflict);
+  const outcome = h("p", { class: "quiet-text outcome" });
 
   function choose(choice) {
     if (!choices.includes(choice)) return false;
@@ -30,21 +29,34 @@ export function conflictCard(conflict, decide, typed) {
     if (item !== null) decide(conflict, choice, item);
   }
 
+  /** Shows what a choice would write, while the pointer or the focus is on it. */
+  function preview(choice) {
+    const isOther = choice !== "edited";
+    for (const field of fields) field.preview(!isOther ? null : choice === "mine" ? "mine" : "server");
+    fill(outcome, words.outcome[choice]);
+  }
+  const endPreview = () => preview("edited");
+
   const choiceButton = (choice) => button({
     class: choice === "edited" ? "primary" : null, "aria-keyshortcuts": keys[choice],
     title: words.byKey(keys[choice]), onclick: () => choose(choice),
+    onpointerenter: () => preview(choice), onpointerleave: endPreview,
+    onfocus: () => preview(choice), onblur: endPreview,
   }, labels[choice]);
+
+  endPreview();
   const element = h("article", { class: "card conflict", "aria-labelledby": "conflict-title" },
-    h("h1", { id: "conflict-title" }, headline(conflict)),
+    h("h1", { id: "conflict-title", tabindex: "-1", dir: "auto" }, headline(conflict)),
     note(joined(conflict.table, conflict.reason)),
-    fields.length > 0 && sides(fields),
-    choices.includes("edited") && sameFields(conflict),
-    h("div", { class: "actions" },
+    versions(fields, conflict),
+    choices.includes("edited") ? result(fields, conflict, outcome) : outcomes(conflict, choices),
+    h("div", { class: "actions sticky" },
       choices.map(choiceButton),
       h("a", { class: "button", href: "#/todos" }, words.notNow)));
   const typedNow = () =>
-    new Map(fields.filter((field) => field.isTyped()).map((field) => [field.name, field.input.value]));
-  return { conflict, element, choose, typed: typedNow };
+    new Map(fields.filter((field) => field.isTyped()).map((field) => [field.name, field.typed()]));
+  const focusField = (name) => fields.find((field) => field.name === name)?.input.focus();
+  return { conflict, element, choose, typed: typedNow, focusField };
 }
 
 /** @param {ConflictDetail} conflict */
@@ -55,101 +67,71 @@ function headline({ title, itemId, serverDeleted, mineDeleted }) {
   return words.conflictOf(name);
 }
 
-function sides(fields) {
-  const heads = [words.field, words.base, words.mine, words.server, words.result];
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-labelledby": "conflict-title" },
-    h("table", { class: "sides" },
-      h("thead", {}, h("tr", {}, heads.map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, fields.map((field) => field.element))));
+/**
+ * The two sides beside one another: who wrote them and when, and the fields in which they differ.
+ * @param {ConflictDetail} conflict
+ */
+function versions(fields, conflict) {
+  const { mineActor, mineClient, mineAt, serverAt } = conflict;
+  const who = mineClient ?? words.actor[mineActor] ?? mineActor;
+  return h("div", { class: "versions" },
+    version("mine", words.mine, words.onThisDevice(who, mineAt), mineAt, conflict.mineDeleted
+      ? h("em", {}, words.deletedSide)
+      : fields.length ? fields.map((field) => field.sides.mine) : columnsOf(conflict.mine)),
+    version("server", words.server, words.anotherWriter(serverAt), serverAt, conflict.serverDeleted
+      ? h("em", {}, words.deletedSide)
+      : fields.length ? fields.map((field) => field.sides.server) : columnsOf(conflict.server)));
 }
 
-/** @param {ConflictDetail} conflict */
+const version = (side, name, who, when, content) =>
+  h("section", { class: `version ${side}`, "aria-labelledby": `version-${side}` },
+    h("div", {},
+      h("h2", { id: `version-${side}` }, name),
+      h("span", { class: "quiet-text", title: when ? time(when) : null }, who)),
+    content);
+
+/** All columns of a row whose other side is deleted: nothing is compared. */
+const columnsOf = (row) => Object.entries(row ?? {}).map(([name, value]) =>
+  h("div", { class: "side-choice" }, h("span", { class: "name" }, name), valueOf(value, undefined)));
+
+/**
+ * The version to be saved, with the fields in which the sides differ.
+ * @param {ConflictDetail} conflict
+ */
+const result = (fields, conflict, outcome) =>
+  h("section", { class: "version result", "aria-labelledby": "version-result" },
+    h("div", {}, h("h2", { id: "version-result" }, words.resultTitle), outcome),
+    fields.map((field) => field.result),
+    sameFields(conflict));
+
+/** The fields that both sides agree on are saved as well. */
 function sameFields({ mine, fields }) {
-  const count = Object.keys(mine ?? {}).length - fields.length;
-  return count > 0 && note(words.sameFields(count));
+  const names = fields.map((field) => field.name);
+  const same = Object.entries(mine ?? {}).filter(([name]) => !names.includes(name));
+  return same.length > 0 && h("details", {},
+    h("summary", { class: "quiet-text" }, words.sameFields(same.length)),
+    facts(same.map(([name, value]) => [name, value === null ? words.absent : readable(value)])));
+}
+
+/** What each choice writes where one side is deleted and there is nothing to merge. */
+function outcomes({ mineDeleted }, choices) {
+  const sentences = mineDeleted ? words.outcomeDeletedHere : words.outcomeDeletedThere;
+  return h("section", { class: "version result", "aria-labelledby": "version-result" },
+    h("div", {}, h("h2", { id: "version-result" }, words.resultTitle)),
+    facts(choices.map((choice) => [labels[choice], sentences[choice]])));
 }
 
 /** The result of every field, or null when one cannot be read; that field gets the focus. */
 function itemOf(fields) {
   const item = {};
-  for (const { name, input, isText, isAbsent } of fields) {
+  for (const field of fields) {
     try {
-      item[name] = isAbsent() ? null : isText ? input.value : parseJSON(input.value);
+      item[field.name] = field.value();
     } catch {
-      input.focus();
-      toast(words.invalidResult(name));
+      field.input.focus();
+      toast(words.invalidResult(field.name));
       return null;
     }
   }
   return item;
-}
-
-/**
- * The row of a field. `typed` is what a person typed into an earlier row of it.
- * @param {ConflictField} field
- * @param {ConflictDetail} conflict
- */
-function conflictField({ name, base, mine, server, overlaps }, conflict, typed) {
-  let isAbsent = false; // The value is null, and not an empty text.
-  let isTyped = false;
-  const input = h("textarea", { "aria-label": `${words.result}: ${name}`, oninput: onInput });
-
-  function onInput() {
-    isAbsent = false;
-    isTyped = true;
-    fit();
-  }
-
-  function fit() {
-    const { value } = input;
-    const lines = Math.max(2, value.split("\n").length, Math.ceil(value.length / lettersOfLine));
-    input.rows = Math.min(linesMost, lines);
-  }
-
-  function set(value) {
-    input.value = readable(value) ?? "";
-    isAbsent = value === null || value === undefined;
-    fit();
-  }
-
-  // Where both sides changed a field, the result starts with the person's own text, so that none is lost.
-  const proposed = conflict.proposed?.[name];
-  set(overlaps || proposed === undefined ? mine : proposed);
-  if (typed !== undefined) {
-    input.value = typed;
-    onInput();
-  }
-
-  const useThis = (value, label) =>
-    button({ class: "small", "aria-label": label, onclick: () => set(value) }, words.useThis);
-  // On a narrow page the name of the side stands in the cell (views.css).
-  const cell = (side, ...children) => h("td", { "data-side": side }, children);
-  const sideCell = (side, value, isDeleted, label) => cell(side,
-    isDeleted ? h("em", {}, words.deletedSide) : valueOf(value, base),
-    !isDeleted && useThis(value, label));
-  const element = h("tr", { class: overlaps ? "overlaps" : "" },
-    h("th", { scope: "row" },
-      name, h("span", { class: "quiet-text" }, overlaps ? words.bothChanged : words.oneChanged)),
-    cell(words.base, valueOf(base, undefined)),
-    sideCell(words.mine, mine, conflict.mineDeleted, words.useMine(name)),
-    sideCell(words.server, server, conflict.serverDeleted, words.useServer(name)),
-    cell(words.result, input));
-  const isText = [base, mine, server].every((value) => typeof (value ?? "") === "string");
-  return { name, element, input, isText, isAbsent: () => isAbsent, isTyped: () => isTyped };
-}
-
-/** A value with marks around what is not in `other`; a long one is scrolled to its first mark. */
-function valueOf(value, other) {
-  const text = readable(value);
-  if (text === null || value === null) return h("em", {}, words.absent);
-  const isLong = text.length > longLetters;
-  const element = h("div", { class: "value", tabindex: isLong ? "0" : null },
-    marked(text, other === null ? "" : readable(other)));
-  if (isLong) requestAnimationFrame(() => showChange(element));
-  return element;
-}
-
-function showChange(element) {
-  const mark = find(element, "mark");
-  if (mark) element.scrollTop = mark.offsetTop - element.offsetTop - element.clientHeight / 3;
 }

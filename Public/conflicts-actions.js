@@ -1,7 +1,8 @@
 // What a choice in the conflicts view does: it decides one conflict, those that are alike, or all of a table.
 
 import { operator, query } from "./api.js";
-import { ask } from "./dialog.js";
+import { alikeOnes } from "./conflicts-state.js";
+import { askDangerous } from "./dialog.js";
 import { showProblem, toast } from "./messages.js";
 import { takeBack } from "./undo.js";
 import { words } from "./words.js";
@@ -13,7 +14,8 @@ function settle({ id, revision }, choice, item) {
   return operator.post(`/conflicts/${encodeURIComponent(id)}/resolve`, body);
 }
 
-const askForAll = (choice, count) => ask(words.forAll[choice], words.forAllAsk(count), words.forAll[choice]);
+const askForAll = (choice, count) =>
+  askDangerous(words.forAll[choice], words.forAllAsk(count), words.forAllOf(choice, count), count);
 
 /** Decides one conflict. Gives whether it is decided; `changed()` is called after an undo. */
 export async function decideOne(conflict, choice, item, changed) {
@@ -26,6 +28,20 @@ export async function decideOne(conflict, choice, item, changed) {
     else showProblem(problem);
     return false;
   }
+}
+
+/** All conflicts that are alike, page by page; `onProgress` is told how many were found. */
+export async function allAlike(conflict, onProgress) {
+  const found = [];
+  /** @type {string | null} */
+  let after = null;
+  do {
+    const page = await operator.get(`/conflicts${query({ limit: idsPage, after })}`);
+    found.push(...alikeOnes({ list: page.items }, conflict));
+    onProgress(found.length);
+    after = page.next;
+  } while (after);
+  return found;
 }
 
 /** Decides conflicts one by one, after a question. Gives whether it was done. */
@@ -54,7 +70,9 @@ export async function decideWholeTable(table, choice, changed) {
   if (!(await askForAll(choice, matched))) return false;
   const ids = await conflictsOf(table);
   const result = await operator.post("/conflicts/resolve", { filter, choice });
-  report(result.changed, result.refused, ids, changed);
+  // One that was refused may have an earlier decision, which an undo of this one must not touch.
+  const left = new Set(result.refused ? await conflictsOf(table) : []);
+  report(result.changed, result.refused, ids.filter((id) => !left.has(id)), changed);
   return true;
 }
 
@@ -62,7 +80,7 @@ function report(count, refused, ids, changed) {
   toast(words.decided(count, refused), count ? takeBack(ids, changed) : undefined);
 }
 
-/** The ids of all conflicts of a table, for undo. */
+/** The ids of all open conflicts of a table. */
 async function conflictsOf(table) {
   const ids = [];
   /** @type {string | null} */

@@ -1,6 +1,6 @@
 // Draws the conflicts view: the place in the list, the card, and the choices that decide many at once.
 
-import { alikeOnes, choicesFor } from "./conflicts-state.js";
+import { addressOf, alikeOnes, choicesFor } from "./conflicts-state.js";
 import { button, fill, h, note } from "./dom.js";
 import { views, words } from "./words.js";
 
@@ -8,7 +8,7 @@ const tableChoices = ["merged", "mine", "server", "both"];
 
 /** Builds the page in `main`. Gives a function for each part that draws it. */
 export function conflictsPage(main, { step, decideAlike, decideTable }) {
-  const page = h("section", { class: "page medium" });
+  const page = h("section", { class: "page wide" });
   const place = h("span", { class: "position count" });
   fill(main, page);
 
@@ -18,18 +18,24 @@ export function conflictsPage(main, { step, decideAlike, decideTable }) {
   function draw(state, card) {
     const conflict = state.list[state.index];
     const alike = alikeOnes(state, conflict);
+    const isAll = state.list.length >= state.total;
     drawPlace(state);
     fill(page,
       h("div", { class: "bar" }, place, state.list.length > 1 && stepButtons(step)),
-      card,
-      alike.length > 1 && alikeCard(conflict, alike.length, (choice) => decideAlike(alike, choice)),
-      state.total > alike.length && state.total > 1 &&
-        tableCard(conflict.table, (choice) => decideTable(conflict.table, choice)));
+      h("div", { class: "conflicts" },
+        state.list.length > 1 && conflictList(state),
+        h("div", {},
+          card,
+          alike.length > 1 &&
+            alikeCard(conflict, alike.length, isAll, (choice) => decideAlike(conflict, choice)),
+          state.total > 1 && (state.total > alike.length || !isAll) &&
+            tableCard(conflict.table, (choice) => decideTable(conflict.table, choice)))));
   }
 
   return {
     draw, drawPlace,
     drawProgress: (done, total) => fill(place, words.deciding(done, total)),
+    drawCounting: (count) => fill(place, words.counting(count)),
     drawNone: () => fill(page, h("h1", {}, views.conflicts), h("p", { class: "empty" }, words.noConflicts)),
   };
 }
@@ -41,10 +47,21 @@ const stepButtons = (step) => h("span", { class: "actions" },
 const choiceButtons = (choices, decide) => h("div", { class: "actions" },
   choices.map((choice) => button({ onclick: () => decide(choice) }, words.forAll[choice])));
 
-function alikeCard(conflict, count, decide) {
+/** The conflicts that were read, beside the one on screen. A narrow page has no room for them. */
+function conflictList({ list, index, total }) {
+  const link = (one, at) => h("li", {},
+    h("a", { href: addressOf(one.id), dir: "auto", "aria-current": at === index ? "true" : null },
+      one.title ?? one.itemId, h("span", { class: "quiet-text" }, one.table)));
+  return h("nav", { class: "conflict-list card", "aria-label": words.conflictList },
+    h("ul", { class: "plain" }, list.map(link)),
+    total > list.length && note(words.conflictsMore(total - list.length)));
+}
+
+/** `isAll` says whether all conflicts were compared. */
+function alikeCard(conflict, count, isAll, decide) {
   const choices = choicesFor(conflict).filter((choice) => choice !== "edited");
   return h("section", { class: "card alike", "aria-labelledby": "alike-title" },
-    h("h2", { id: "alike-title" }, words.alike(count)),
+    h("h2", { id: "alike-title" }, words.alike(count, isAll)),
     note(words.alikeMeans),
     choiceButtons(choices, decide));
 }

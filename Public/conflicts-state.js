@@ -20,7 +20,10 @@ export function stepped(state, by) {
 }
 
 /** The conflicts that one choice can decide with this one: the same table, fields and kind of clash. */
-export const alikeOnes = ({ list }, conflict) => list.filter((one) => clashOf(one) === clashOf(conflict));
+export function alikeOnes({ list }, conflict) {
+  const clash = clashOf(conflict);
+  return list.filter((one) => clashOf(one) === clash);
+}
 
 /** @param {ConflictDetail} conflict */
 function clashOf({ table, serverDeleted, mineDeleted, fields }) {

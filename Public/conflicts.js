@@ -5,9 +5,10 @@
 import { operator } from "./api.js";
 import { coalesce } from "./coalesce.js";
 import { conflictCard } from "./conflict-card.js";
-import { decideEach, decideOne, decideWholeTable } from "./conflicts-actions.js";
+import { allAlike, decideEach, decideOne, decideWholeTable } from "./conflicts-actions.js";
 import { conflictsPage } from "./conflicts-rendering.js";
-import { addressOf, begin, stepped, withConflicts } from "./conflicts-state.js";
+import { addressOf, alikeOnes, begin, stepped, withConflicts } from "./conflicts-state.js";
+import { find } from "./dom.js";
 import { attempt, toast } from "./messages.js";
 import { words } from "./words.js";
 
@@ -20,17 +21,22 @@ export function conflictsView(main, asked) {
   let card = null; // The card on screen; none while its decision is on its way.
   /** @type {ConflictCard | null} */
   let deciding = null; // The card whose decision is on its way.
+  let hasDecided = false; // A decision was made here: after the last one the todos are shown.
+  let hasLeft = false; // Another view is on screen.
+  let isDecidingMany = false; // Until then the list is not read again with each decision.
   const seen = new Set(); // The ids of those that were on screen.
   const page = conflictsPage(main, { step, decideAlike, decideTable });
 
   async function load() {
     const { items, total } = await operator.get(`/conflicts?limit=${pageSize}`);
     const list = state.wanted ? await withWanted(items, state.wanted) : items;
+    if (hasLeft) return;
     state = withConflicts(state, list, total);
     const next = list[state.index];
     if (!next) {
       card = null;
       page.drawNone();
+      if (hasDecided) location.hash = "#/todos";
       return;
     }
     const isSame = card?.conflict.id === next.id;
@@ -66,37 +72,62 @@ export function conflictsView(main, asked) {
   function draw() {
     const conflict = state.list[state.index];
     const before = card ?? deciding;
-    const typed = before?.conflict.id === conflict.id ? before.typed() : new Map();
-    card = conflictCard(conflict, decide, typed);
+    const isSame = before?.conflict.id === conflict.id;
+    const field = isSame ? document.activeElement?.id.replace(/^result-/, "") : null;
+    const hadFocus = find(main, ".conflict")?.contains(document.activeElement);
+    card = conflictCard(conflict, decide, isSame ? before.typed() : new Map());
     deciding = null;
     seen.add(conflict.id);
     page.draw(state, card.element);
+    if (!isSame) scrollTo(0, 0);
+    if (!hadFocus) return;
+    if (field) card.focusField(field);
+    else find(card.element, "h1")?.focus();
   }
 
   async function decide(conflict, choice, item) {
     [deciding, card] = [card, null];
-    const isDecided = await decideOne(conflict, choice, item, refresh);
-    if (isDecided) deciding = null;
+    const isDecided = await decideOne(conflict, choice, item, undone);
+    if (isDecided) {
+      deciding = null;
+      hasDecided = true;
+    }
     // One that is not decided is shown again as it is now, with what the person typed.
     state = { ...state, wanted: isDecided ? null : conflict.id };
     refresh();
   }
 
-  async function decideAlike(alike, choice) {
-    const onProgress = (done) => page.drawProgress(done, alike.length);
-    if (await decideEach(alike, choice, onProgress, refresh)) startAgain();
+  /** Decides all that are alike, also those beyond the list on screen: all of them are read first. */
+  async function decideAlike(conflict, choice) {
+    await attempt(async () => {
+      const isAll = state.list.length >= state.total;
+      const alike = isAll ? alikeOnes(state, conflict) : await allAlike(conflict, page.drawCounting);
+      const onProgress = (done) => page.drawProgress(done, alike.length);
+      isDecidingMany = true;
+      if (await decideEach(alike, choice, onProgress, undone)) startAgain();
+      else page.drawPlace(state);
+    });
+    isDecidingMany = false;
     refresh();
   }
 
   async function decideTable(table, choice) {
-    if (await attempt(() => decideWholeTable(table, choice, refresh))) startAgain();
+    if (await attempt(() => decideWholeTable(table, choice, undone))) startAgain();
     refresh();
   }
 
   /** Many were decided: what is next is drawn as if for the first time. */
   function startAgain() {
     card = null;
+    hasDecided = true;
     state = { ...state, wanted: null };
+  }
+
+  /** Decisions were undone: their conflicts are open again, and are shown. */
+  function undone() {
+    hasDecided = false;
+    if (hasLeft) location.hash = "#/conflicts";
+    else refresh();
   }
 
   const choose = (choice) => () => (card ? card.choose(choice) : false);
@@ -104,6 +135,7 @@ export function conflictsView(main, asked) {
   refresh();
   return {
     refresh,
+    onLeave: () => (hasLeft = true),
     keys: {
       m: choose("mine"),
       s: choose("server"),
@@ -117,7 +149,7 @@ export function conflictsView(main, asked) {
       refresh();
     },
     onEvent(kind) {
-      if (kind === "conflict" || kind === "operation") refresh();
+      if (!isDecidingMany && (kind === "conflict" || kind === "operation")) refresh();
     },
   };
 }

@@ -3,28 +3,59 @@
 import { words } from "./words.js";
 
 /**
- * The operations that wait for a decision of the person.
+ * The operations that need a decision of the person.
  * @param {Status} status
  */
 export const needing = ({ queue }) => queue.conflict + queue.quarantined;
 
 /**
- * The operations that wait to be sent.
+ * The operations that are not on the server, whatever they wait for.
  * @param {Status} status
  */
-export const waiting = ({ queue }) => queue.queued + queue.waiting + queue.sending + queue.unknown;
+export const unsent = ({ queue }) => Object.values(queue).reduce((sum, count) => sum + count, 0);
+
+/**
+ * The operations that the next sync sends.
+ * @param {Status} status
+ */
+export const waiting = (status) => unsent(status) - needing(status);
 
 /** @param {Status} status */
 export const isOfflineByChoice = ({ mode }) => mode.mode === "offline";
 
-/** @param {Status} status */
-export function stateText({ backend, mode }) {
-  if (mode.mode === "offline") return offlineText(mode);
-  return words.backendState[backend.state] ?? backend.state;
+/**
+ * Where the backend is. A run that has moved something shows that it can be reached, before the engine has
+ * judged the run.
+ * @param {Status} status
+ * @param {Run | null} run
+ */
+export function linkState(status, run = status.currentRun) {
+  const { backend, mode } = status;
+  if (mode.mode === "offline") return "workingOffline";
+  if ((run?.progress?.done ?? 0) > 0) return "online";
+  return backend.isAsked ? backend.state : "notAsked";
+}
+
+/**
+ * @param {Status} status
+ * @param {Run | null} [run]
+ */
+export function stateText(status, run) {
+  const state = linkState(status, run);
+  if (state === "workingOffline") return offlineText(status.mode);
+  return words.backendState[state] ?? state;
 }
 
 /** @param {Mode} mode */
-export const offlineText = ({ until }) => (until ? words.offlineUntil(until) : words.offlineByChoice);
+export const offlineText = ({ until }) => (until ? words.workingOfflineUntil(until) : words.workingOffline);
+
+/**
+ * Whether all rows are known to be on the server: nothing is unsent, a sync has completed, and the backend
+ * can be reached.
+ * @param {Status} status
+ */
+export const isAllSent = (status) =>
+  unsent(status) === 0 && status.lastSync !== null && linkState(status, null) === "online";
 
 /**
  * What screen readers are told about a change of the line; null where only a number changed.
@@ -33,22 +64,24 @@ export const offlineText = ({ until }) => (until ? words.offlineUntil(until) : w
  */
 export function announcement(before, now) {
   if (!before) return null;
-  if (needing(now) > needing(before)) return words.needYou(needing(now));
-  const isOtherState = now.backend.state !== before.backend.state;
-  if (isOtherState && !isOfflineByChoice(now)) return words.backendIs(now.backend.state);
-  if (waiting(before) > 0 && waiting(now) === 0 && needing(now) === 0) return words.allSent;
+  if (needing(now) > needing(before)) return words.needDecision(needing(now));
+  const isOtherState = linkState(now) !== linkState(before);
+  if (isOtherState && !isOfflineByChoice(now)) return words.backendIs(linkState(now));
+  if (unsent(before) > 0 && isAllSent(now)) return words.allSent;
   return null;
 }
 
 /**
- * The backend's state and reason while changes cannot be sent. Null where they can be, and where a person
- * chose to work offline.
+ * The backend's state and reason while changes cannot be sent. Null where they can be, where nothing was
+ * asked of it yet, and where a person chose to work offline.
  * @param {Status} status
  * @returns {Pick<BackendStatus, "state" | "reason" | "since" | "nextTry"> | null}
  */
-export function obstacle({ backend, mode, tables }) {
-  if (mode.mode === "offline") return null;
-  if (backend.state !== "online") return backend;
+export function obstacle(status) {
+  const { backend, tables } = status;
+  const state = linkState(status);
+  if (state === "workingOffline" || state === "notAsked") return null;
+  if (state !== "online") return backend;
   // The backend answers but has none of the tables that are used here: its address may be wrong.
   const isMissing = (table) => table.pullError?.startsWith("There is no table ") && !table.isComplete;
   if (tables.length === 0 || !tables.every(isMissing)) return null;

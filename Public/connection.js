@@ -4,7 +4,7 @@
 import { operator } from "./api.js";
 import { coalesce } from "./coalesce.js";
 import {
-  announcement, isOfflineByChoice, needing, obstacle, stateText, waiting,
+  announcement, isAllSent, isOfflineByChoice, linkState, needing, obstacle, stateText, unsent, waiting,
 } from "./connection-state.js";
 import { button, fill, h } from "./dom.js";
 import { shortNumber } from "./formats.js";
@@ -14,6 +14,7 @@ import { words } from "./words.js";
 
 const longRunMilliseconds = 600; // A shorter run is not shown: it would only flicker.
 const redrawMilliseconds = 10_000;
+const restMilliseconds = 500; // Between two requests for the status.
 
 /**
  * Builds the line in `element`. `status()` is the last status that was read.
@@ -24,8 +25,12 @@ export function connection(element) {
   let status = null;
   /** @type {any} */
   let run = null;
+  let isFollowing = true; // Whether events arrive.
+  let isAnswering = true; // Whether Understudy answered the last request of this line.
+  let heardAt = new Date().toISOString(); // When it last did.
+  let met = { id: "", at: 0 }; // The run of another program, and when this page first heard of it.
   const drawLine = connectionLine(element, { sync, toggleMode });
-  const draw = () => drawLine(status, run);
+  const draw = () => drawLine(status, run, isFollowing && isAnswering ? null : { isAnswering, heardAt });
 
   const onProgress = (now) => {
     run = now;
@@ -43,6 +48,10 @@ export function connection(element) {
       if (run.id) cancel(run);
       return;
     }
+    if (status && isOfflineByChoice(status)) {
+      toast(words.syncIsOff, { label: words.goOnline, run: toggleMode });
+      return;
+    }
     onProgress({ id: null });
     await attempt(async () => toast(sentence(await follow("/sync", {}, onProgress))));
     endRun();
@@ -50,7 +59,10 @@ export function connection(element) {
 
   async function adopt(other) {
     if (run || !other) return;
-    if (Date.now() - Date.parse(other.startedAt) < longRunMilliseconds) {
+    if (met.id !== other.id) met = { id: other.id, at: performance.now() };
+    // The clock may have been set back, or be that of another device.
+    const age = Math.max(Date.now() - Date.parse(other.startedAt), performance.now() - met.at);
+    if (age < longRunMilliseconds) {
       setTimeout(refresh, longRunMilliseconds);
       return;
     }
@@ -64,12 +76,18 @@ export function connection(element) {
     await attempt(async () => {
       await operator.post("/mode", { mode });
       await load();
-      toast(mode === "offline" ? words.nowOffline : words.nowOnline);
+      toast(modeSentence(mode, status));
     });
   }
 
   async function load() {
-    const now = await operator.get("/status");
+    const now = await operator.get("/status").catch((problem) => {
+      isAnswering = problem.status !== 0;
+      draw();
+      throw problem;
+    });
+    isAnswering = true;
+    heardAt = new Date().toISOString();
     const news = announcement(status, now);
     status = now;
     if (news) announce(news);
@@ -77,17 +95,25 @@ export function connection(element) {
     draw();
   }
 
-  const refresh = coalesce(() => load().catch(() => {}), 60);
+  const refresh = coalesce(() => load().catch(() => {}), 60, restMilliseconds);
   setInterval(draw, redrawMilliseconds); // Its times are relative to now.
 
   return {
     status: () => status,
+    isRunning: () => run !== null || (status?.currentRun ?? null) !== null,
     toggleMode,
     load,
     refresh,
-    onEvent(kind) {
-      if (kind !== "item") refresh();
+    sync,
+    /** The stream of events began, or broke off. */
+    setFollowing(now) {
+      isFollowing = now;
+      if (!now) isAnswering = false; // Until the next answer says otherwise.
+      draw();
+      refresh();
     },
+    // An item may be the first that is known of a run that another program started.
+    onEvent: refresh,
   };
 }
 
@@ -96,63 +122,105 @@ function connectionLine(element, { sync, toggleMode }) {
   const warning = h("p", { class: "loud", hidden: true });
   const pill = h("a", { class: "pill", href: "#/status" });
   const detail = h("span", { class: "detail" });
-  const syncButton = button({ class: "primary", onclick: sync }, words.syncNow);
+  const syncButton = button({ class: "primary sync", onclick: sync }, words.syncNow);
+  const strip = progressStrip();
   const modeButton = button({ onclick: toggleMode });
   fill(element,
     h("div", { class: "state" }, pill, detail),
     h("div", { class: "actions" }, modeButton, syncButton));
-  element.after(warning);
+  element.after(warning, strip.element);
 
   /**
    * @param {Status | null} status
    * @param {FollowedRun | null} run
+   * @param {{ isAnswering: boolean, heardAt: string } | null} silence Set while events do not arrive.
    */
-  return function draw(status, run) {
-    fill(syncButton, run ? runLabel(run) : words.syncNow);
+  return function draw(status, run, silence) {
+    fill(syncButton, run ? stopLabel() : words.syncNow);
+    strip.draw(run);
+    element.classList.toggle("stale", silence !== null);
+    const isStopped = silence !== null && !silence.isAnswering;
+    if (isStopped) fill(pill, words.understudyStopped);
     if (!status) return;
-    const isOffline = isOfflineByChoice(status);
-    pill.className = `pill ${isOffline ? "offline" : status.backend.state}`;
-    pill.title = status.backend.reason;
-    fill(pill, stateText(status));
-    fill(detail, details(status).flatMap((part, index) => (index ? [" · ", part] : [part])));
-    fill(modeButton, isOffline ? words.goOnline : words.goOffline);
-    drawWarning(warning, status);
-    drawBadge("queue", waiting(status) + status.queue.quarantined);
+    pill.className = `pill ${isStopped ? "stopped" : linkState(status, run)}`;
+    pill.title = isStopped ? "" : status.backend.reason;
+    if (!isStopped) fill(pill, stateText(status, run));
+    fill(detail, (isStopped ? stoppedDetails(status, silence.heardAt) : details(status, run))
+      .flatMap((part, index) => (index ? [" · ", part] : [part])));
+    fill(modeButton, isOfflineByChoice(status) ? words.goOnline : words.goOffline);
+    drawWarning(warning, status, isStopped);
+    drawBadge("queue", unsent(status));
     drawBadge("conflicts", status.queue.conflict);
   };
 }
 
-/**
- * What the button shows during a run; one without an id cannot be stopped yet.
- * @param {FollowedRun} run
- */
-const runLabel = (run) => [
-  h("span", { class: "spinner", "aria-hidden": "true" }),
-  h("span", {}, run.id ? progress(run) : words.syncing),
-  run.id && h("span", { class: "stop" }, words.cancelSync),
-];
+/** What the button shows during a run. It is no wider than what it shows else. */
+const stopLabel = () => [h("span", { class: "spinner", "aria-hidden": "true" }), words.cancelSync];
 
-/** @param {Status} status */
-function details(status) {
+/** The strip under the header: how much of a run is done. */
+function progressStrip() {
+  const bar = h("div", {});
+  const element = h("div", {
+    class: "strip", role: "progressbar", "aria-label": words.syncing, hidden: true,
+    "aria-valuemin": 0, "aria-valuemax": 100,
+  }, bar);
+
+  /** @param {FollowedRun | null} run */
+  function draw(run) {
+    element.hidden = !run;
+    const { done = 0, total = null } = run?.progress ?? {};
+    const percent = total ? Math.min(100, Math.floor((100 * done) / total)) : null;
+    bar.style.width = `${percent ?? 100}%`;
+    element.classList.toggle("endless", percent === null);
+    if (percent === null) element.removeAttribute("aria-valuenow");
+    else element.setAttribute("aria-valuenow", String(percent));
+  }
+
+  return { element, draw };
+}
+
+/**
+ * @param {Status} status
+ * @param {FollowedRun | null} run
+ */
+function details(status, run) {
   const { backend, queue, lastSync } = status;
-  const [attention, open] = [needing(status), waiting(status)];
+  const [attention, open] = [needing(status), unsent(status)];
   const place = queue.conflict ? "#/conflicts" : "#/queue?state=quarantined";
-  const isTriedAgain = backend.state !== "online" && backend.nextTry && !isOfflineByChoice(status);
+  const isAway = !["online", "workingOffline", "notAsked"].includes(linkState(status, run));
   return [
-    attention > 0 && h("a", { href: place, class: "attention" }, words.needYou(attention)),
-    open > 0 && h("a", { href: "#/queue" }, words.waitingChanges(open)),
-    !attention && !open && words.allSent,
-    lastSync ? words.lastSync(lastSync) : words.neverSynced,
-    isTriedAgain && words.nextTry(backend.nextTry),
+    run && h("span", { class: "run" }, run.id ? progress(run) : words.syncing),
+    attention > 0 && h("a", { href: place, class: "attention" }, words.needDecision(attention)),
+    unsentLink(open),
+    open === 0 && !run && (isAllSent(status) ? words.allSent : words.nothingUnsent),
+    !run && (lastSync ? words.lastSync(lastSync) : words.neverSynced),
+    isAway && !run && waiting(status) === 0 && backend.reason.replace(/\.$/, ""), // Else the warning has it.
+    isAway && !run && backend.nextTry && words.nextTry(backend.nextTry),
   ].filter(Boolean);
 }
 
+/** What is still true while Understudy does not answer. */
+const stoppedDetails = (status, heardAt) =>
+  [unsentLink(unsent(status)), words.lastHeard(heardAt)].filter(Boolean);
+
+const unsentLink = (count) => count > 0 && h("a", { href: "#/queue" }, words.unsentChanges(count));
+
 /** Warns of a person's work that is at risk: it was written here and cannot be sent. */
-function drawWarning(warning, status) {
+function drawWarning(warning, status, isStopped) {
   const open = waiting(status);
-  const found = open > 0 ? obstacle(status) : null;
+  const found = open > 0 && !isStopped ? obstacle(status) : null;
   warning.hidden = !found;
   if (found) fill(warning, words.risk(open, found.reason), " ", h("a", { href: "#/status" }, words.whatToDo));
+}
+
+/**
+ * What is said when the mode was changed.
+ * @param {ModeRequest["mode"]} mode
+ * @param {Status | null} status
+ */
+export function modeSentence(mode, status) {
+  if (mode === "offline" || !status) return words.nowOffline;
+  return words.nowOnline(waiting(status), needing(status));
 }
 
 function drawBadge(view, count) {

@@ -33,7 +33,8 @@ export function form(properties, submit, ...children) {
 }
 
 export const facts = (pairs, className = "facts") =>
-  h("dl", { class: className }, pairs.map(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+  h("dl", { class: className },
+    pairs.map(([name, value]) => [h("dt", {}, name), h("dd", { dir: "auto" }, value)]));
 
 /** A field with its name above it. */
 export const column = (name, field) => h("label", { class: "column" }, h("span", {}, name), field);
@@ -56,6 +57,13 @@ function append(element, children) {
 export function fill(element, ...children) {
   element.replaceChildren();
   append(element, children);
+}
+
+/** The same for what a person may use meanwhile: the child with the same `data-key` keeps the focus. */
+export function refill(element, ...children) {
+  const focused = find(element, "[data-key]:focus")?.dataset.key;
+  fill(element, children);
+  if (focused) findAll(element, "[data-key]").find((one) => one.dataset.key === focused)?.focus();
 }
 
 /** @returns {HTMLElement} */

@@ -4,6 +4,7 @@
 import { operatorPath, sessionHeader } from "./api.js";
 
 const retryMilliseconds = { first: 500, most: 5000 };
+const silenceMilliseconds = 40_000; // Understudy writes a line at least each 15 s.
 
 /** Follows the event stream for as long as the page is open. */
 export function followEvents({ onEvent, onReset, onConnected, onDisconnected }) {
@@ -11,14 +12,16 @@ export function followEvents({ onEvent, onReset, onConnected, onDisconnected }) 
   let wait = retryMilliseconds.first;
 
   const follow = async () => {
+    const stop = new AbortController();
     try {
       const headers = sessionHeader();
       if (lastId) headers["Last-Event-ID"] = lastId;
-      const answer = await fetch(operatorPath("/events"), { headers, cache: "no-store" });
+      const { signal } = stop;
+      const answer = await fetch(operatorPath("/events"), { headers, signal, cache: "no-store" });
       if (!answer.ok || !answer.body) throw new Error(`events: ${answer.status}`);
       wait = retryMilliseconds.first;
       onConnected();
-      await readEvents(answer.body.getReader(), (event) => {
+      await readEvents(watched(answer.body.getReader(), stop), (event) => {
         if (event.id) lastId = event.id;
         if (event.name === "reset") onReset();
         else if (event.data) onEvent(event.name, JSON.parse(event.data));
@@ -31,6 +34,21 @@ export function followEvents({ onEvent, onReset, onConnected, onDisconnected }) 
     wait = Math.min(wait * 2, retryMilliseconds.most);
   };
   follow();
+}
+
+/** The reader of a stream that is stopped when nothing has come for too long. */
+function watched(reader, stop) {
+  let timer;
+  return {
+    async read() {
+      timer = setTimeout(() => stop.abort(), silenceMilliseconds);
+      try {
+        return await reader.read();
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
 }
 
 /** Splits a byte stream into events: a blank line ends one, its lines are `field: value`. */

@@ -2,11 +2,13 @@
 
 const locale = [...navigator.languages];
 const whole = new Intl.NumberFormat(locale);
+const tenths = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 0 });
 const seconds = new Intl.DateTimeFormat(locale, { timeStyle: "medium" });
 const minutes = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
 const daySeconds = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "medium" });
 const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: "medium" });
+const weekdays = new Intl.DateTimeFormat(locale, { weekday: "short", day: "numeric" });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
 /** A count with its groups of digits; a missing one is 0. */
@@ -15,6 +17,16 @@ export const number = (value) => whole.format(value ?? 0);
 export const shortNumber = (value) => compact.format(value);
 
 export const milliseconds = (value) => `${number(value)} ms`;
+
+/** How long something took: "850 ms", "12.4 s", "3 min 5 s". */
+export function length(value) {
+  if (value < 1000) return milliseconds(value);
+  if (value < 60_000) return `${tenths.format(value / 1000)} s`;
+  return `${number(Math.floor(value / 60_000))} min ${Math.floor((value % 60_000) / 1000)} s`;
+}
+
+/** A day of the week with its date, short. */
+export const weekday = (at) => weekdays.format(new Date(at));
 
 export const clockTime = (text) => minutes.format(new Date(text));
 

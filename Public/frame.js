@@ -11,7 +11,8 @@ const themeSigns = { system: "◐", light: "☀", dark: "☾" };
 export function drawNavigation() {
   fill(byId("nav"), Object.entries(views).map(([name, label]) =>
     h("a", { href: `#/${name}`, "data-view": name },
-      label, h("span", { class: "badge", id: `badge-${name}`, hidden: true }))));
+      h("span", { class: "reserve", "data-label": label }, label),
+      h("span", { class: "badge", id: `badge-${name}`, hidden: true }))));
 }
 
 /** Marks the view that is on screen, in the navigation and in the title of the page. */

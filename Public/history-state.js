@@ -6,22 +6,26 @@ import { shortened } from "./formats.js";
 const titleMost = 80;
 
 /**
- * `seen` is the latest entry at the last look at this view.
+ * `seen` is the latest entry at the last look at this view, `q` the text that is searched for.
  * @returns {HistoryState}
  */
-export const begin = (seen) => ({ entries: [], next: null, seen, newest: seen });
+export const begin = (seen, q) => ({ entries: [], next: null, total: 0, seen, newest: seen, q });
+
+/** Another text is searched for. */
+export const withSearch = (state, q) => ({ ...state, q, entries: [], next: null });
 
 /**
  * Lays the latest page over the entries. Where the two do not meet, the list starts again with the page.
  * @param {HistoryState} state
  * @param {HistoryEntryPage} page
  */
-export function withLatest(state, { items, next }) {
+export function withLatest(state, { items, next, total }) {
   const newest = Math.max(state.newest, ...items.map((entry) => entry.id));
   const doMeet = state.entries.length > 0 && items.some((entry) => entry.id === state.entries[0].id);
-  if (!doMeet) return { ...state, newest, entries: items, next };
+  if (!doMeet) return { ...state, newest, entries: items, next, total };
   const oldest = items[items.length - 1].id;
-  return { ...state, newest, entries: [...items, ...state.entries.filter((entry) => entry.id < oldest)] };
+  const earlier = state.entries.filter((entry) => entry.id < oldest);
+  return { ...state, newest, total, entries: [...items, ...earlier] };
 }
 
 export const withMore = (state, { items, next }) =>

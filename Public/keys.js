@@ -55,7 +55,9 @@ function move(by) {
   const rows = findAll(document, "main [data-row]");
   const last = rows.length - 1;
   if (last < 0) return;
-  const at = rows.findIndex((row) => row === currentRow());
+  // Without a row of its own the focus may be in the card of one.
+  const here = currentRow() ?? find(document, "main [data-row] [aria-current]")?.closest("[data-row]");
+  const at = rows.findIndex((row) => row === here);
   const start = by > 0 ? 0 : last;
   const row = rows[at < 0 ? start : Math.min(Math.max(at + by, 0), last)];
   (find(row, "[data-open]") ?? row).focus();

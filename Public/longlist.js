@@ -5,7 +5,7 @@ import { coalesce } from "./coalesce.js";
 
 const blockRows = 40;
 const aheadPixels = 800;
-const todoPixels = 46;
+const todoPixels = 45;
 const keptBlocks = 5; // Blocks that stay in the page, wherever it is scrolled to.
 
 /**

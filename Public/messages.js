@@ -16,15 +16,18 @@ export function announce(sentence) {
 }
 
 /**
- * Shows a sentence, and a button for the action if there is one.
+ * Shows a sentence, a button for the action if there is one, and a link to what the sentence is about.
  * @param {string} sentence
  * @param {Action} [action]
+ * @param {{ label: string, href: string }} [link]
  */
-export function toast(sentence, action) {
+export function toast(sentence, action, link) {
   const box = byId("toast");
   clearTimeout(timer);
   if (action) lastAction = action;
-  fill(box, h("span", {}, sentence), action && button({ onclick: undoLast }, action.label));
+  fill(box, h("span", {}, sentence),
+    link && h("a", { href: link.href }, link.label),
+    action && button({ onclick: undoLast }, action.label));
   box.hidden = false;
   announce(sentence);
   timer = setTimeout(() => (box.hidden = true), shownMilliseconds);

@@ -1,74 +1,95 @@
 // Retry and discard: one, those that are picked, or all that match the filter, counted first.
 
 import { operator } from "./api.js";
-import { ask, sheet } from "./dialog.js";
+import { ask, askDangerous, sheet } from "./dialog.js";
 import { button, fill, h } from "./dom.js";
-import { attempt, toast } from "./messages.js";
-import { titleOf } from "./queue-state.js";
+import { attempt, showProblem, toast } from "./messages.js";
+import { bodyOf, titleOf } from "./queue-state.js";
 import { takeBack } from "./undo.js";
 import { words } from "./words.js";
 
 const partSize = 500;
+const eachShown = 20; // More that are done one by one have a sheet with their progress.
+const stateAfter = { retry: "queued", discard: "discarded" };
 
 /** @param {OperationAction} action */
 const send = (action, { id, revision }) =>
   operator.post(`/operations/${encodeURIComponent(id)}/${action}`, { revision });
 
-/** Retries or discards one operation; asks before it discards. */
-export async function act(action, operation) {
+/** What can follow a retry, which itself sends nothing. */
+const syncAfter = (sync) => ({ label: words.syncNow, run: sync });
+
+/**
+ * Retries or discards one operation; asks before it discards.
+ * @param {OperationAction} action
+ * @param {OperationSummary} operation
+ * @param {{ sync(): void, changed(): void }} after
+ */
+export async function act(action, operation, { sync, changed }) {
   if (action === "discard") {
-    const isSure = await ask(words.discard, words.discardAsk(titleOf(operation)), words.discard);
-    if (!isSure) return;
+    const text = words.discardAsk(titleOf(operation));
+    if (!(await askDangerous(words.discard, text, words.discardUnsent(1), 1))) return;
   }
   await attempt(async () => {
     await send(action, operation);
-    if (action === "discard") toast(words.discarded, takeBack([operation.id]));
-    else toast(words.retried);
+    if (action === "discard") toast(words.discarded, takeBack([operation.id], changed));
+    else toast(words.retried, syncAfter(sync));
   });
 }
 
-/** Retries or discards the operations that were picked, one by one; asks before it discards. */
-export async function actOnEach(action, operations) {
-  if (action === "discard") {
-    const isSure = await ask(words.discard, words.bulkAsk.discard(operations.length), words.discard);
-    if (!isSure) return;
-  }
-  const done = [];
+/**
+ * Retries or discards the operations that were picked, one by one; asks before it discards. Gives whether it
+ * was done.
+ */
+export async function actOnEach(action, operations, after) {
+  const { length } = operations;
+  if (action === "discard" && !(await askToDiscard(length))) return false;
+  const outcome = begin();
+  const progress = length > eachShown ? progressSheet(words[action]) : null;
   // The latest comes first, because an operation goes before the one that it builds on.
-  for (const operation of [...operations].sort((a, b) => b.seq - a.seq))
-    await send(action, operation).then(() => done.unshift(operation.id), () => {});
-  report(action, done, operations.length - done.length);
+  for (const operation of [...operations].sort((a, b) => b.seq - a.seq)) {
+    progress?.draw(words.bulkProgress(outcome.done.length + outcome.refused, length));
+    await send(action, operation).then(() => outcome.done.push(operation.id), (problem) => {
+      if (problem.status === 0) outcome.problem = problem; // The rest would fail as well.
+      else outcome.refused++;
+    });
+    if (outcome.problem || progress?.isStopped()) break;
+  }
+  progress?.close();
+  report(action, outcome, after);
+  return true;
 }
 
+/** What became of many: the ids of those that were done in this order, and why the work ended early. */
+const begin = () => ({
+  done: /** @type {string[]} */ ([]), refused: 0, problem: /** @type {Error | null} */ (null),
+});
+
+const askToDiscard = (count) =>
+  askDangerous(words.discardUnsent(count), words.bulkAsk.discard(count), words.discardUnsent(count), count);
+
 /**
- * Retries or discards all operations that match, after a question with their count.
+ * Retries or discards all operations that match, after a question with their count. Gives whether it was
+ * done.
  * @param {OperationAction} action
+ * @param {QueueFilter} filter
  */
-export async function actOnAll(action, parameters) {
-  const selection = selectionOf(parameters);
-  const title = { retry: words.retryAll, discard: words.discardAll }[action];
-  await attempt(async () => {
+export async function actOnAll(action, filter, after) {
+  const selection = bodyOf(filter);
+  const isDone = await attempt(async () => {
     const { matched } = await operator.post(`/operations/${action}`, { ...selection, dryRun: true });
-    if (!(await ask(title(matched), words.bulkAsk[action](matched), words[action]))) return;
-    const outcome = await partByPart(action, selection, matched);
-    report(action, outcome.done, outcome.refused);
+    const isSure = action === "discard"
+      ? await askToDiscard(matched)
+      : await ask(words.retryAll(matched), words.bulkAsk.retry(matched), words.retry);
+    if (isSure) report(action, await partByPart(action, selection, matched), after);
+    return isSure;
   });
-}
-
-/**
- * The parameters of the list as a request names them; without a filter all are meant.
- * @returns {{ filter: OperationFilter, all?: boolean }}
- */
-function selectionOf(parameters) {
-  const filter = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value));
-  if (filter.state === "all") delete filter.state;
-  if (filter.state) filter.state = [filter.state];
-  return Object.keys(filter).length ? { filter } : { filter, all: true };
+  return isDone === true;
 }
 
 /** @param {OperationAction} action */
 async function partByPart(action, selection, matched) {
-  const outcome = { done: /** @type {string[]} */ ([]), refused: 0 };
+  const outcome = begin();
   // A single part ends before a person could read its progress.
   const progress = matched > partSize ? progressSheet(words[action]) : null;
   const draw = () => progress?.draw(words.bulkProgress(outcome.done.length + outcome.refused, matched));
@@ -77,15 +98,15 @@ async function partByPart(action, selection, matched) {
     let after = null;
     do {
       const part = await operator.post(`/operations/${action}`, { ...selection, limit: partSize, after });
-      // The work began with the latest operation. Undo begins with what was done last.
-      outcome.done.unshift(...part.operations.reverse());
+      outcome.done.push(...part.operations);
       outcome.refused += part.refused;
       after = part.next;
       draw();
     } while (after && !progress?.isStopped());
-  } finally {
-    progress?.close();
+  } catch (problem) {
+    outcome.problem = problem; // What was done before it can still be undone.
   }
+  progress?.close();
   return outcome;
 }
 
@@ -102,7 +123,17 @@ function progressSheet(title) {
   return { draw: (text) => fill(line, text), close: () => close(), isStopped: () => isStopped };
 }
 
-function report(action, done, refused) {
-  const undo = action === "discard" && done.length ? takeBack(done) : undefined;
-  toast(words.bulkDone(done.length, refused), undo);
+/**
+ * Says what became of them, leads to them, and offers what can follow: the undo of a discard, the sync of a
+ * retry.
+ */
+function report(action, { done, refused, problem }, { sync, changed }) {
+  if (done.length === 0 && problem) return showProblem(problem);
+  // Undo begins with what was done last.
+  const next = action === "discard" ? takeBack(done.toReversed(), changed) : syncAfter(sync);
+  const text = joinedSentences(words.bulkDone[action](done.length, refused), problem?.message);
+  if (done.length) toast(text, next, { label: words.showThem, href: `#/queue?state=${stateAfter[action]}` });
+  else toast(text);
 }
+
+const joinedSentences = (...texts) => texts.filter(Boolean).join(" ");

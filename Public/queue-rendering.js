@@ -1,95 +1,151 @@
-// Draws the queue view: filters, causes, the bar for many, the frame of the list, and the card at the side.
+// Draws the queue view: states with their counts, filters, causes, the bar for many, the frame of the list,
+// and the card at the side.
 
-import { button, fill, find, findAll, h, options } from "./dom.js";
+import { button, column, fill, find, findAll, h, options, refill } from "./dom.js";
 import { number } from "./formats.js";
-import { isFiltered, ledgerOf } from "./queue-state.js";
+import { causesTable } from "./queue-causes.js";
+import { addressOfState, isFiltered, ledgerOf } from "./queue-state.js";
 import { views, words } from "./words.js";
 
+const openStates = ["queued", "sending", "waiting", "unknown", "conflict", "quarantined"];
+const closedStates = ["done", "discarded", "collapsed"];
+
 /** Builds the page in `main`. Gives the elements of list and side, and functions that draw the parts. */
-export function queuePage(main, { go }) {
-  const state = h("select", { id: "queue-state", onchange: () => go({ state: state.value }) },
-    options([["", words.openStates], ...Object.entries(words.operationState), ["all", words.allStates]]));
-  const table = h("select", { id: "queue-table", onchange: () => go({ table: table.value }) });
+export function queuePage(main, { go, pictures, actOnCause, showAllCauses }) {
+  const states = h("nav", { class: "states", "aria-label": words.state });
+  const choice = (name, pairs) => {
+    const select = h("select", { id: `queue-${name}`, onchange: () => go({ [name]: select.value }) },
+      options(pairs));
+    return select;
+  };
+  const choices = {
+    table: choice("table", [["", words.allTables]]),
+    sort: choice("sort", Object.entries(words.queueOrder)),
+    status: choice("status", [["", words.any]]),
+    attempts: choice("attempts", Object.entries(words.attemptsLeast)),
+    age: choice("age", Object.entries(words.ageLeast)),
+  };
   const search = h("input", {
     id: "queue-search", type: "search", placeholder: words.searchQueue,
     oninput: () => go({ q: search.value }),
   });
+  const further = h("details", { class: "further" },
+    h("summary", {}, words.moreFilters),
+    h("div", { class: "actions" },
+      column(words.status, choices.status),
+      column(words.attemptsLabel, choices.attempts),
+      column(words.age, choices.age)));
   const chip = h("p", { class: "chip", hidden: true });
-  const causes = h("ul", { class: "causes" });
+  const causes = causesTable({ act: actOnCause, showAll: showAllCauses });
   const bulk = h("div", { class: "bar bulk", role: "group", "aria-label": words.bulk });
   const list = h("div", { class: "operations" });
   const empty = h("p", { class: "empty", hidden: true });
   const ledger = h("p", { class: "quiet-text ledger" });
   const side = h("div", { class: "side" });
-  fill(main, h("section", { class: "page wide" }, h("h1", {}, views.queue),
-    h("div", { class: "bar filters" },
-      h("label", {}, `${words.state} `, state),
-      h("label", {}, `${words.table} `, table),
-      h("label", { class: "wide" }, `${words.search} `, search)),
-    chip, causes, bulk,
-    h("div", { class: "split" }, h("div", {}, list, empty, ledger), side)));
+  // Shown with the causes, which stand above it: so it does not move when they arrive.
+  const heads = [words.change, words.fields, words.state, words.attemptsLabel, words.age];
+  const head = h("div", { class: "list-head", "aria-hidden": "true" },
+    heads.map((name) => h("span", {}, name)));
+  const below = h("div", { hidden: true }, h("div", { class: "split" },
+    h("div", {}, h("div", { class: "list-top" }, bulk, head), list, empty, ledger), side));
+  fill(main, h("section", { class: "page wide" }, h("h1", {}, views.queue), pictures,
+    h("div", { class: "queue" },
+      states,
+      h("div", {},
+        h("div", { class: "bar filters" },
+          h("label", {}, `${words.table} `, choices.table),
+          h("label", {}, `${words.sort} `, choices.sort),
+          h("label", { class: "wide" }, `${words.search} `, search),
+          further),
+        chip, causes.element, below))));
 
+  /** @param {QueueFilter} filter */
   function drawFilter(filter) {
-    state.value = filter.state;
+    for (const [name, select] of Object.entries(choices)) setChoice(select, filter[name]);
     if (document.activeElement !== search) search.value = filter.q;
+    if (filter.attempts || filter.age || filter.status) further.open = true;
     chip.hidden = !filter.reason;
-    fill(chip, `${words.reason}: ${filter.reason} `,
-      button({ class: "small", onclick: () => go({ reason: "" }) }, words.removeFilter));
+    fill(chip, h("span", { dir: "auto" }, `${words.cause}: ${filter.reason}`),
+      button({ class: "small", onclick: () => go({ reason: "", status: "" }) }, words.removeFilter));
   }
 
-  /** Draws the choice of a table, unless a person uses it. A chosen table that is gone stays a choice. */
-  function drawTables(tables, filter) {
-    if (document.activeElement === table) return;
-    const known = tables.map(({ name }) => name);
-    if (filter.table && !known.includes(filter.table)) known.push(filter.table);
-    fill(table, options([["", words.allTables], ...known.map((name) => [name, name])]));
-    table.value = filter.table;
+  /** Draws the states, with how many operations are in each that is open. */
+  function drawStates(filter, status) {
+    const counts = status?.queue ?? {};
+    const open = openStates.reduce((sum, name) => sum + (counts[name] ?? 0), 0);
+    const link = (name, label, count) => h("a", {
+      href: addressOfState(filter, name), "aria-current": filter.state === name ? "true" : null,
+      class: count === 0 ? "none" : null,
+    }, h("span", {}, label), status && count !== null && h("span", { class: "count" }, number(count)));
+    const focused = find(states, ":focus")?.getAttribute("href");
+    fill(states,
+      link("", words.openStates, open),
+      openStates.map((name) => link(name, words.operationState[name], counts[name] ?? 0)),
+      closedStates.map((name) => link(name, words.operationState[name], null)),
+      link("all", words.allStates, null));
+    if (focused) findAll(states, "a").find((one) => one.getAttribute("href") === focused)?.focus();
   }
 
-  /** "37 waiting: the backend refused the connection", each a filter; nothing when one is chosen. */
-  function drawCauses(groups, filter) {
-    const isPlain = filter.reason || groups.every((group) => group.count < 2);
-    fill(causes, !isPlain && groups.map((group) => h("li", {},
-      button({ onclick: () => go({ state: group.state, reason: group.reason }) },
-        h("strong", {}, number(group.count)), stateTag(group.state),
-        h("span", { class: "cause" }, group.reason)))));
+  /** Draws the choices of tables and statuses. */
+  function drawChoices(tables, groups, filter) {
+    drawChoice(choices.table, [["", words.allTables]], tables.map(({ name }) => name), filter.table);
+    const codes = [...new Set(groups.map(({ status }) => status))].filter(Boolean).sort();
+    drawChoice(choices.status, [["", words.any], ["none", words.noAnswer]], codes.map(String), filter.status);
   }
 
   /** What can be done about the picked operations, or about all that match where none is picked. */
-  function drawBulk({ picked: { size: some }, total }, { retry, discard, pickNone }) {
+  function drawBulk({ picked: { size: some }, total }, { retry, discard, pickNone, print }) {
     bulk.hidden = total === 0 && some === 0;
-    fill(bulk, h("span", { class: "count" }, some ? words.picked(some) : words.matching(total)),
+    refill(bulk, h("span", { class: "count" }, some ? words.picked(some) : words.matching(total)),
       h("span", { class: "actions" },
-        some > 0 && button({ onclick: pickNone }, words.pickNone),
-        button({ onclick: retry }, some ? words.retryPicked(some) : words.retryAll(total)),
-        button({ onclick: discard }, some ? words.discardPicked(some) : words.discardAll(total))));
+        some > 0 && button({ "data-key": "none", onclick: pickNone }, words.pickNone),
+        button({ "data-key": "retry", onclick: retry },
+          some ? words.retryPicked(some) : words.retryAll(total)),
+        button({ "data-key": "discard", onclick: discard },
+          some ? words.discardPicked(some) : words.discardAll(total)),
+        button({ "data-key": "print", onclick: print }, words.print)));
   }
 
   /** What stands in place of the list where it is empty, and the ledger below it. */
   function drawFrame({ filter, total }, status) {
     list.classList.toggle("bare", total === 0);
+    head.hidden = total === 0;
     empty.hidden = total > 0;
     fill(empty, !empty.hidden && (isFiltered(filter) ? words.nothingMatches : words.queueEmpty));
     if (status) fill(ledger, words.ledger(ledgerOf(status)));
+    drawStates(filter, status);
   }
 
-  /** The card of an operation. What was unfolded in the one before stays unfolded. */
+  /** The card of an operation. What a person folded or unfolded in the one before stays so. */
   function drawSide(card) {
-    const unfolded = findAll(side, "details[open]").map((one) => one.dataset.name);
+    const before = new Map([...side.querySelectorAll("details")].map((one) => [one.dataset.name, one.open]));
     fill(side, card);
-    for (const one of side.querySelectorAll("details")) one.open = unfolded.includes(one.dataset.name);
+    for (const one of side.querySelectorAll("details")) one.open = before.get(one.dataset.name) ?? one.open;
   }
 
   return {
-    list, side, drawFilter, drawTables, drawCauses, drawBulk, drawFrame, drawSide,
+    list, side, drawFilter, drawStates, drawChoices, drawBulk, drawFrame, drawSide,
+    drawCauses: causes.draw,
+    showList: () => (below.hidden = false),
     clearSide: () => fill(side),
     drawNotFound: (id) => fill(side, h("p", { class: "empty" }, words.notFound(id))),
     isEdited: () => find(side, "textarea") !== null,
     hasFocusAtSide: () => side.contains(document.activeElement),
     edit: () => find(side, "[data-key=edit]")?.click(),
+    focusRow: (id) => find(
+      findAll(list, "[data-row]").find((row) => row.dataset.id === id), "[data-open]")?.focus(),
     focusBulk: () => find(bulk, "button")?.focus(),
   };
 }
 
-/** Where an operation is, as a coloured word. */
-export const stateTag = (state) => h("span", { class: `tag ${state}` }, words.operationState[state] ?? state);
+/** Draws the choices of a select, unless a person uses it. A chosen value that is gone stays a choice. */
+function drawChoice(select, first, values, chosen) {
+  if (document.activeElement === select) return;
+  fill(select, options([...first, ...values.map((value) => [value, value])]));
+  setChoice(select, chosen);
+}
+
+function setChoice(select, value) {
+  if (![...select.options].some((one) => one.value === value)) select.append(...options([[value, value]]));
+  select.value = value;
+}

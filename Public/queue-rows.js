@@ -1,20 +1,37 @@
-// One line of the queue for each operation: what it does, where it is, why, and when it is tried next.
+// One line of the queue for each operation: what it does, to which fields, where it is, how often it was
+// tried and how old it is.
 
-import { fill, h, joined } from "./dom.js";
+import { fill, h } from "./dom.js";
 import { distance, time } from "./formats.js";
-import { stateTag } from "./queue-rendering.js";
 import { titleOf } from "./queue-state.js";
 import { words } from "./words.js";
 
 /**
- * The line of an operation; `hash(operation)` is its address. Gives `{element, update(operation)}`.
+ * The line of an operation; `hash(operation)` is its address. `onPick(operation, isPicked, isRange)` is told
+ * of a pick, and whether it ends a range. Gives `{element, update(operation)}`.
  * @param {OperationSummary} first
  */
 export function operationRow(first, { hash, isShown, isPicked, onPick }) {
   let row = first;
-  const box = h("input", { type: "checkbox", onchange: () => onPick(row, box.checked) });
+  let isRange = false; // Shift was held at the last press.
+  const box = h("input", {
+    type: "checkbox",
+    onclick: (event) => (isRange = event.shiftKey),
+    onchange: () => onPick(row, box.checked, isRange),
+  });
   const content = h("div", { class: "content" });
-  const element = h("li", { "data-row": true }, box, content);
+  const element = h("li", { "data-row": true, onclick: onRow, onmousedown: onPress }, box, content);
+  let link = null;
+
+  /** A click anywhere opens the operation; with Shift it ends a range. */
+  function onRow(event) {
+    if (event.target === box || getSelection()?.type === "Range") return;
+    if (event.shiftKey) {
+      event.preventDefault();
+      onPick(row, true, true);
+    } else if (!link.contains(event.target)) link.click();
+  }
+
   function update(operation) {
     row = operation;
     element.dataset.state = operation.state;
@@ -22,27 +39,34 @@ export function operationRow(first, { hash, isShown, isPicked, onPick }) {
     box.checked = isPicked(operation);
     box.setAttribute("aria-label", words.pick(titleOf(operation)));
     const hadFocus = content.contains(document.activeElement);
-    const link = h("a", {
+    link = h("a", {
       href: hash(operation), "data-open": true, "aria-current": isShown(operation) ? "true" : null,
     }, h("span", { class: "kind" }, words.kind[operation.kind] ?? operation.kind), " ",
-    h("strong", {}, titleOf(operation)));
+    h("strong", { dir: "auto" }, titleOf(operation)));
+    const tag = stateTag(operation.state);
+    tag.title = operation.reason ?? "";
     fill(content,
-      h("div", { class: "line" }, link, stateTag(operation.state)),
-      h("div", { class: "quiet-text" }, joined(...facts(operation))));
+      link,
+      h("span", { class: "quiet-text extra", title: operation.table }, fieldsOf(operation)),
+      tag,
+      h("span", { class: "quiet-text extra tries" },
+        operation.attempts ? words.attempts(operation.attempts) : words.notTried),
+      h("span", { class: "quiet-text extra age", title: time(operation.createdAt) },
+        distance(operation.createdAt)));
     if (hadFocus) link.focus();
   }
   update(first);
   return { element, update };
 }
 
-/** @param {OperationSummary} operation */
-function facts(operation) {
-  const next = operation.state === "waiting" && operation.nextAttemptAt;
-  return [
-    operation.table,
-    operation.reason,
-    operation.attempts ? words.attempts(operation.attempts) : words.notTried,
-    next && `${words.nextTryLabel} ${distance(next)}`,
-    time(operation.createdAt),
-  ];
+/** A press with Shift would mark text. */
+function onPress(event) {
+  if (event.shiftKey) event.preventDefault();
 }
+
+/** @param {OperationSummary} operation */
+const fieldsOf = ({ table, kind, changedColumns }) =>
+  (kind === "insert" || changedColumns.length === 0 ? table : `${table}: ${changedColumns.join(", ")}`);
+
+/** Where an operation is, as a coloured word. */
+export const stateTag = (state) => h("span", { class: `tag ${state}` }, words.operationState[state] ?? state);

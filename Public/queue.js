@@ -4,54 +4,84 @@
 
 import { operator, query } from "./api.js";
 import { coalesce } from "./coalesce.js";
-import { find, focusCard } from "./dom.js";
+import { find, findAll, focusCard } from "./dom.js";
 import { currentRow } from "./keys.js";
 import { longList } from "./longlist.js";
 import { attempt, showProblem } from "./messages.js";
 import { operationDetail } from "./operation.js";
+import { overview } from "./overview.js";
 import { act, actOnAll, actOnEach } from "./queue-actions.js";
+import { causesMost, causesShown } from "./queue-causes.js";
+import { printQueue } from "./queue-print.js";
 import { queuePage } from "./queue-rendering.js";
 import { operationRow } from "./queue-rows.js";
 import {
-  addressOf, begin, concerns, filterOf, isSameList, parametersOf, withFilter, withOperation, withOperations,
-  withoutPicks, withPick,
+  addressOf, begin, concerns, filterOf, isSameList, ofCause, selectionOf, withFilter, withOperation,
+  withOperations, withoutPicks, withPicks,
 } from "./queue-state.js";
+import { words } from "./words.js";
 
-const causesMost = 8;
-const rowPixels = 65;
+const printedMost = 200;
+const rowPixels = 44;
+const rangePart = 500; // So many operations are read at once for a range.
 
 /** @type {ViewMaker} */
-export function queueView(main, asked, { status }) {
+export function queueView(main, asked, { status, sync }) {
   let state = begin(filterOf(asked));
+  /** @type {ListPlace | null} */
+  let picked = null; // The latest pick, where a range begins.
   /** @type {string | null} */
   let shown = null; // The id of the operation in the card at the side.
+  let drawn = ""; // What that card shows, as text. One that shows the same is not drawn again.
+  let hasLeft = false; // Another view is on screen.
 
-  const page = queuePage(main, { go });
+  let isAllCauses = false; // Whether all causes are shown.
+  /** @type {{ items: OperationGroup[], total: number } | null} */
+  let causes = null; // Until they are read for the filter.
+
+  const pictures = overview();
+  const page = queuePage(main, {
+    go,
+    pictures: pictures.element,
+    actOnCause: (action, group) => work(action, ofCause(state.filter, group)),
+    showAllCauses(isAll) {
+      isAllCauses = isAll;
+      around();
+    },
+  });
   const rows = longList(page.list, {
     keyOf: (operation) => operation.id,
     makeRow: (first) => operationRow(first, {
       hash: (operation) => addressOf({ ...state.filter, id: operation.id }),
       isShown: (operation) => operation.id === state.filter.id,
       isPicked: (operation) => state.picked.has(operation.id),
-      onPick(operation, isPicked) {
-        state = withPick(state, operation, isPicked);
-        drawBulk();
-      },
+      onPick: pick,
     }),
-    load: (skip, top) =>
-      operator.get("/operations" + query({ ...parametersOf(state.filter), skip: skip || "", limit: top })),
+    load: operationsAt,
     onLoad(operations, total) {
       state = withOperations(state, operations, total);
       drawBulk();
+      drawCauses();
       page.drawFrame(state, status());
     },
     onError: showProblem,
     rowPixels,
   });
 
+  const after = { sync, changed: () => refresh() };
+
+  /** A window of the list. */
+  function operationsAt(skip, limit) {
+    const { sort } = state.filter;
+    return operator.get(
+      "/operations" + query({ ...selectionOf(state.filter), sort, skip: skip || "", limit }));
+  }
+
+  /** Each state, cause and operation is a step that Back undoes; a letter of a search is none. */
   function go(change) {
     const filter = { ...state.filter, ...change };
-    history.replaceState(null, "", addressOf(filter));
+    if ("q" in change) history.replaceState(null, "", addressOf(filter));
+    else history.pushState(null, "", addressOf(filter));
     show(filter, "id" in change);
   }
 
@@ -59,24 +89,75 @@ export function queueView(main, asked, { status }) {
   function show(filter, keepsList) {
     state = withFilter(state, filter);
     page.drawFilter(filter);
+    page.drawStates(filter, status());
     if (keepsList) rows.refresh();
-    else rows.restart();
+    else {
+      [causes, picked] = [null, null];
+      drawBulk();
+      rows.restart();
+    }
     around();
     attempt(loadDetail);
   }
 
+  /** Picks an operation; with `isRange` also all from the latest pick to it. */
+  async function pick(operation, isPicked, isRange) {
+    const from = isRange && picked && (placeOf(picked.id) ?? picked);
+    const to = placeOf(operation.id);
+    picked = to;
+    if (from && to) await attempt(() => pickRange(from, to, isPicked));
+    else state = withPicks(state, [operation], isPicked);
+    drawBulk();
+    if (isRange) rows.refresh();
+  }
+
+  /**
+   * The place of a row in the whole list, from 1. Null for a row that is not in the page.
+   * @returns {ListPlace | null}
+   */
+  function placeOf(id) {
+    const row = findAll(page.list, "[data-row]").find((one) => one.dataset.id === id);
+    return row ? { id, at: Number(row.getAttribute("aria-posinset")) } : null;
+  }
+
+  /**
+   * Picks what is between two rows. All are read for that, because most may be scrolled away. Where the two
+   * are no longer at their places, nothing is picked.
+   * @param {ListPlace} one
+   * @param {ListPlace} other
+   */
+  async function pickRange(one, other, isPicked) {
+    const { filter } = state;
+    const [first, last] = one.at < other.at ? [one, other] : [other, one];
+    /** @type {OperationSummary[]} */
+    const found = [];
+    for (let skip = first.at - 1; skip < last.at; skip += rangePart) {
+      const { items } = await operationsAt(skip, Math.min(rangePart, last.at - skip));
+      if (!isSameList(filter, state.filter)) return; // Another list was chosen meanwhile.
+      found.push(...items);
+    }
+    if (found[0]?.id !== first.id || found.at(-1)?.id !== last.id) throw new Error(words.rangeMoved);
+    state = withPicks(state, found, isPicked);
+  }
+
   function drawBulk() {
-    const done = () => {
-      state = withoutPicks(state);
-      refresh();
-    };
-    const { filter, picked } = state;
-    const work = async (action) => {
-      if (picked.size) await actOnEach(action, [...picked.values()]);
-      else await actOnAll(action, parametersOf(filter));
-      done();
-    };
-    page.drawBulk(state, { retry: () => work("retry"), discard: () => work("discard"), pickNone });
+    page.drawBulk(state, {
+      retry: () => work("retry", state.filter), discard: () => work("discard", state.filter), pickNone, print,
+    });
+  }
+
+  /**
+   * Retries or discards what is picked, else all that match. The picks stay where a person cancels it.
+   * @param {OperationAction} action
+   */
+  async function work(action, filter) {
+    const { picked } = state;
+    const isDone = picked.size && filter === state.filter
+      ? await actOnEach(action, [...picked.values()], after)
+      : await actOnAll(action, filter, after);
+    if (!isDone) return;
+    state = withoutPicks(state);
+    refresh();
   }
 
   function pickNone() {
@@ -84,13 +165,36 @@ export function queueView(main, asked, { status }) {
     rows.refresh();
   }
 
+  const print = () => attempt(async () => printQueue(page.list, (await operationsAt(0, printedMost)).items));
+
+  /** The browser's own key for printing would print only the rows that are in the page. */
+  function onKey(event) {
+    if (event.key !== "p" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    print();
+  }
+
   async function loadAround() {
-    const [causes, tables] = await Promise.all([
-      operator.get("/operations/groups" + query({ ...parametersOf(state.filter), limit: causesMost })),
-      operator.get("/tables"),
-    ]);
-    page.drawCauses(causes.items, state.filter);
-    page.drawTables(tables.items, state.filter);
+    const limit = isAllCauses ? causesMost : causesShown;
+    const { filter } = state;
+    try {
+      const [found, tables] = await Promise.all([
+        operator.get("/operations/groups" + query({ ...selectionOf(filter), limit })),
+        operator.get("/tables"),
+      ]);
+      if (filter !== state.filter) return; // Another filter was chosen meanwhile, and is asked for.
+      causes = found;
+      drawCauses();
+      page.drawChoices(tables.items, found.items, filter);
+    } finally {
+      page.showList();
+    }
+  }
+
+  function drawCauses() {
+    if (!causes) return;
+    const { filter, total } = state;
+    page.drawCauses(causes.items, { total: causes.total, operations: total, isAll: isAllCauses, filter });
   }
 
   async function loadDetail() {
@@ -99,26 +203,51 @@ export function queueView(main, asked, { status }) {
       shown = null;
       return page.clearSide();
     }
-    if (shown === wanted && page.isEdited()) return; // What is half typed stays.
-    // An address may name an operation that does not exist. When a shown operation is gone, the side closes.
+    const isEdited = () => shown === wanted && page.isEdited(); // What is half typed stays.
+    if (isEdited()) return;
     const detail = await operator.get(`/operations/${encodeURIComponent(wanted)}`).catch((problem) => {
-      if (problem.status !== 404 || shown === wanted) throw problem;
+      if (problem.status !== 404) throw problem;
       return null;
     });
-    if (wanted !== state.filter.id) return; // Another one was opened meanwhile.
-    if (!detail) return page.drawNotFound(wanted);
+    // Another one was opened meanwhile, or the editor.
+    if (hasLeft || wanted !== state.filter.id || isEdited()) return;
+    // When a shown operation is gone, the side closes. An address may name one that never was.
+    if (!detail && shown === wanted) return leaveSide();
+    if (!detail) {
+      shown = null;
+      return page.drawNotFound(wanted);
+    }
+    const text = JSON.stringify(detail);
+    if (shown === wanted && drawn === text) return;
+    drawn = text;
     state = withOperation(state, detail.summary);
     const hadFocus = page.hasFocusAtSide();
-    page.drawSide(operationDetail(detail, {
-      close: () => go({ id: null }),
-      act: (action) => act(action, detail.summary).then(refresh),
+    page.drawSide(operationDetail(detail, status()?.backend.url ?? null, {
+      close,
+      act: (action) => act(action, detail.summary, after).then(refresh),
       saved() {
         page.clearSide();
+        drawn = "";
         refresh();
       },
     }));
     if (shown !== wanted || hadFocus) focusCard(page.side);
     shown = wanted;
+  }
+
+  /** Closes the card of an operation that is gone. It is no step that Back would lead to. */
+  function leaveSide() {
+    const filter = { ...state.filter, id: null };
+    history.replaceState(null, "", addressOf(filter));
+    show(filter, true);
+  }
+
+  /** Closes the card at the side; the focus goes back to its row. */
+  function close() {
+    const { id } = state.filter;
+    if (!id) return false;
+    go({ id: null });
+    page.focusRow(id);
   }
 
   /** Does `work` to the operation of the row that has the focus, else to the one at the side. */
@@ -133,26 +262,35 @@ export function queueView(main, asked, { status }) {
   }
 
   const around = coalesce(() => attempt(loadAround), 120);
-  const atSide = coalesce(() => loadDetail().catch(() => go({ id: null })), 80);
+  // While Understudy does not answer, which the line at the top says, the card stays.
+  const atSide = coalesce(() => loadDetail().catch(() => {}), 80);
   function refresh() {
     rows.refresh();
     around();
     atSide();
   }
   page.drawFilter(state.filter);
+  page.drawStates(state.filter, status());
+  addEventListener("keydown", onKey);
   refresh();
   return {
     refresh,
-    onLeave: rows.close,
+    onLeave() {
+      hasLeft = true;
+      removeEventListener("keydown", onKey);
+      rows.close();
+      pictures.close();
+    },
     keys: {
       x: () => find(currentRow(), "input[type=checkbox]")?.click(),
       "*"() {
         pickNone();
         page.focusBulk();
       },
-      r: withCurrent((operation) => act("retry", operation).then(refresh)),
-      "#": withCurrent((operation) => act("discard", operation).then(refresh)),
+      r: withCurrent((operation) => act("retry", operation, after).then(refresh)),
+      "#": withCurrent((operation) => act("discard", operation, after).then(refresh)),
       e: withCurrent(edit),
+      Escape: close,
     },
     navigate(next) {
       const filter = filterOf(next);
@@ -160,6 +298,7 @@ export function queueView(main, asked, { status }) {
     },
     onEvent(kind) {
       if (concerns(kind)) refresh();
+      pictures.refresh();
     },
   };
 }

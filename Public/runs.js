@@ -3,7 +3,8 @@
 import { operator } from "./api.js";
 import { words } from "./words.js";
 
-const pollMilliseconds = 150;
+const pollMilliseconds = { first: 150, most: 500 };
+const rateMilliseconds = 10_000; // The rate is that of the last 10 s.
 
 /** Starts what `path` names and calls `onProgress` while it runs. Gives the run as it ended. */
 export async function follow(path, body, onProgress) {
@@ -19,24 +20,29 @@ export async function follow(path, body, onProgress) {
 export async function watch(started, onProgress) {
   let run = started;
   let stage = null;
+  let wait = pollMilliseconds.first;
   while (run.state === "running") {
     stage = stageOf(run, stage);
     onProgress({ ...run, stage });
-    await new Promise((resume) => setTimeout(resume, pollMilliseconds));
+    await new Promise((resume) => setTimeout(resume, wait));
+    wait = Math.min(wait * 2, pollMilliseconds.most);
     run = await operator.get(`/runs/${run.id}`);
   }
   return run;
 }
 
 /**
- * The rate is measured anew with another phase, and in a pull with another table.
+ * What was done at which time, for the rate. It begins anew with another phase, and in a pull with another
+ * table.
  * @param {Run} run
  * @param {Stage | null} before
  */
 function stageOf({ progress, pull }, before) {
   if (!progress) return before;
   const name = `${progress.phase} ${pull.at(-1)?.table}`;
-  return before?.name === name ? before : { name, since: Date.now(), done: progress.done };
+  const now = { at: Date.now(), done: progress.done };
+  const known = before?.name === name ? before.points : [];
+  return { name, points: [...known.filter(({ at }) => now.at - at <= rateMilliseconds), now] };
 }
 
 export const cancel = (run) => operator.post(`/runs/${run.id}/cancel`).catch(() => {});
@@ -47,8 +53,9 @@ export const cancel = (run) => operator.post(`/runs/${run.id}/cancel`).catch(() 
  */
 export function progress({ progress: now, pull, stage }) {
   if (!now || !stage) return words.syncing;
-  const seconds = Math.max(0.1, (Date.now() - stage.since) / 1000);
-  const rate = (now.done - stage.done) / seconds;
+  const [first] = stage.points;
+  const seconds = Math.max(0.1, (Date.now() - first.at) / 1000);
+  const rate = (now.done - first.done) / seconds;
   const left = now.total && rate > 0 ? Math.ceil((now.total - now.done) / rate) : 0;
   const counts = [
     now.phase === "push"
@@ -60,19 +67,24 @@ export function progress({ progress: now, pull, stage }) {
   return counts.filter(Boolean).join(", ");
 }
 
+const withoutDot = (text) => text.replace(/\.$/, "");
+
 /**
- * One sentence about a run that ended.
+ * Short sentences about a run that ended.
  * @param {Run} run
  */
 export function sentence(run) {
-  const parts = [words.runState[run.state] ?? run.state];
-  if (run.reason && run.state !== "complete") parts[0] += ` (${run.reason})`;
+  const attention = (run.push?.conflicts ?? 0) + (run.push?.quarantined ?? 0);
+  const failed = run.pull.find((one) => one.error);
+  const isDecisionAll = run.state === "completeWithErrors" && attention > 0 && !failed;
+  const isThrough = run.state === "complete" || isDecisionAll;
+  const parts = [isThrough ? words.runState.complete : (words.runState[run.state] ?? run.state)];
+  if (run.reason && !isThrough) parts.push(withoutDot(run.reason));
   if (run.push?.applied) parts.push(words.runSent(run.push.applied));
   const received = run.pull.reduce((sum, one) => sum + one.applied, 0);
   if (received) parts.push(words.runReceived(received));
-  const attention = (run.push?.conflicts ?? 0) + (run.push?.quarantined ?? 0);
-  if (attention) parts.push(words.needYou(attention));
-  const failed = run.pull.find((one) => one.error);
-  if (failed && failed.error !== run.reason) parts.push(`${failed.table}: ${failed.error}`);
-  return parts.join(", ") + ".";
+  if (attention) parts.push(words.needDecision(attention));
+  if (failed?.error && failed.error !== run.reason)
+    parts.push(`${failed.table}: ${withoutDot(failed.error)}`);
+  return parts.join(". ") + ".";
 }

@@ -4,7 +4,8 @@
 import { accessCard } from "./access.js";
 import { operator } from "./api.js";
 import { coalesce } from "./coalesce.js";
-import { isOfflineByChoice, offlineText } from "./connection-state.js";
+import { linkState, isOfflineByChoice, offlineText, stateText } from "./connection-state.js";
+import { modeSentence } from "./connection.js";
 import { button, facts, fill, find, h, joined, note, options } from "./dom.js";
 import { firstContact } from "./first-contact.js";
 import { distance, number, timeAndDistance } from "./formats.js";
@@ -58,7 +59,8 @@ export function statusView(main, asked, header) {
     find(mode, ":focus")?.blur(); // With the focus in it the card would not be drawn again.
     await attempt(async () => {
       await operator.post("/mode", body);
-      toast(body.mode === "offline" ? words.nowOffline : words.nowOnline);
+      await header.load();
+      toast(modeSentence(body.mode, header.status()));
     });
     refresh();
   }
@@ -80,12 +82,12 @@ const heading = (name) => h("h2", { id: `${name}-title` }, said[name]);
 
 /** @param {Status} status */
 function backendCard(status, isUnfolded) {
-  const { backend, warnings } = status;
+  const { warnings } = status;
   const isRebinding = isUnfolded || warnings.some((warning) => warning.includes("--rebind"));
   return [
     heading("backend"),
     h("p", {},
-      h("span", { class: `pill ${backend.state}` }, words.backendState[backend.state] ?? backend.state)),
+      h("span", { class: `pill ${linkState(status)}` }, stateText(status))),
     facts(backendFacts(status).filter(([, value]) => value)),
     warnings.map((warning) => h("p", { class: "notice warning" }, warning)),
     h("details", { open: isRebinding },

@@ -1,29 +1,50 @@
 // What a click in the tables view does: purge a table, change and delete a row, and undo a deletion.
 
 import { operator, tables } from "./api.js";
-import { ask } from "./dialog.js";
-import { showProblem, toast } from "./messages.js";
+import { askDangerous } from "./dialog.js";
+import { attempt, showProblem, toast } from "./messages.js";
+import { tableWords } from "./words-tables.js";
 import { words } from "./words.js";
 
 /**
- * Removes the rows of a table that match the filter from this device, after a question. With open operations
- * the proxy refuses and says which: the person is asked again with that, as `lost`.
+ * Removes the rows of a table that match the filter from this device, after a question. Where changes would
+ * be lost with them, the person is asked about these instead.
+ * @param {{ name: string }} table
+ * @param {string} filter
+ * @param {{ changed(): void, pull(): void }} after `pull()` brings the server's rows again.
  */
-export async function purge(table, filter, changed, lost = "") {
-  if (!(await ask(words.purge, words.purgeAsk(table, filter, lost), words.purge))) return;
+export async function purge({ name }, filter, { changed, pull }) {
   const rows = filter ? { query: `$filter=${encodeURIComponent(filter)}` } : { all: true };
-  const body = { ...rows, force: lost !== "" };
-  try {
-    const { purged, discarded } = await operator.post(`/tables/${encodeURIComponent(table)}/purge`, body);
-    toast(words.purged(purged, discarded));
-  } catch (problem) {
-    if (problem.code === "operations-open" && !lost) {
-      purge(table, filter, changed, problem.message);
-      return;
-    }
-    showProblem(problem);
-  }
+  const path = `/tables/${encodeURIComponent(name)}/purge`;
+  await attempt(async () => {
+    const counts = await operator.post(path, { ...rows, force: true, dryRun: true });
+    if (!(await askToPurge(name, filter, counts))) return;
+    // With a filter, changes of other rows may be open: they stay, but need force.
+    const force = counts.discarded > 0 || Boolean(filter);
+    const done = await operator.post(path, { ...rows, force });
+    const undo = done.historyId === null ? pull : () => takeBack(done.historyId, changed);
+    toast(words.purged(done.purged, done.discarded), { label: words.undo, run: undo });
+    changed();
+  });
+}
+
+function askToPurge(table, filter, { purged, discarded }) {
+  const text = [words.purgeAsk(table, filter), discarded && words.purgeLoses(table, discarded)];
+  const label = discarded ? words.purgeUnsent(discarded) : words.purgeRows(purged);
+  return askDangerous(words.purgeTitle(table), text.filter(Boolean).join(" "), label, discarded || purged);
+}
+
+/** Brings back what a removal discarded: all of it, in one step. */
+const takeBack = (entry, changed) => attempt(async () => {
+  await operator.post(`/history/${encodeURIComponent(entry)}/undo`);
+  toast(words.purgeUndone);
   changed();
+});
+
+/** @param {Item} item */
+export async function addRow(table, item) {
+  const row = await tables.insert(table, item);
+  toast(tableWords.added(row.id));
 }
 
 export async function saveRow(table, id, changes) {

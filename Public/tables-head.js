@@ -1,8 +1,8 @@
-// What is above the rows of a table: its numbers, warning and policies, the rows that cannot be taken,
-// Pull and Purge.
+// What is around the rows of a table: the button that pulls it, warnings above the rows; below them its
+// numbers and policies, and how to remove it from this device.
 
 import { operator } from "./api.js";
-import { button, column, fill, h, joined, note, options } from "./dom.js";
+import { button, column, fill, find, h, joined, note, options } from "./dom.js";
 import { distance } from "./formats.js";
 import { attempt, showProblem, toast } from "./messages.js";
 import { progress } from "./runs.js";
@@ -10,22 +10,29 @@ import { policyWords } from "./words-settings.js";
 import { words } from "./words.js";
 
 /**
- * Draws the head of a table into `element`, unless a person is choosing a policy there.
- * @param {HTMLElement} element
+ * Draws what is around the rows, except what a person is using.
+ * @param {{ pull: HTMLElement, notices: HTMLElement, about: HTMLElement }} places
  * @param {TableStatus} table
  * @param {FollowedRun | null} run
  * @param {{ pull(): void, purge(): void, changed(): void }} actions
  */
-export function drawHead(element, table, run, { pull, purge, changed }) {
-  if (element.contains(document.activeElement) && !run) return;
-  fill(element,
+export function drawHead({ pull: place, notices, about }, table, run, { pull, purge, changed }) {
+  const hadFocus = place.contains(document.activeElement);
+  fill(place, button({ onclick: pull }, run ? pullLabel(run) : words.pull));
+  if (hadFocus) find(place, "button")?.focus();
+  if (!notices.contains(document.activeElement)) {
+    fill(notices,
+      table.warning && h("p", { class: "notice warning" }, table.warning),
+      table.setAside > 0 && setAsideRows(table));
+  }
+  if (about.contains(document.activeElement)) return;
+  const areOpen = find(about, "details[open]") !== null;
+  const policies = tablePolicies(table, changed);
+  policies.open = areOpen;
+  fill(about,
     note(joined(...factsOf(table))),
-    table.warning && h("p", { class: "notice warning" }, table.warning),
-    table.setAside > 0 && setAsideRows(table),
-    h("div", { class: "actions" },
-      button({ onclick: pull }, run ? pullLabel(run) : words.pull),
-      button({ onclick: purge }, words.purge)),
-    tablePolicies(table, changed));
+    policies,
+    h("div", { class: "actions" }, button({ onclick: purge }, words.purge)));
 }
 
 /** @param {TableStatus} table */

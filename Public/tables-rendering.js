@@ -1,63 +1,83 @@
-// Draws the tables view: the choice of a table, the filter, and the places of head, grid and side.
+// Draws the tables view: the tables at the side; above the rows one line with the filter and what can be
+// done; below them what is known about the table.
 
 import { apiPreview } from "./api-preview.js";
-import { fill, find, form, h } from "./dom.js";
-import { number } from "./formats.js";
+import { canWrite } from "./api.js";
+import { button, fill, find, form, h } from "./dom.js";
+import { columnPicker, shownColumns } from "./tables-columns.js";
 import { tableGrid } from "./tables-grid.js";
-import { addressOf } from "./tables-state.js";
+import { tableSidebar } from "./tables-sidebar.js";
+import { columnsOf } from "./tables-state.js";
+import { tableWords as said } from "./words-tables.js";
 import { views, words } from "./words.js";
 
 /** Builds the page in `main`. Gives a function for each part that draws it from what is known. */
-export function tablesPage(main, { go, open, turn }) {
-  const choices = h("ul", { class: "table-list", "aria-label": words.tables });
-  const head = h("div", {});
+export function tablesPage(main, { go, open, turn, add }) {
+  const sidebar = tableSidebar();
+  const title = h("h1", {}, views.tables);
   const search = h("input", {
-    type: "search", spellcheck: "false", placeholder: words.filterExample, "aria-describedby": "filter-error",
+    type: "search", spellcheck: "false", placeholder: words.filterExample, "aria-label": words.filterRows,
+    "aria-describedby": "filter-error",
   });
-  const orderby = h("input", { spellcheck: "false", placeholder: words.orderExample });
   const deleted = h("input", {
     type: "checkbox", onchange: () => go({ deleted: deleted.checked ? "yes" : "" }),
   });
   const refusal = h("p", { id: "filter-error", class: "attention", hidden: true });
-  const submit = () => go({ filter: search.value, orderby: orderby.value });
-  const filters = form({ class: "bar filters" }, submit,
-    h("label", { class: "wide" }, words.filterRows, search),
-    h("label", { class: "wide" }, words.orderRows, orderby),
-    h("button", {}, words.applyFilter),
-    h("label", { class: "switch" }, deleted, words.showDeleted));
-  const grid = tableGrid({ open, turn });
+  /** @type {[TableQuestion, TableItemPage, number] | null} */
+  let latest = null;
+  const columns = columnPicker(deleted, () => latest && drawGrid(...latest));
+  const pull = h("span", {});
+  const grid = tableGrid({ open, turn, sort: (orderby) => go({ orderby }) });
   const side = h("div", { class: "side" });
+  const notices = h("div", {});
+  const about = h("section", { class: "table-about", "aria-label": said.about });
   const preview = h("div", {});
-  const body = h("div", { hidden: true },
-    head, filters, refusal,
+  const filter = form({ class: "table-filter", role: "search" }, () => go({ filter: search.value }),
+    search, h("button", {}, words.applyFilter));
+  const bar = h("div", { class: "table-bar" }, sidebar.select, filter, columns.element,
+    canWrite && button({ onclick: add }, said.newRow), pull);
+  const body = h("div", { hidden: true }, bar,
+    notices, refusal,
     h("div", { class: "split narrow" }, h("div", {}, grid.element, grid.paging), side),
-    preview);
-  fill(main, h("section", { class: "page wide" }, h("h1", {}, views.tables), choices, body));
+    about, preview);
+  const none = h("div", {}, title);
+  fill(main, h("section", { class: "page wide tables" }, sidebar.element, h("div", {}, none, body)));
 
   /** @param {TableStatus[]} tables */
   function drawTables(tables, chosen) {
-    if (tables.length === 0) {
-      fill(choices, h("li", { class: "empty" }, words.noTables(location.origin)));
-      return;
-    }
-    fill(choices, tables.map(({ name, items }) => h("li", {},
-      h("a", { href: addressOf({ table: name }), "aria-current": name === chosen ? "true" : null },
-        name, h("span", { class: "count" }, ` ${number(items)}`)))));
+    sidebar.draw(tables, chosen);
+    none.hidden = tables.length > 0;
+    if (none.hidden) bar.prepend(title);
+    else fill(none, title, h("p", { class: "empty" }, words.noTables(location.origin)));
   }
 
+  /** @param {TableQuestion} question */
   function drawFilter(question) {
+    fill(title, question.table);
     if (document.activeElement !== search) search.value = question.filter;
-    if (document.activeElement !== orderby) orderby.value = question.orderby;
     deleted.checked = question.deleted === "yes";
     fill(preview, apiPreview(question.table, question));
   }
 
+  /** @param {TableItemPage} answer */
+  function drawGrid(question, answer, skip) {
+    const all = columnsOf(answer.items);
+    columns.draw(question.table, all);
+    grid.draw(question, answer, shownColumns(question.table, all), skip);
+  }
+
   return {
-    head, drawTables, drawFilter,
+    pull, notices, about, drawTables, drawFilter,
     drawRows(question, answer, skip) {
       refusal.hidden = true;
-      grid.draw(question, answer, skip);
+      latest = [question, answer, skip];
+      drawGrid(...latest);
       body.hidden = false;
+    },
+    /** The rows on screen and the columns that they are shown with. */
+    columns() {
+      const items = latest?.[1].items.map((row) => row.item) ?? [];
+      return { items, shown: latest ? shownColumns(latest[0].table, columnsOf(latest[1].items)) : [] };
     },
     /** Why the rows cannot be listed, in place of new rows. */
     drawRefusal(problem) {
@@ -68,5 +88,6 @@ export function tablesPage(main, { go, open, turn }) {
     drawSide: (card) => fill(side, card),
     hasSide: () => side.firstChild !== null,
     focusGrid: () => find(grid.element, "[data-open]")?.focus(),
+    close: columns.close,
   };
 }

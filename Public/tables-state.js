@@ -8,7 +8,7 @@ import { shortened } from "./formats.js";
 export const systemColumns = ["id", "createdAt", "updatedAt", "version", "deleted"];
 
 export const pageSize = 100;
-const columnsMost = 8;
+const columnsMost = 7;
 const lettersMost = 120;
 const names = ["filter", "orderby", "deleted", "id"];
 
@@ -31,12 +31,34 @@ export const parametersOf = ({ filter, orderby, deleted }, skip) =>
 export const firstTable = (tables) => (tables.find((table) => table.items > 0) ?? tables[0])?.name ?? "";
 
 /**
- * The columns of the grid.
+ * The columns of some rows without those of the system.
  * @param {TableItem[]} rows
  */
 export function columnsOf(rows) {
   const all = new Set(rows.flatMap((row) => Object.keys(row.item)));
-  return ["id", ...[...all].filter((name) => !systemColumns.includes(name))].slice(0, columnsMost);
+  return [...all].filter((name) => !systemColumns.includes(name));
+}
+
+/** The columns that are shown until a person chooses. */
+export const firstColumns = (all) => all.slice(0, columnsMost);
+
+/** Whether `$orderby` can name a column. */
+export const isSortable = (name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name);
+
+/**
+ * How the rows are sorted by a column.
+ * @returns {"asc" | "desc" | "none"}
+ */
+export function orderOf(orderby, name) {
+  const [by, order] = orderby.trim().split(/\s+/);
+  if (by !== name) return "none";
+  return order?.toLowerCase() === "desc" ? "desc" : "asc";
+}
+
+/** The order after another click on the head of a column: up, down, and as the store has them. */
+export function nextOrder(orderby, name) {
+  const next = { none: name, asc: `${name} desc`, desc: "" };
+  return next[orderOf(orderby, name)];
 }
 
 export const cellText = (value) => shortened(readable(value) ?? "", lettersMost);

@@ -7,9 +7,9 @@ import { coalesce } from "./coalesce.js";
 import { find } from "./dom.js";
 import { currentRow } from "./keys.js";
 import { attempt, toast } from "./messages.js";
-import { rowEditor } from "./row-editor.js";
+import { newRow, rowEditor } from "./row-editor.js";
 import { cancel, follow, sentence } from "./runs.js";
-import { purge, removeRow, saveRow } from "./tables-actions.js";
+import { addRow, purge, removeRow, saveRow } from "./tables-actions.js";
 import { drawHead } from "./tables-head.js";
 import { tablesPage } from "./tables-rendering.js";
 import { addressOf, concerns, firstTable, parametersOf, questionOf } from "./tables-state.js";
@@ -24,6 +24,7 @@ export function tablesView(main, asked) {
   const page = tablesPage(main, {
     go,
     open: openRow,
+    add: openNewRow,
     turn(to) {
       skip = to;
       refresh();
@@ -49,28 +50,31 @@ export function tablesView(main, asked) {
     }
     drawTableHead(table);
     page.drawFilter(question);
-    const answer = await loadRows(table.name);
-    if (!answer) return;
-    page.drawRows(question, answer, skip);
-    const asked = answer.items.find((row) => row.item.id === question.id);
-    if (asked && !page.hasSide()) openRow(asked);
+    await loadRows(question, skip);
   }
 
-  /** Null where the proxy refuses the filter, which is shown. */
-  async function loadRows(table) {
-    const parameters = query(parametersOf(question, skip));
+  /** Reads the rows and shows them, unless something else was asked for meanwhile. */
+  async function loadRows(asked, from) {
+    const path = /** @type {const} */ (
+      `/tables/${encodeURIComponent(asked.table)}/items${query(parametersOf(asked, from))}`);
+    const isOld = () => asked !== question || from !== skip;
     try {
-      return await operator.get(`/tables/${encodeURIComponent(table)}/items${parameters}`);
+      const answer = await operator.get(path);
+      if (isOld()) return;
+      page.drawRows(asked, answer, from);
+      const wanted = answer.items.find((row) => row.item.id === asked.id);
+      if (wanted && !page.hasSide()) openRow(wanted, asked.table);
     } catch (problem) {
-      page.drawRefusal(problem);
-      return null;
+      if (!isOld()) page.drawRefusal(problem);
     }
   }
 
   function drawTableHead(table) {
-    drawHead(page.head, table, run, {
+    const { filter } = question;
+    drawHead(page, table, run, {
       pull: () => pull(table),
-      purge: () => purge(table.name, question.filter, refresh),
+      purge: () => attempt(() =>
+        purge(table, filter, { changed: refresh, pull: () => pull(table) })),
       changed: refresh,
     });
   }
@@ -82,7 +86,7 @@ export function tablesView(main, asked) {
     }
     const draw = (now) => {
       run = now;
-      drawTableHead(table);
+      if (question.table === table.name) drawTableHead(table);
     };
     draw({ id: null });
     const path = `/tables/${encodeURIComponent(table.name)}/pull`;
@@ -91,8 +95,8 @@ export function tablesView(main, asked) {
     refresh();
   }
 
-  function openRow(row) {
-    const { table } = question;
+  /** Opens a row of a table, which is that of the grid: an address may ask for another one already. */
+  function openRow(row, table) {
     const { id } = row.item;
     const close = () => {
       page.drawSide(null);
@@ -102,10 +106,26 @@ export function tablesView(main, asked) {
       close();
       refresh();
     };
-    page.drawSide(rowEditor(row, {
+    page.drawSide(rowEditor(row, page.columns(), {
       close,
       save: (changes) => saveRow(table, id, changes).then(done),
       remove: () => removeRow(table, id, refresh).then(done),
+    }));
+  }
+
+  function openNewRow() {
+    const { table } = question;
+    const close = () => {
+      page.drawSide(null);
+      page.focusGrid();
+    };
+    page.drawSide(newRow(table, page.columns(), {
+      close,
+      async add(item) {
+        await addRow(table, item);
+        close();
+        refresh();
+      },
     }));
   }
 
@@ -113,6 +133,7 @@ export function tablesView(main, asked) {
   refresh();
   return {
     refresh,
+    onLeave: page.close,
     keys: { e: () => find(currentRow(), "[data-open]")?.click() },
     navigate(next) {
       if (next.rest[0] !== question.table) page.drawSide(null);

@@ -21,7 +21,7 @@ export const filtersOf = (source) => ({
 
 export const openFilter = ({ done }) => `(${done} eq false or ${done} eq null)`;
 
-const ordersOf = ({ text }) => ({ newest: "createdAt desc", oldest: "createdAt", text, due: "due" });
+const ordersOf = ({ text }, due) => ({ newest: "createdAt desc", oldest: "createdAt", text, due });
 
 /**
  * What an address asks for, else what this browser showed the last time.
@@ -33,7 +33,7 @@ export function questionOf(route, source) {
   const known = (value, values, fallback) => (value in values ? value : fallback);
   return {
     show: known(at.get("show") ?? localStorage.getItem(showKey), filtersOf(source), "all"),
-    sort: known(at.get("sort") ?? localStorage.getItem(sortKey), ordersOf(source), "newest"),
+    sort: known(at.get("sort") ?? localStorage.getItem(sortKey), ordersOf(source, ""), "newest"),
     q: at.get("q") ?? "",
   };
 }
@@ -47,11 +47,15 @@ export function addressOf({ show, sort, q }) {
   return `#/todos${query({ show: show === "all" ? "" : show, sort: sort === "newest" ? "" : sort, q })}`;
 }
 
-export function parametersOf({ show, sort, q }, source) {
+/** `due` is the column that says when a todo is due; without one the newest come first. */
+export function parametersOf({ show, sort, q }, source, due) {
   const text = q.trim().toLowerCase();
   const search = text && `substringof(${quoted(text)},tolower(${source.text}))`;
   const filter = [filtersOf(source)[show], search].filter(Boolean).join(" and ");
-  return { filter, orderby: ordersOf(source)[sort] };
+  const orders = ordersOf(source, due);
+  // Those without a day come last.
+  const orderby = sort === "due" && due ? `${due} eq null,${due}` : (orders[sort] ?? orders.newest);
+  return { filter, orderby };
 }
 
 /** Why the list is empty. `isMissing` says that there is no table at all. */

@@ -13,6 +13,7 @@ import {
   addressOf, countText, emptyText, keep, openFilter, parametersOf, questionOf,
 } from "./todo-list-state.js";
 import { todoRow } from "./todo-row.js";
+import { dueColumnOf } from "./todo-source.js";
 
 /**
  * `onLoad(rows, isThere)` is called after each read. `isThere` says whether the table is there. `isMissing()`
@@ -26,6 +27,8 @@ export function todoList(main, source, asked, { toggleMode, onLoad, isMissing })
   let question = questionOf(asked, source);
   let isThere = true;
   let isEmpty = false;
+  /** @type {string | null | undefined} */
+  let due; // The column that says when a todo is due; undefined until it was looked for.
 
   const actions = todoActions(source, refresh);
   const frame = todoFrame(main, source, { add: actions.add, go });
@@ -56,7 +59,9 @@ export function todoList(main, source, asked, { toggleMode, onLoad, isMissing })
 
   async function load(skip, top) {
     try {
-      const answer = await operator.get(`${path}${query({ ...parametersOf(question, source), skip, top })}`);
+      if (question.sort === "due" && due === undefined) await findDue();
+      const asked = parametersOf(question, source, due);
+      const answer = await operator.get(`${path}${query({ ...asked, skip, top })}`);
       isThere = true;
       return answer;
     } catch (problem) {
@@ -66,10 +71,17 @@ export function todoList(main, source, asked, { toggleMode, onLoad, isMissing })
     }
   }
 
+  /** An address may ask for the order before any row is known. */
+  async function findDue() {
+    const { items } = await operator.get(`${path}${query({ top: 1 })}`);
+    due = items.map((row) => dueColumnOf(row.item)).find(Boolean) ?? null;
+  }
+
   function draw(models, total) {
     isEmpty = total === 0;
     drawEmpty();
-    if (models.some((row) => "due" in row.item)) frame.offerDue();
+    due ??= models.map((row) => dueColumnOf(row.item)).find(Boolean);
+    if (due) frame.offerDue();
     if (source.done) count();
     else frame.drawCount(countText(source, total));
     onLoad(models, isThere);

@@ -3,7 +3,7 @@
 import { canWrite } from "./api.js";
 import { readable } from "./diff.js";
 import { button, fill, h } from "./dom.js";
-import { isStandard } from "./todo-source.js";
+import { dueColumnOf, isStandard } from "./todo-source.js";
 import { words } from "./words.js";
 
 const draftKey = (name) => `understudy-draft-${name}`;
@@ -34,7 +34,7 @@ export function todoRow(first, source, { complete, remove, save }) {
   const due = h("span", { class: "due", hidden: true });
   const where = h("span", { class: "where" });
   const bin = button({ class: "quiet", "data-key": "delete", onclick: () => remove(row) }, "×");
-  const content = h("div", { class: "content" }, text);
+  const content = h("div", { class: "content", dir: "auto" }, text);
   const element = h("li", { "data-row": true }, source.done && box, content, due, where, canWrite && bin);
 
   // An id stays as it is, and so does what is no text.
@@ -80,9 +80,9 @@ export function todoRow(first, source, { complete, remove, save }) {
       text.setAttribute("aria-label", words.editTodo(title));
     }
     bin.setAttribute("aria-label", words.deleteTodo(title));
-    const day = typeof row.item.due === "string" && row.item.due;
-    due.hidden = !day;
-    fill(due, day ? words.due(day) : "");
+    const day = row.item[dueColumnOf(row.item) ?? ""];
+    due.hidden = typeof day !== "string" || day === "";
+    fill(due, due.hidden ? "" : words.due(day));
     drawWhere(where, row);
   }
 
@@ -95,7 +95,7 @@ export function todoRow(first, source, { complete, remove, save }) {
 /** The field for a text. Enter and leaving it save, Escape does not; `finish(isToBeSaved)` is called once. */
 function editField(source, value, finish) {
   const label = isStandard(source) ? words.todoText : source.text;
-  const field = h("input", { class: "edit", value, "aria-label": label });
+  const field = h("input", { class: "edit", dir: "auto", value, "aria-label": label });
   let isFinished = false;
   const finishOnce = (isToBeSaved) => {
     if (isFinished) return;

@@ -14,10 +14,14 @@ const textNames = ["text", "title", "name", "subject", "summary", "label", "desc
 const doneNames = [
   "complete", "completed", "done", "isdone", "iscomplete", "iscompleted", "finished", "checked", "closed",
 ];
+const dueNames = ["dueAt", "due", "dueDate", "due_at", "due_date"];
 const sampleRows = 50;
 
 const plain = (name) => name.toLowerCase().replaceAll("_", "");
 const isSameName = (one, other) => one.toLowerCase() === other.toLowerCase();
+
+/** The column of a row that says when it is due, whatever its value; undefined where there is none. */
+export const dueColumnOf = (item) => dueNames.find((name) => name in item);
 
 /**
  * The choice that this browser keeps.

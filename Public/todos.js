@@ -68,6 +68,7 @@ export function todosView(main, asked, { toggleMode }) {
       toggleMode,
       isMissing: () => !isThere && known.length === 0,
       onLoad(rows, isThereNow) {
+        if (hasLeft) return; // The answer came after another view was shown.
         const isNews = isFirst || isThere !== isThereNow;
         [isFirst, isThere, shown] = [false, isThereNow, rows];
         if (isNews) again();

@@ -22,22 +22,22 @@ export const statusWords = {
   version: "Version",
   running: (version, startedAt) => `Understudy ${version}, started ${distance(startedAt)}`,
   mode: "Work offline",
-  modeOnline: "Changes are sent as soon as the backend takes them.",
+  modeOnline: "Changes are sent as soon as the backend can be reached.",
   offlineFor: "For",
   offlineLengths: [
     ["", "until I go online"], ["900", "15 minutes"], ["3600", "1 hour"], ["28800", "8 hours"],
   ],
   settings: "Sync",
-  ledger: "Every write, accounted for",
-  balances: "The account balances: nothing was lost.",
-  doesNotBalance: "The account does not balance. Please run: understudy doctor",
+  ledger: "Every change, accounted for",
+  balances: "The numbers add up: no change was lost.",
+  doesNotBalance: "The numbers do not add up. Please run: understudy doctor",
   accepted: "accepted",
   applied: "on the server",
   identities: "Whose rows",
   identitiesMean: "Each sign-in has a store of its own; nothing is sent under another’s name.",
   shownHere: "(shown here)",
-  rejected: "Refused requests",
-  noneRejected: "No request was refused.",
+  rejected: "Rejected requests",
+  noneRejected: "No request was rejected.",
   rejections: (count, status) => `${number(count)} × ${status}`,
 };
 
@@ -48,7 +48,7 @@ export const contactWords = {
   whatToDo: "What to do",
   since: (when) => `since ${time(when)}`,
   seenTables: (names) => `Tables seen so far: ${names.join(", ") || "none"}.`,
-  safeMeanwhile: "Meanwhile every change is kept on this device and sent by itself later.",
+  safeMeanwhile: "Meanwhile every change is kept on this device and sent later.",
   tryAgain: "Try again",
   advice: {
     offline: {
@@ -56,14 +56,14 @@ export const contactWords = {
       steps: [
         "Check the address and the port.",
         "Check that the backend runs and that this machine has a network.",
-        "Nothing else to do: it is tried again by itself.",
+        "Nothing else to do: Understudy tries again by itself.",
       ],
     },
     degraded: {
-      title: "the backend has trouble",
+      title: "the backend has errors",
       steps: [
-        "It answers, but with errors. It is tried again by itself.",
-        "If it stays, look into the backend’s own log.",
+        "It answers, but with errors. Understudy tries again by itself.",
+        "If this stays so, look into the backend’s own log.",
       ],
     },
     notTables: {
@@ -97,7 +97,7 @@ export const contactWords = {
 };
 
 export const accessWords = {
-  title: "Who may come in",
+  title: "Access",
   addresses: "Addresses of clients",
   mean: "A client with an address of its own shows by name in the history, and others cannot guess it.",
   noAddresses: "No client has an address of its own.",
@@ -121,7 +121,7 @@ export const policyWords = {
     label: "Reads",
     choices: {
       local: "from this device",
-      revalidate: "from this device, refreshed behind",
+      revalidate: "from this device, refreshed in the background",
       "remote-first": "from the backend first",
     },
   },
@@ -132,30 +132,30 @@ export const policyWords = {
   conflictPolicy: {
     label: "Conflicts",
     choices: {
-      ask: "ask me", merge: "merge by themselves", client: "mine wins", server: "the server’s wins",
+      ask: "ask me", merge: "merge where possible", client: "your change wins", server: "the server wins",
     },
   },
   unconditionalPolicy: {
     label: "Writes without a version",
-    choices: { ask: "as other conflicts", client: "mine wins" },
+    choices: { ask: "as other conflicts", client: "your change wins" },
   },
 };
 
-export const triggersTitle = "Sync by itself";
+export const triggersTitle = "Automatic sync";
 
 export const triggerWords = {
   manual: "when I ask",
   afterWrites: "after changes",
-  interval: "every so often",
+  interval: "at an interval",
   reconnect: "when the backend is back",
-  read: "when a client reads a table that is read through",
+  read: "when a client reads a table that is read from the backend",
 };
 
 export const settingWords = {
   intervalSeconds: { label: "Seconds between syncs", min: 1, max: 86400 },
-  debounceMs: { label: "Quiet time after changes, ms", min: 0, max: 60000 },
+  debounceMs: { label: "Wait after a change, ms", min: 0, max: 60000 },
   parallelism: { label: "Requests at once", min: 1, max: 16 },
-  maxAttempts: { label: "Tries before quarantine", min: 1, max: 1000 },
+  maxAttempts: { label: "Attempts before it counts as refused", min: 1, max: 1000 },
   pageRows: { label: "Rows of one pull page", min: 1, max: 1000 },
 };
 
@@ -163,16 +163,16 @@ export const settingWords = {
 export const keySheet = [
   ["/", "Search"],
   ["?", "This sheet"],
-  ["g t", "Todos"], ["g c", "Conflicts"], ["g o", "Queue"], ["g d", "Quarantined"],
+  ["g t", "Todos"], ["g c", "Conflicts"], ["g o", "Queue"], ["g d", "Refused by the server"],
   ["g b", "Tables"], ["g h", "History"], ["g s", "Status"],
   ["j k", "Next and previous row"],
   ["Enter", "Open the row"],
   ["x", "Select the row; complete the todo"],
   ["*", "All that match"],
   ["r", "Retry"], ["e", "Edit"], ["#", "Discard or delete"],
-  ["m s b a", "In a conflict: mine, the server’s, both, the result"],
+  ["m s b a", "In a conflict: yours, the server’s, both, this version"],
   ["n p", "Next and previous conflict"],
   ["a", "In the todos: add"],
   ["p", "In the todos: offline and online"],
-  ["u", "Undo"], ["t", "Theme"],
+  ["u", "Undo"], ["t", "Theme"], ["Esc", "Close the card at the side"],
 ];

@@ -148,12 +148,18 @@ package enum Limits {
     static let sampleSeconds = 3600
     /// The greatest `sinceSeconds` of samples, in seconds.
     static let sampleSecondsMax = 7 * 24 * 3600
+    /// The shortest `stepSeconds` of samples, and its default, in seconds.
+    static let sampleStepSeconds = 60
+    /// The greatest `stepSeconds` of samples, in seconds.
+    static let sampleStepSecondsMax = 24 * 3600
     /// Elements of each list of one import request.
     package static let importedOperations = 500
     /// Bytes of the readable beginning of an identity's key.
     static let identityNameBytes = 40
     /// Digits of the hash at the end of an identity's key.
     static let identityHashDigits = 24
+    /// Digits of the digest in the entity tag of a file of the dashboard.
+    static let entityTagDigits = 24
     /// Bytes of the longest key of an identity: its name, a dash and its hash.
     static let identityKeyBytes = identityNameBytes + 1 + identityHashDigits
     /// Bytes of a small file that are read at once.

@@ -78,13 +78,19 @@ class Dashboard:
         expect(self.page.get_by_role("button", name=f"Edit “{new}”", exact=True)).to_be_visible()
 
     def sync(self):
-        self.page.get_by_role("button", name="Sync now").click()
+        line = self.page.locator("#connection")  # A message may offer a sync as well.
+        line.get_by_role("button", name="Sync now").click()
         expect(self.page.locator("#toast")).to_be_visible()
-        expect(self.page.get_by_role("button", name="Sync now")).to_be_visible()
+        expect(line.get_by_role("button", name="Sync now")).to_be_visible()
 
     def confirm(self, button):
         """Answers the dialog on the page."""
         self.page.get_by_role("dialog").get_by_role("button", name=button, exact=True).click()
+
+    def all_decided(self):
+        """After the last decision there is no conflict, and the todos are shown."""
+        expect(self.page).to_have_url(re.compile(r"#/todos$"))
+        assert self.proxy.operator("GET", "/conflicts")["total"] == 0
 
     def toast(self, text):
         expect(self.page.locator("#toast")).to_contain_text(text)

@@ -1,7 +1,4 @@
-"""The history: what happened while the person was away, what changed, undo, and the charts."""
-
-import sqlite3
-import time
+"""The history: what happened while the person was away, what changed, undo, search, and the runs."""
 
 from playwright.sync_api import expect
 
@@ -30,22 +27,63 @@ def test_what_happened_while_the_page_was_away_and_undo(start, dashboard):
     assert proxy.get("a").json()["text"] == "as it was"
 
 
-def test_the_charts_are_drawn_from_the_samples(start, dashboard):
+def test_the_history_is_searched(start, dashboard):
     proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
-    proxy.insert({"text": "one"})
-    now = int(time.time()) // 60 * 60_000
-    with sqlite3.connect(next(proxy.folder.glob("stores/*/store.sqlite"))) as store:
-        store.executemany(
-            "INSERT INTO samples(at, depth, succeeded, failed, latency_ms) VALUES (?, ?, ?, ?, ?)",
-            [(now - (60 - n) * 60_000, n % 7, n % 5, n % 3, None if n % 4 else 10 * n)
-             for n in range(60)])
+    for text in ("Buy milk", "Buy eggs", "Post the letter"):
+        proxy.insert({"text": text})
     page = dashboard(proxy)
     page.open("history")
-    expect(page.page.locator("svg[role=img]")).to_have_count(3)
-    expect(page.page.get_by_role("img", name="Waiting changes: now 3, most 6")).to_be_visible()
-    expect(page.page.get_by_role("img", name="Results: 120 sent, 60 failed")).to_be_visible()
+    entries = page.page.locator(".history li")
+    expect(entries).to_have_count(3)
+    field = page.page.get_by_label("Search the history")
+    field.fill("buy")
+    expect(entries).to_have_count(2)
+    expect(page.page.locator("main .count")).to_have_text("2 entries")
+    assert page.page.url.endswith("#/history?q=buy")
+    # What happens meanwhile appears where it matches.
+    proxy.insert({"text": "Buy bread"})
+    expect(entries.first).to_contain_text("Buy bread")
+    proxy.insert({"text": "Sing"})
+    expect(entries).to_have_count(3)
+    field.fill("100%")
+    expect(page.page.locator("main")).to_contain_text("Nothing matches")
     page.accessible()
-    page.screenshot("charts-1280-light")
+    page.page.reload()
+    expect(field).to_have_value("100%")
+    field.fill("")
+    expect(entries).to_have_count(5)
+
+
+def test_the_runs_are_listed_with_what_each_did(start, dashboard):
+    backend = start.backend()
+    proxy = start.proxy(backend.url, "--table", "todoitem", "--sync", "manual")
+    page = dashboard(proxy)
+    page.open("history/runs")
+    expect(page.page.locator("main")).to_contain_text("Nothing was synced yet")
+    proxy.insert({"id": "a", "text": "one"})
+    backend.insert({"id": "b", "text": "two"})
+    run = proxy.sync()
+    runs = page.page.locator(".runs tbody tr")
+    expect(runs).to_have_count(1)
+    # started, result, took, sent, on the server, conflicts, refused, received
+    assert [cell.strip() for cell in runs.locator("td").all_inner_texts()][2:6] == ["1", "1", "0", "0"]
+    page.accessible()
+    backend.stop()
+    proxy.operator("POST", "/sync?wait=30", json={})
+    expect(runs).to_have_count(2)
+    expect(runs.first).to_contain_text("Cannot reach the backend")
+    runs.last.get_by_role("link").click()
+    card = page.page.locator("article")
+    expect(card).to_contain_text("Synced")
+    expect(card.locator("tbody tr")).to_contain_text(["todoitem"])
+    assert page.page.url.endswith(run["id"])
+    page.accessible()
+    page.page.get_by_role("link", name="All runs").click()
+    expect(runs).to_have_count(2)
+    page.open("history/runs/none")
+    expect(page.page.locator("main")).to_contain_text("there is no run “none”")
+    page.page.get_by_role("link", name="Changes").click()
+    expect(page.page.locator(".history li").first).to_be_visible()
 
 
 def test_the_history_goes_back_page_by_page(start, dashboard, many):

@@ -29,7 +29,7 @@ def test_the_story_without_a_mouse(start, dashboard):
     backend.update("eggs", {"text": "Buy organic eggs"})
     tab_to(page, page.page.get_by_role("button", name="Sync now"))
     keys.press("Enter")
-    page.toast("needs you")
+    page.toast("needs a decision")
     keys.press("g")
     keys.press("c")
     expect(page.page.locator("#conflict-title")).to_be_visible()
@@ -38,6 +38,7 @@ def test_the_story_without_a_mouse(start, dashboard):
     keys.press("g")
     keys.press("o")
     expect(page.page.locator(".operations li")).to_have_count(1)
+    expect(page.page.locator(".operations li")).to_be_visible()  # Above it the causes come first.
     keys.press("j")
     keys.press("Enter")
     expect(page.page.locator("#operation-title")).to_be_focused()

@@ -22,10 +22,13 @@ def furnished(start):
     return proxy
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [320, 768, 1440])
+LOOKS = [(theme, width) for width in (320, 720, 1440, 2560) for theme in ("light", "dark")]
+
+
+@pytest.mark.parametrize("theme, width", [*LOOKS, ("forced", 1440)])
 def test_every_view(furnished, dashboard, theme, width):
-    page = dashboard(furnished, color_scheme=theme, viewport={"width": width, "height": 900})
+    colours = {"forced_colors": "active"} if theme == "forced" else {"color_scheme": theme}
+    page = dashboard(furnished, **colours, viewport={"width": width, "height": 900})
     ready = {
         "todos": ".todos li",
         "conflicts": ".conflict",

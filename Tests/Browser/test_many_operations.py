@@ -77,6 +77,7 @@ def test_every_view_opens_at_once(page):
 
 def test_every_filter_of_the_queue_answers_at_once(page):
     took = {}
+    [newest] = page.proxy.operator("GET", "/operations?sort=newest&limit=1")["items"]
     for name, asked, selector, text in [
         ("state", "state=queued", ".operations li", "Todo 000001"),
         ("none", "state=quarantined", ".empty", "Nothing matches"),
@@ -85,6 +86,11 @@ def test_every_filter_of_the_queue_answers_at_once(page):
         ("payload", "q=a%20rare%20word", ".bulk", f"{len(RARE)} operations"),
         ("no text", "q=nothing%20has%20this", ".empty", "Nothing matches"),
         ("table and payload", "table=notes&q=others", ".operations li", "Todo 000010"),
+        ("status", "status=none", ".operations li", "Todo 000001"),
+        ("attempts", "attempts=1", ".empty", "Nothing matches"),
+        ("newest first", "sort=newest", ".operations li", newest["title"]),
+        ("most attempts first", "sort=attempts", ".operations li", "Todo 000001"),
+        ("by table", "sort=table", ".operations li", "Todo 000010"),
     ]:
         took[name] = quickest(page, "#/conflicts", f"#/queue?{asked}", selector, text)
     print(f"{COUNT} operations:", {name: f"{ms:.0f} ms" for name, ms in took.items()})

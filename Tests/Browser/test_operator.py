@@ -14,7 +14,7 @@ def test_the_queue_shows_each_operation_with_its_attempts(start, dashboard):
     page.sync()
     page.page.get_by_role("link", name="Queue").click()
     row = page.page.locator(".operations li").filter(has_text="refused by the backend")
-    expect(row).to_contain_text("quarantined")
+    expect(row).to_contain_text("refused by the server")
     row.get_by_role("link").click()
     detail = page.page.locator(".side")
     expect(detail).to_contain_text("POST /tables/todoitem")
@@ -23,7 +23,7 @@ def test_the_queue_shows_each_operation_with_its_attempts(start, dashboard):
     page.screenshot("queue-detail-1280-light")
 
     backend.request("PUT", "/-/faults", json={})
-    detail.get_by_role("button", name="Try again now").click()
+    detail.get_by_role("button", name="Retry").click()
     page.sync()
     expect(page.page.locator("main")).to_contain_text("everything is on the server")
     assert len(backend.all()) == 2
@@ -39,7 +39,7 @@ def test_an_operation_can_be_discarded_and_the_history_undoes_it(start, dashboar
     page.open("queue")
     page.page.locator(".operations li").filter(has_text="a mistake").get_by_role("link").click()
     page.page.locator(".side").get_by_role("button", name="Discard").click()
-    page.confirm("Discard")
+    page.confirm("Discard 1 unsent change")
     expect(page.page.locator("main")).to_contain_text("everything is on the server")
     page.toast("Discarded")
     assert proxy.get("a").json()["text"] == "the server's text"
@@ -56,7 +56,7 @@ def test_working_offline_by_choice_holds_the_queue_until_going_online(start, das
     proxy = start.proxy(backend.url)
     page = dashboard(proxy)
     page.page.get_by_role("button", name="Work offline").click()
-    expect(page.page.locator(".pill")).to_have_text("Offline by your choice")
+    expect(page.page.locator(".pill")).to_have_text("Working offline")
     page.add("not yet")
     assert backend.all() == []
     page.page.get_by_role("button", name="Go online").click()
@@ -69,7 +69,7 @@ def test_sync_now_with_the_backend_down_says_so_and_loses_nothing(start, dashboa
     page = dashboard(proxy)
     page.add("safe")
     page.sync()
-    expect(page.page.locator("#toast")).to_contain_text("cannot be reached")
+    expect(page.page.locator("#toast")).to_contain_text("Cannot reach the backend")
     assert len(proxy.all()) == 1
 
 

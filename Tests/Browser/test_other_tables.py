@@ -153,9 +153,9 @@ def test_a_conflict_in_a_chosen_table_is_shown_and_decided(proxy, movies, dashbo
     movies.behaviour = lambda handler, body: (
         handler.answer(412, json.dumps(theirs).encode()) if handler.command == "PATCH" else behave(handler, body))
     page.sync()
-    page.page.get_by_role("link", name="needs you", exact=True).click()
+    page.page.get_by_role("link", name="needs a decision", exact=True).click()
     page.page.get_by_role("button", name="Keep the server’s").click()
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.all_decided()
     page.open("todos")
     expect(page.todo("Theirs")).to_contain_text("on the server")
 

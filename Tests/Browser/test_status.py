@@ -16,7 +16,7 @@ def test_the_offline_switch_has_an_end(start, dashboard):
     card = page.page.locator("section[aria-labelledby=mode-title]")
     card.get_by_label("For").select_option("3600")
     card.get_by_role("button", name="Work offline").click()
-    expect(card).to_contain_text("Offline by your choice until")
+    expect(card).to_contain_text("Working offline until")
     assert proxy.status()["mode"]["until"]
     card.get_by_role("button", name="Go online").click()
     expect(card).to_contain_text("sent as soon as")
@@ -27,10 +27,10 @@ def test_settings_hold_at_once_and_a_wrong_one_says_why(start, dashboard):
     proxy = start.proxy("http://127.0.0.1:9")
     page = dashboard(proxy)
     page.open("status")
-    page.page.get_by_label("every so often").uncheck()
+    page.page.get_by_label("at an interval").uncheck()
     page.toast("Saved")
     assert "interval" not in proxy.operator("GET", "/settings")["triggers"]
-    field = page.page.get_by_label("Tries before quarantine")
+    field = page.page.get_by_label("Attempts before it counts as refused")
     field.fill("3")
     field.press("Tab")
     # The message of the first change may still be shown.
@@ -52,7 +52,7 @@ def test_refused_requests_identities_and_the_account_are_shown(start, dashboard)
     expect(main).to_contain_text("1 × 421")
     expect(main).to_contain_text("evil.example")
     expect(main).to_contain_text("anonymous (shown here)")
-    expect(main).to_contain_text("The account balances")
+    expect(main).to_contain_text("The numbers add up")
 
 
 class Portal(http.server.BaseHTTPRequestHandler):

@@ -19,11 +19,12 @@ def play_until_the_conflict(start, dashboard):
     backend.update("eggs", {"text": "Buy organic eggs"})
 
     page.sync()
-    expect(page.todo("Buy eggs (6)")).to_contain_text("needs you")
-    page.todo("Buy eggs (6)").get_by_role("link", name="needs you").click()
+    expect(page.todo("Buy eggs (6)")).to_contain_text("needs a decision")
+    page.todo("Buy eggs (6)").get_by_role("link", name="needs a decision").click()
     card = page.page.locator(".conflict")
     expect(card).to_contain_text("was changed on both sides")
-    expect(card.locator("td .value")).to_have_text(["Buy eggs", "Buy eggs (6)", "Buy organic eggs"])
+    expect(card.locator(".version .value")).to_have_text(["Buy eggs (6)", "Buy organic eggs"])
+    expect(card.locator(".agreed")).to_have_text("Last agreed: Buy eggs")
     return backend, proxy, page
 
 
@@ -36,12 +37,12 @@ def holds(backend, proxy, text):
 
 @pytest.mark.parametrize(
     "button, text",
-    [("Keep mine", "Buy eggs (6)"), ("Keep the server’s", "Buy organic eggs")],
+    [("Keep yours", "Buy eggs (6)"), ("Keep the server’s", "Buy organic eggs")],
 )
 def test_one_side_is_kept(start, dashboard, button, text):
     backend, proxy, page = play_until_the_conflict(start, dashboard)
     page.page.get_by_role("button", name=button, exact=True).click()
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.all_decided()
     page.sync()
     holds(backend, proxy, text)
     page.open("todos")
@@ -50,12 +51,12 @@ def test_one_side_is_kept(start, dashboard, button, text):
 
 def test_field_by_field_with_an_edited_result(start, dashboard):
     backend, proxy, page = play_until_the_conflict(start, dashboard)
-    page.page.get_by_role("button", name="Use the server’s for text").click()
+    page.page.get_by_role("radio", name="Use the server’s for text").check()
     result = page.page.get_by_label("Result: text")
     expect(result).to_have_value("Buy organic eggs")
     result.fill("Buy organic eggs (6)")
-    page.page.get_by_role("button", name="Use the result").click()
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.page.get_by_role("button", name="Save this version").click()
+    page.all_decided()
     page.sync()
     holds(backend, proxy, "Buy organic eggs (6)")
 
@@ -63,7 +64,7 @@ def test_field_by_field_with_an_edited_result(start, dashboard):
 def test_both_are_kept_as_two_todos(start, dashboard):
     backend, proxy, page = play_until_the_conflict(start, dashboard)
     page.page.get_by_role("button", name="Keep both").click()
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.all_decided()
     page.sync()
     assert sorted(row["text"] for row in backend.all()) == ["Buy eggs (6)", "Buy organic eggs"]
 
@@ -71,7 +72,7 @@ def test_both_are_kept_as_two_todos(start, dashboard):
 def test_cancel_leaves_it_pending(start, dashboard):
     backend, proxy, page = play_until_the_conflict(start, dashboard)
     page.page.get_by_role("link", name="Not now").click()
-    expect(page.todo("Buy eggs (6)")).to_contain_text("needs you")
+    expect(page.todo("Buy eggs (6)")).to_contain_text("needs a decision")
     page.sync()
     assert backend.get("eggs").json()["text"] == "Buy organic eggs"
     assert proxy.operator("GET", "/conflicts")["total"] == 1
@@ -79,12 +80,13 @@ def test_cancel_leaves_it_pending(start, dashboard):
 
 def test_it_comes_back_when_the_server_changes_before_the_choice_arrives(start, dashboard):
     backend, proxy, page = play_until_the_conflict(start, dashboard)
-    page.page.get_by_role("button", name="Keep mine", exact=True).click()
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.page.get_by_role("button", name="Keep yours", exact=True).click()
+    page.all_decided()
     backend.update("eggs", {"text": "Buy free-range eggs"})
     page.sync()
+    page.open("conflicts")
     expect(page.page.locator(".conflict")).to_contain_text("Buy free-range eggs")
-    page.page.get_by_role("button", name="Keep mine", exact=True).click()
-    expect(page.page.locator("main")).to_contain_text("No conflicts")
+    page.page.get_by_role("button", name="Keep yours", exact=True).click()
+    page.all_decided()
     page.sync()
     holds(backend, proxy, "Buy eggs (6)")

@@ -40,8 +40,9 @@ def test_rows_are_found_edited_and_deleted(books, dashboard):
 
     page.page.get_by_role("button", name="b11").click()
     page.accessible()
-    page.page.get_by_label("pages").fill("1234")
-    page.page.get_by_label("author").fill('{"name": "B"}')
+    card = page.page.locator("article")
+    card.get_by_label("pages").fill("1234")
+    card.get_by_label("author").fill('{"name": "B"}')
     page.page.get_by_role("button", name="Save").click()
     page.toast("Saved")
     expect(rows(page).filter(has_text="b11")).to_contain_text("on this device")
@@ -73,14 +74,42 @@ def test_pull_purge_and_policies(books, dashboard):
     assert policy() == ["server"]
 
     proxy.update("new", {"title": "Pending"}, "book")
-    page.page.get_by_role("button", name="Purge").click()
-    page.confirm("Purge…")
-    expect(page.page.get_by_role("dialog")).to_contain_text("1 open operations of these rows would be lost")
+    remove = page.page.get_by_role("button", name="Remove from this device")
+    remove.click()
+    expect(page.page.get_by_role("dialog")).to_contain_text("book has 1 change that is not on the server")
     page.confirm("Cancel")
     proxy.sync()
-    page.page.get_by_role("button", name="Purge").click()
-    page.confirm("Purge…")
-    page.toast("13 rows removed")
+    remove.click()
+    page.confirm("Remove 13 rows")
+    page.toast("13 rows removed from this device")
+    expect(rows(page)).to_have_count(0)
+    page.undo()  # The server has them all.
+    expect(rows(page)).to_have_count(13)
+
+
+def test_removing_rows_with_unsent_changes_is_undone_exactly(books, dashboard):
+    backend, proxy = books
+    for n in range(3):
+        proxy.update(f"b{n:02}", {"title": f"Mine {n}", "pages": n}, "book")
+    before = {row["id"]: (row["title"], row["pages"]) for row in proxy.all("book")}
+    page = dashboard(proxy)
+    page.open("tables/book")
+    page.page.get_by_role("button", name="Remove from this device").click()
+    expect(page.page.get_by_role("button", name="Cancel")).to_be_focused()
+    page.page.keyboard.press("Enter")  # Enter never removes anything.
+    expect(page.page.get_by_role("dialog")).to_have_count(0)
+    assert proxy.status()["queue"]["queued"] == 3
+    page.page.get_by_role("button", name="Remove from this device").click()
+    page.accessible()
+    page.confirm("Delete 3 unsent changes")
+    page.toast("3 unsent changes deleted")
+    assert proxy.status()["queue"]["queued"] == 0
+    page.undo()
+    page.toast("the unsent changes are back")
+    assert proxy.status()["queue"]["queued"] == 3
+    proxy.sync()
+    assert {row["id"]: (row["title"], row["pages"]) for row in proxy.all("book")} == before
+    assert {row["id"]: (row["title"], row["pages"]) for row in backend.all("book")} == before
 
 
 def test_the_lines_of_curl_do_what_the_page_shows(books, dashboard):
@@ -120,7 +149,9 @@ def test_deleted_rows_are_shown_when_asked_for(books, dashboard):
     page = dashboard(proxy)
     page.open("tables/book")
     expect(rows(page)).to_have_count(11)
-    page.page.get_by_label("Deleted too").check()
+    page.page.get_by_text("Columns", exact=True).click()
+    page.page.get_by_label("Include deleted").check()
+    page.page.keyboard.press("Escape")
     expect(rows(page)).to_have_count(12)
     expect(rows(page).filter(has_text="b03")).to_contain_text("deleted")
     assert "deleted=yes" in page.page.url

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 def test_todos_are_added_edited_completed_and_deleted_with_the_backend_down(start, dashboard):
     proxy = start.proxy("http://127.0.0.1:9")
     page = dashboard(proxy)
-    expect(page.page.locator(".pill")).to_have_text("Offline")
+    expect(page.page.locator(".pill")).to_have_text("Cannot reach the backend")
     page.add("Buy milk")
     page.add("Buy bread")
     expect(page.todo("Buy milk")).to_contain_text("on this device")
@@ -37,6 +37,54 @@ def test_completed_todos_can_be_hidden_and_stay_hidden_after_a_reload(start, das
     page.page.get_by_role("button", name="Completed").click()
     expect(page.todo("finished")).to_have_count(1)
     expect(page.todo("open")).to_have_count(0)
+
+
+def test_the_day_that_a_todo_is_due_is_shown_and_sorts(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9")
+    for text, due in [("later", "2031-05-06T00:00:00.000Z"), ("never", None),
+                      ("sooner", "2030-01-02T00:00:00.000Z")]:
+        proxy.insert({"text": text, "complete": False, "dueAt": due})
+    page = dashboard(proxy, locale="en-GB", timezone_id="UTC")
+    expect(page.todo("sooner")).to_contain_text("due 2 Jan 2030")
+    expect(page.todo("never").locator(".due")).to_be_hidden()
+    page.page.get_by_label("Sort by").select_option("due")
+    texts = page.page.locator(".todos .text")
+    expect(texts).to_have_text(["sooner", "later", "never"])
+    page.page.reload()
+    expect(texts).to_have_text(["sooner", "later", "never"])
+
+
+def test_only_what_is_not_on_the_server_is_marked(start, dashboard):
+    backend = start.backend()
+    proxy = start.proxy(backend.url, "--sync", "manual", "--table", "todoitem")
+    proxy.insert({"text": "sent"})
+    proxy.sync()
+    proxy.insert({"text": "not sent"})
+    page = dashboard(proxy)
+    width = "one => one.getBoundingClientRect().width"
+    assert page.page.locator(".todos .where.synced").evaluate(width) <= 1
+    assert page.page.locator(".todos .where.pending").evaluate(width) > 20
+
+
+def test_a_very_long_todo_is_clamped_and_a_text_has_its_own_direction(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9")
+    proxy.insert({"text": "A todo without end. " * 85})
+    proxy.insert({"text": "שלום עולם"})
+    page = dashboard(proxy)
+    long = page.todo("without end")
+    assert long.evaluate("one => one.getBoundingClientRect().height") < 120
+    assert page.page.get_by_role("button", name="Edit “שלום עולם”").evaluate(
+        "one => getComputedStyle(one).direction") == "rtl"
+
+
+def test_what_the_dashboard_writes_is_logged_as_the_persons(start, dashboard):
+    proxy = start.proxy("http://127.0.0.1:9", "--sync", "manual")
+    page = dashboard(proxy)
+    page.add("by the dashboard")
+    proxy.insert({"text": "by a client"})
+    actors = {entry["after"]["text"]: entry["actor"]
+              for entry in proxy.operator("GET", "/history")["items"] if entry["kind"] == "write"}
+    assert actors == {"by the dashboard": "person", "by a client": "client"}
 
 
 def test_escape_leaves_an_edit_without_changing_anything(start, dashboard):
@@ -73,7 +121,7 @@ def test_another_clients_write_and_its_way_to_the_server_appear_live(start, dash
     backend = start.backend()
     proxy = start.proxy(backend.url)
     page = dashboard(proxy)
-    expect(page.page.locator(".pill")).to_have_text("Online")
+    expect(page.page.locator(".pill")).to_have_text("Connected")
     item = proxy.insert({"text": "from elsewhere"})
     expect(page.todo("from elsewhere")).to_have_count(1)
     expect(page.todo("from elsewhere")).to_contain_text("on the server")

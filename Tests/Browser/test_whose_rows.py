@@ -53,7 +53,7 @@ def test_the_rows_and_the_queue_of_a_sign_in_are_shown_when_chosen(world, dashbo
     page.page.get_by_role("link", name="Queue").click()
     page.page.locator(".operations [data-open]").click()
     page.page.locator(".side").get_by_role("button", name="Discard").click()
-    page.confirm("Discard")
+    page.confirm("Discard 1 unsent change")
     page.toast("Discarded")
     expect(page.page.locator("main")).to_contain_text("everything is on the server")
     page.page.get_by_label("Whose rows are shown").select_option("anonymous")

@@ -41,17 +41,19 @@ type ViewMaker = (main: HTMLElement, asked: Route, header: Connection) => View;
 /** The line at the top (connection.js). */
 interface Connection {
   status(): Status | null;
+  isRunning(): boolean;
   load(): Promise<void>;
   refresh(): void;
   toggleMode(): Promise<void>;
+  sync(): Promise<void>;
+  setFollowing(now: boolean): void;
   onEvent(kind: string): void;
 }
 
 /** What the rate of a run is measured from: a phase, and in a pull a table (runs.js). */
 interface Stage {
   name: string;
-  since: number;
-  done: number;
+  points: { at: number; done: number }[];
 }
 type FollowedRun = Run & { stage: Stage | null };
 
@@ -59,6 +61,25 @@ type FollowedRun = Run & { stage: Stage | null };
 interface Action {
   label: string;
   run(): void;
+}
+
+/** What the address of the queue asks for (queue-state.js). */
+interface QueueFilter {
+  id: string | null;
+  state: string;
+  table: string;
+  q: string;
+  reason: string;
+  status: string;
+  attempts: string;
+  age: string;
+  sort: string;
+}
+
+/** An operation and its place in the whole list, from 1 (queue.js). */
+interface ListPlace {
+  id: string;
+  at: number;
 }
 
 type OperationAction = "retry" | "discard";
@@ -72,18 +93,35 @@ interface ConflictsState {
   wanted: string | null;
 }
 
+/** What a field of a conflict saves; `taken` is the value of a side, null where a person typed (conflict-field.js). */
+interface TypedField {
+  text: string;
+  taken: { value: any } | null;
+}
+
 /** The card of a conflict (conflict-card.js). */
 interface ConflictCard {
   conflict: ConflictDetail;
   element: HTMLElement;
   choose(choice: ConflictChoice): boolean | void;
-  typed(): Map<string, string>;
+  typed(): Map<string, TypedField>;
+  focusField(name: string): void;
 }
+
+/** One of the parts of the history: its changes, or the runs (history.js). */
+type HistoryPart = (place: HTMLElement, asked: Route) => {
+  refresh(): void;
+  navigate(route: Route): void;
+  onEvent(kind: string): void;
+  onLeave?(): void;
+};
 
 /** What the history view knows (history-state.js). */
 interface HistoryState {
   entries: HistoryEntry[];
   next: string | null;
+  total: number;
+  q: string;
   seen: number;
   newest: number;
 }
@@ -134,10 +172,57 @@ declare var understudyTheme: {
 
 interface JSON {
   rawJSON?(text: string): unknown;
+  isRawJSON?(value: unknown): boolean;
 }
 interface Array<T> {
   toSorted(compare: (one: T, other: T) => number): T[];
+  toReversed(): T[];
 }
 interface ParentNode {
   moveBefore?(element: Node, before: Node | null): void;
+}
+
+/** A step of time in the overview (overview-state.js); times in milliseconds since 1970. */
+interface OverviewStep {
+  at: number;
+  until: number;
+  /** How many minutes of it are over. */
+  minutes: number;
+  /** Null where Understudy did not run. */
+  sample: Sample | null;
+}
+
+/** Runs that are too close for dots of their own. */
+interface RunPlace {
+  share: number;
+  run: Run;
+  count: number;
+}
+
+/** A name and a value below the title of a plot; `kind` is the class of its colour. */
+interface PlotValue {
+  name: string;
+  text: string;
+  kind?: string;
+}
+
+/** What a plot is made with (plot.js). `top` is null where it has no axis of values. */
+interface PlotParts {
+  title: string;
+  unit: string | null;
+  height: number;
+  top: ((steps: OverviewStep[]) => number) | null;
+  marks(steps: OverviewStep[], frame: any): SVGElement[];
+  values(step: OverviewStep): PlotValue[];
+  onPoint(index: number | null): void;
+  timeOf(step: OverviewStep): string;
+}
+
+/** What a column holds (row-values.js). */
+type ValueKind = "text" | "number" | "boolean" | "time" | "day" | "json";
+
+/** The rows on screen, which tell the kinds of columns, and the columns that are shown (tables-rendering.js). */
+interface RowColumns {
+  items: Item[];
+  shown: string[];
 }

@@ -1,3 +1,5 @@
+import Compression
+import Crypto
 import HTTPMessage
 import HTTPTypes
 
@@ -7,6 +9,18 @@ struct DashboardFile: Sendable {
     let name: String
     /// The content.
     let bytes: [UInt8]
+    /// The content as gzip; nil where that is not smaller. It is made once, with the first request for a file.
+    let gzip: [UInt8]?
+    /// A digest of the content, which tells one build's file from another's.
+    let digest: String
+
+    /// Makes a file from its name and content.
+    init(name: String, bytes: [UInt8]) {
+        self.name = name
+        self.bytes = bytes
+        gzip = gzipped(bytes)
+        digest = String(SHA256.hash(data: bytes).hexadecimal.prefix(Limits.entityTagDigits))
+    }
 
     /// Every file of `Public`. Only these are served; a test compares the list with the folder.
     static let all: [DashboardFile] = [
@@ -14,13 +28,15 @@ struct DashboardFile: Sendable {
         DashboardFile(name: "api-preview.js", bytes: PackageResources.api_preview_js),
         DashboardFile(name: "api.js", bytes: PackageResources.api_js),
         DashboardFile(name: "app.js", bytes: PackageResources.app_js),
-        DashboardFile(name: "charts.js", bytes: PackageResources.charts_js),
+        DashboardFile(name: "clipboard.js", bytes: PackageResources.clipboard_js),
         DashboardFile(name: "coalesce.js", bytes: PackageResources.coalesce_js),
         DashboardFile(name: "conflict-card.js", bytes: PackageResources.conflict_card_js),
+        DashboardFile(name: "conflict-field.js", bytes: PackageResources.conflict_field_js),
         DashboardFile(name: "conflicts-actions.js", bytes: PackageResources.conflicts_actions_js),
         DashboardFile(
             name: "conflicts-rendering.js", bytes: PackageResources.conflicts_rendering_js),
         DashboardFile(name: "conflicts-state.js", bytes: PackageResources.conflicts_state_js),
+        DashboardFile(name: "conflicts.css", bytes: PackageResources.conflicts_css),
         DashboardFile(name: "conflicts.js", bytes: PackageResources.conflicts_js),
         DashboardFile(name: "connection-state.js", bytes: PackageResources.connection_state_js),
         DashboardFile(name: "connection.js", bytes: PackageResources.connection_js),
@@ -31,30 +47,48 @@ struct DashboardFile: Sendable {
         DashboardFile(name: "first-contact.js", bytes: PackageResources.first_contact_js),
         DashboardFile(name: "formats.js", bytes: PackageResources.formats_js),
         DashboardFile(name: "frame.js", bytes: PackageResources.frame_js),
+        DashboardFile(name: "history-changes.js", bytes: PackageResources.history_changes_js),
+        DashboardFile(name: "history-runs.js", bytes: PackageResources.history_runs_js),
         DashboardFile(name: "history-state.js", bytes: PackageResources.history_state_js),
         DashboardFile(name: "history.js", bytes: PackageResources.history_js),
         DashboardFile(name: "icon.svg", bytes: PackageResources.icon_svg),
         DashboardFile(name: "index.html", bytes: PackageResources.index_html),
+        DashboardFile(name: "json-place.js", bytes: PackageResources.json_place_js),
         DashboardFile(name: "keys.js", bytes: PackageResources.keys_js),
         DashboardFile(name: "longlist.js", bytes: PackageResources.longlist_js),
         DashboardFile(name: "messages.js", bytes: PackageResources.messages_js),
+        DashboardFile(name: "operation-answer.js", bytes: PackageResources.operation_answer_js),
         DashboardFile(name: "operation.js", bytes: PackageResources.operation_js),
+        DashboardFile(name: "overview-plots.js", bytes: PackageResources.overview_plots_js),
+        DashboardFile(name: "overview-state.js", bytes: PackageResources.overview_state_js),
+        DashboardFile(name: "overview-table.js", bytes: PackageResources.overview_table_js),
+        DashboardFile(name: "overview.css", bytes: PackageResources.overview_css),
+        DashboardFile(name: "overview.js", bytes: PackageResources.overview_js),
+        DashboardFile(name: "paced.js", bytes: PackageResources.paced_js),
+        DashboardFile(name: "plot.js", bytes: PackageResources.plot_js),
         DashboardFile(name: "queue-actions.js", bytes: PackageResources.queue_actions_js),
+        DashboardFile(name: "queue-causes.js", bytes: PackageResources.queue_causes_js),
+        DashboardFile(name: "queue-print.js", bytes: PackageResources.queue_print_js),
         DashboardFile(name: "queue-rendering.js", bytes: PackageResources.queue_rendering_js),
         DashboardFile(name: "queue-rows.js", bytes: PackageResources.queue_rows_js),
         DashboardFile(name: "queue-state.js", bytes: PackageResources.queue_state_js),
+        DashboardFile(name: "queue.css", bytes: PackageResources.queue_css),
         DashboardFile(name: "queue.js", bytes: PackageResources.queue_js),
         DashboardFile(name: "row-editor.js", bytes: PackageResources.row_editor_js),
+        DashboardFile(name: "row-values.js", bytes: PackageResources.row_values_js),
         DashboardFile(name: "runs.js", bytes: PackageResources.runs_js),
         DashboardFile(name: "settings.js", bytes: PackageResources.settings_js),
         DashboardFile(name: "status.js", bytes: PackageResources.status_js),
         DashboardFile(name: "style.css", bytes: PackageResources.style_css),
         DashboardFile(name: "table-choice.js", bytes: PackageResources.table_choice_js),
         DashboardFile(name: "tables-actions.js", bytes: PackageResources.tables_actions_js),
+        DashboardFile(name: "tables-columns.js", bytes: PackageResources.tables_columns_js),
         DashboardFile(name: "tables-grid.js", bytes: PackageResources.tables_grid_js),
         DashboardFile(name: "tables-head.js", bytes: PackageResources.tables_head_js),
         DashboardFile(name: "tables-rendering.js", bytes: PackageResources.tables_rendering_js),
+        DashboardFile(name: "tables-sidebar.js", bytes: PackageResources.tables_sidebar_js),
         DashboardFile(name: "tables-state.js", bytes: PackageResources.tables_state_js),
+        DashboardFile(name: "tables.css", bytes: PackageResources.tables_css),
         DashboardFile(name: "tables.js", bytes: PackageResources.tables_js),
         DashboardFile(name: "theme.js", bytes: PackageResources.theme_js),
         DashboardFile(name: "todo-actions.js", bytes: PackageResources.todo_actions_js),
@@ -67,7 +101,9 @@ struct DashboardFile: Sendable {
         DashboardFile(name: "todos.js", bytes: PackageResources.todos_js),
         DashboardFile(name: "undo.js", bytes: PackageResources.undo_js),
         DashboardFile(name: "views.css", bytes: PackageResources.views_css),
+        DashboardFile(name: "words-overview.js", bytes: PackageResources.words_overview_js),
         DashboardFile(name: "words-settings.js", bytes: PackageResources.words_settings_js),
+        DashboardFile(name: "words-tables.js", bytes: PackageResources.words_tables_js),
         DashboardFile(name: "words.js", bytes: PackageResources.words_js),
     ]
 
@@ -95,9 +131,18 @@ extension DashboardFile {
     /// The file as a response. The content security policy lets a page load its own files and call its own
     /// server, and nothing else: no inline script, no other site, no frame around it. Scripts and styles
     /// are only loaded from `/-/`, since the backend's answers have the same origin.
-    /// - Parameter authority: host and port of the request; no IPv6 address, which a policy cannot name.
-    func response(authority: String) -> Response {
+    ///
+    /// A browser asks again each time it loads the page (`no-cache`). Where it has this content already, the
+    /// answer is 304 without a body.
+    /// - Parameters:
+    ///   - authority: host and port of the request; no IPv6 address, which a policy cannot name.
+    ///   - asked: the fields of the request: which codings it takes, and which content it has.
+    func response(authority: String, asked: HTTPFields) -> Response {
+        let compressed = asked.acceptGzip ? gzip : nil
+        let tag = compressed == nil ? "\"\(digest)\"" : "\"\(digest)-gzip\""
         var fields = HTTPFields()
+        fields[.eTag] = tag
+        fields[.vary] = "Accept-Encoding"
         fields[.contentType] = mediaType
         fields[.cacheControl] = "no-cache"
         fields[.contentSecurityPolicy] =
@@ -109,6 +154,10 @@ extension DashboardFile {
         fields[.resourcePolicy] = "same-origin"
         fields[.openerPolicy] = "same-origin"
         fields[.referrerPolicy] = "no-referrer"
-        return Response(status: .ok, headerFields: fields, body: bytes)
+        if asked.haveContent(tagged: tag) {
+            return Response(status: .notModified, headerFields: fields)
+        }
+        if compressed != nil { fields[.contentEncoding] = "gzip" }
+        return Response(status: .ok, headerFields: fields, body: compressed ?? bytes)
     }
 }

@@ -22,11 +22,13 @@ extension JSONValue {
             ("title", .text(operation.title)))
     }
 
-    /// A group of operations with one state and one reason.
+    /// A group of operations with one state, one status and one cause.
     static func group(_ group: OperationGroup) -> JSONValue {
         .members(
-            ("state", .string(group.state.rawValue)), ("reason", .string(group.reason)),
-            ("count", .number(group.count)), ("since", .time(group.since)))
+            ("state", .string(group.state.rawValue)), ("status", .number(group.status)),
+            ("reason", .string(group.reason)), ("count", .number(group.count)),
+            ("since", .time(group.since)), ("firstTriedAt", .time(group.firstTriedAt)),
+            ("lastTriedAt", .time(group.lastTriedAt)))
     }
 
     /// One operation with its rows and attempts.
@@ -62,7 +64,11 @@ extension JSONValue {
             ("server", .row(conflict.server)), ("mineDeleted", .bool(conflict.mineDeleted)),
             ("serverDeleted", .bool(conflict.serverDeleted)),
             ("fields", .array(conflict.fields.map { .field($0) })),
-            ("proposed", .row(conflict.proposed)), ("since", .time(conflict.since)))
+            ("proposed", .row(conflict.proposed)), ("since", .time(conflict.since)),
+            ("mineAt", .time(conflict.mineAt)),
+            ("mineActor", .string(conflict.mineActor.kind)),
+            ("mineClient", .text(conflict.mineActor.clientName)),
+            ("serverAt", .text(conflict.serverAt)))
     }
 
     private static func field(_ field: ConflictDetail.Field) -> JSONValue {

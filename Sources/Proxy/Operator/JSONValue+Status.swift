@@ -8,7 +8,7 @@ extension JSONValue {
         .members(
             ("url", .string(backend.url)), ("state", .string(backend.state.rawValue)),
             ("reason", .string(backend.reason)), ("since", .time(backend.since)),
-            ("nextTry", .time(backend.nextTry)))
+            ("nextTry", .time(backend.nextTry)), ("isAsked", .bool(backend.isAsked)))
     }
 
     /// The addresses that this program listens on; null while it does not listen.
@@ -119,12 +119,31 @@ extension JSONValue {
             ("error", .text(pull.error)))
     }
 
-    /// The sample of one minute.
+    /// The sample of one minute or step.
     static func sample(_ sample: Sample) -> JSONValue {
-        .members(
+        let growth = sample.growth
+        let failures = Sample.FailureCause.allCases.compactMap { cause in
+            growth.failures[cause].map {
+                JSONValue.members(("cause", .string(cause.rawValue)), ("count", .number($0)))
+            }
+        }
+        let reach = Sample.Reach.allCases.compactMap { state in
+            sample.reach[state].map {
+                JSONValue.members(("state", .string(state.rawValue)), ("ms", .number($0)))
+            }
+        }
+        return .members(
             ("at", .time(sample.at)), ("depth", .number(sample.depth)),
+            ("largestDepth", .number(sample.largestDepth)),
+            ("accepted", .number(growth.accepted)), ("applied", .number(growth.applied)),
+            ("collapsed", .number(growth.collapsed)), ("discarded", .number(growth.discarded)),
+            ("failures", .array(failures)),
             ("succeeded", .number(sample.succeeded)), ("failed", .number(sample.failed)),
-            ("latencyMs", .number(sample.latencyMilliseconds)))
+            ("latencyMs", .number(sample.latencyMilliseconds)),
+            ("p50Ms", .number(sample.answers.percentileMilliseconds(0.5))),
+            ("p95Ms", .number(sample.answers.percentileMilliseconds(0.95))),
+            ("p99Ms", .number(sample.answers.percentileMilliseconds(0.99))),
+            ("reach", .array(reach)))
     }
 
     /// The refusals for one reason.

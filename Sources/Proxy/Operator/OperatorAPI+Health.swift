@@ -114,7 +114,7 @@ extension OperatorAPI {
         guard let file = DashboardFile.named(name) else {
             throw .notFound("The dashboard has no file \(name).")
         }
-        return file.response(authority: authority)
+        return file.response(authority: authority, asked: call.request.head.headerFields)
     }
 }
 

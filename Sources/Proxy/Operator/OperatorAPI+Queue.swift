@@ -10,9 +10,15 @@ extension OperatorAPI {
         let limit = try call.limit()
         let skip = try call.number("skip", in: 0...Int(Int32.max)) ?? 0
         let after = try call.cursor()
+        let order = call.query["sort"].flatMap(OperationOrder.init) ?? .queue
+        if order != .queue, after != nil {
+            throw .invalid(
+                "after goes with the order of the queue; with another sort use skip.",
+                parameter: "after")
+        }
         let page = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.operations(
-                filter, after: after, skip: skip, limit: limit)
+                filter, sorted: order, after: after, skip: skip, limit: limit)
         }
         return .json(.page(page) { .operation($0) })
     }
@@ -24,13 +30,39 @@ extension OperatorAPI {
         let groups = try await mappingErrors { () throws(StoreError) in
             try await tenant.store.operationGroups(filter, limit: limit)
         }
-        return .json(.page(groups.map { .group($0) }, next: nil, total: groups.count))
+        return .json(.page(groups) { .group($0) })
     }
 
     private static func filter(_ call: OperatorCall) throws(Problem) -> OperationFilter {
         OperationFilter(
             states: try states(call.query["state"]), table: call.query["table"],
-            text: call.query["q"], reason: call.query["reason"])
+            text: call.query["q"], reason: call.query["reason"],
+            status: try status(call.query["status"]) { .invalid($0, parameter: "status") },
+            attempts: try call.number("attempts", in: 0...Int(Int32.max)),
+            before: try before(call.query["before"]) { .invalid($0, parameter: "before") })
+    }
+
+    /// The time that a filter names. A text that is none must not select all times.
+    private static func before(
+        _ text: String?, refusal: (String) -> Problem
+    ) throws(Problem) -> Instant? {
+        guard let text else { return nil }
+        guard let time = Instant(parsing: text) else {
+            throw refusal("before must be a time such as 2026-03-14T09:26:53.589Z.")
+        }
+        return time
+    }
+
+    /// The status that a filter names: `none`, or a number of three digits.
+    private static func status(
+        _ word: String?, refusal: (String) -> Problem
+    ) throws(Problem) -> OperationFilter.LastStatus? {
+        guard let word else { return nil }
+        if word == "none" { return .noAnswer }
+        guard word.utf8.count == 3, let code = Int(word), 100...599 ~= code else {
+            throw refusal("status must be a status such as 422, or none for no answer.")
+        }
+        return .code(code)
     }
 
     func operation(_ call: OperatorCall) async throws(Problem) -> Response {
@@ -118,7 +150,14 @@ extension OperatorAPI {
         let words = given["state"]?.array?.compactMap(\.string).joined(separator: ",")
         return OperationFilter(
             states: try states(words), table: given["table"]?.string,
-            text: given["q"]?.string, reason: given["reason"]?.string)
+            text: given["q"]?.string, reason: given["reason"]?.string,
+            status: try status(given["status"]?.string) {
+                .invalid($0, pointer: "/filter/status")
+            },
+            attempts: given["attempts"]?.integer.map { Int($0) },
+            before: try before(given["before"]?.string) {
+                .invalid($0, pointer: "/filter/before")
+            })
     }
 
     /// Resolves all conflicts that match by one choice. `edited` is for a single conflict only.

@@ -83,9 +83,17 @@ extension OperatorAPI {
         let tenant = try await tenant(call)
         let seconds =
             try call.number("sinceSeconds", in: 1...Limits.sampleSecondsMax) ?? Limits.sampleSeconds
+        let step =
+            try call.number(
+                "stepSeconds", in: Limits.sampleStepSeconds...Limits.sampleStepSecondsMax)
+            ?? Limits.sampleStepSeconds
+        guard step % Limits.sampleStepSeconds == 0 else {
+            throw .invalid(
+                "stepSeconds must be whole minutes: a multiple of 60.", parameter: "stepSeconds")
+        }
         let since = now().adding(seconds: -Int64(seconds))
         let samples = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.samples(since: since)
+            try await tenant.engine.samples(since: since, stepSeconds: step)
         }
         return .json(.page(samples.map { .sample($0) }, next: nil, total: samples.count))
     }
@@ -94,7 +102,8 @@ extension OperatorAPI {
         let tenant = try await tenant(call)
         let (limit, after) = (try call.limit(), try call.cursor())
         let page = try await mappingErrors { () throws(StoreError) in
-            try await tenant.store.history(after: after, limit: limit)
+            try await tenant.store.history(
+                containing: call.query["q"], after: after, limit: limit)
         }
         return .json(.page(page) { .history($0, identity: tenant.identity) })
     }

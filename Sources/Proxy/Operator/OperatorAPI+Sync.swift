@@ -47,13 +47,14 @@ extension OperatorAPI {
         }
         let outcome = await tenant.engine.purge(
             table, filter: try query.map { query throws(Problem) in try Self.filter(query) },
-            force: call.body["force"]?.bool ?? false)
+            force: call.body["force"]?.bool ?? false,
+            dryRun: call.body["dryRun"]?.bool ?? false)
         switch outcome {
-        case .purged(let items, let discarded):
+        case .purged(let items, let discarded, let entry):
             return .json(
                 .members(
                     ("table", .string(table.text)), ("purged", .number(items)),
-                    ("discarded", .number(discarded))))
+                    ("discarded", .number(discarded)), ("historyId", .number(entry))))
         case .refusedPending(let count):
             throw Problem(
                 status: .conflict, code: "operations-open",

@@ -82,6 +82,12 @@ public struct ConflictDetail: Sendable, Hashable {
     public var proposed: JSONText?
     /// When its last request began; without a request, when it was accepted.
     public var since: Instant
+    /// When the local change was made. Where it consists of several writes: when the first was accepted.
+    public var mineAt: Instant
+    /// Who made it, or the first of its writes.
+    public var mineActor: Actor
+    /// The backend's `updatedAt` of its row, as it sent it; nil when it has no row, or none on it.
+    public var serverAt: String?
 }
 
 extension ConflictDetail.Field {
@@ -127,7 +133,8 @@ struct ConflictList {
             fields: bothLive
                 ? ConflictDetail.Field.all(base: base, mine: row.columns, server: theirs) : [],
             proposed: bothLive ? merge.proposed.json : nil,
-            since: operation.lastAttemptAt ?? operation.createdAt)
+            since: operation.lastAttemptAt ?? operation.createdAt,
+            mineAt: operation.createdAt, mineActor: operation.actor, serverAt: server.updatedAt)
     }
 
     /// A page of conflicts, oldest first.

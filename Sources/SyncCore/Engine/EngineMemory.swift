@@ -29,7 +29,7 @@ extension SyncEngine {
         var scheduler = Scheduler(
             settings: scheduler.settings, url: scheduler.backend.url, now: clock.uptime(),
             wall: clock.now())
-        scheduler.takeMode(of: self.scheduler)
+        scheduler.takeMode(of: self.scheduler, now: clock.uptime())
         return EngineMemory(scheduler: scheduler, appliedChanges: appliedChanges)
     }
 
@@ -78,5 +78,8 @@ extension Scheduler {
     }
 
     /// Takes over the mode of another scheduler, and when it ends.
-    mutating func takeMode(of other: Scheduler) { (mode, modeEnd) = (other.mode, other.modeEnd) }
+    mutating func takeMode(of other: Scheduler, now: Duration) {
+        (mode, modeEnd) = (other.mode, other.modeEnd)
+        reachability.become(reach, now: now)
+    }
 }

@@ -17,16 +17,20 @@ public struct BackendStatus: Sendable, Hashable {
     public var since: Instant
     /// When the backend is tried again; nil if nothing waits for that.
     public var nextTry: Instant?
+    /// Whether anything was asked of it since the start, or since its address was changed.
+    public var isAsked: Bool
 
     /// Makes a status from its parts.
     public init(
-        url: String, state: State, reason: String, since: Instant, nextTry: Instant? = nil
+        url: String, state: State, reason: String, since: Instant, nextTry: Instant? = nil,
+        isAsked: Bool = true
     ) {
         self.url = url
         self.state = state
         self.reason = reason
         self.since = since
         self.nextTry = nextTry
+        self.isAsked = isAsked
     }
 }
 

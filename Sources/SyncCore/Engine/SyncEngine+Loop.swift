@@ -152,6 +152,7 @@ extension SyncEngine {
         while !Task.isCancelled {
             await clock.sleep(until: clock.uptime() + .seconds(SyncLimits.watchSeconds))
             await detectClockJump()
+            if !Task.isCancelled { await sampleMinute() }
             let outlook = await outlook()
             let isRunning = current != nil
             if scheduler.isStalled(now: clock.uptime(), outlook: outlook, isRunning: isRunning) {

@@ -3,30 +3,18 @@ import Storage
 import TablesProtocol
 
 extension SyncEngine {
-    /// Once a minute: stores a sample of the queue, removes expired rows, and stores what costly lists were
-    /// seen.
+    /// Once a minute: stores a sample, removes expired rows, and stores what costly lists were seen.
     func runMaintenance() async {
+        await sampleMinute()
         let now = clock.now()
-        guard let begin = minuteBegin else {
-            minuteBegin = now
-            return
-        }
-        guard now.milliseconds - begin.milliseconds >= SyncLimits.maintenanceSeconds * 1000 else {
-            return
-        }
-        let count = meter.take()
+        // A negative time: the clock was set back.
+        let passed = now.milliseconds - maintainedAt.milliseconds
+        guard !(0..<SyncLimits.maintenanceSeconds * 1000).contains(passed) else { return }
+        maintainedAt = now
         let retention = settings.retention
-        minuteBegin = now
         do {
-            var hasMore = try await store.write { transaction in
-                let sample = Sample(
-                    at: begin, depth: try transaction.ledger.queueCounts().open,
-                    succeeded: count.succeeded,
-                    failed: count.failed, latencyMilliseconds: count.latencyMilliseconds)
-                try transaction.samples.save(sample)
-                return try Sweep(transaction: transaction, retention: retention).run()
-            }
-            var sweeps = 1
+            var hasMore = true
+            var sweeps = 0
             while hasMore, sweeps < StoreLimits.sweeps {
                 hasMore = try await store.write {
                     try Sweep(transaction: $0, retention: retention).run()

@@ -317,7 +317,7 @@ extension SyncEngine {
         if let error = run.pull.compactMap(\.error).first { return (.completeWithErrors, error) }
         if refused > 0 {
             let changes = refused == 1 ? "1 change needs" : "\(refused) changes need"
-            return (.completeWithErrors, "\(changes) a person's decision.")
+            return (.completeWithErrors, "\(changes) a decision.")
         }
         if waiting.count > 0 {
             let changes = waiting.count == 1 ? "1 change waits" : "\(waiting.count) changes wait"

@@ -45,9 +45,11 @@ public actor SyncEngine {
     var finished: [Run] = []
     var lastSync: Instant?
     var warnings: [String] = []
-    /// The counts of requests in the present minute, and when it began.
+    /// The counts of requests since the last sample, and when that was taken.
     let meter = Meter()
-    var minuteBegin: Instant?
+    var minuteBegin: Instant
+    /// When expired rows were last removed.
+    var maintainedAt: Instant
     /// When history and attempts were last held within their bytes; nil before the first time.
     var bytesHeldAt: Instant?
     /// How often the loop stalled and was restarted.
@@ -91,11 +93,14 @@ public actor SyncEngine {
         self.applicationKey = applicationKey
         self.backend = backend
         generation = backend.generation.first
+        minuteBegin = clock.now()
+        maintainedAt = minuteBegin
         scheduler =
             memory?.scheduler
             ?? Scheduler(
                 settings: settings, url: backend.address.description, now: clock.uptime(),
                 wall: clock.now())
+        scheduler.reachability.restart(now: clock.uptime())
         if let memory {
             if let known = memory.generation { (generation, isGenerationKnown) = (known, true) }
             lastSync = memory.lastSync

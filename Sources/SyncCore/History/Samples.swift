@@ -1,53 +1,98 @@
 import Storage
-public import TablesProtocol
+import TablesProtocol
 
-/// The sync activity of one minute.
-public struct Sample: Sendable, Hashable {
-    /// When the minute began.
-    public var at: Instant
-    /// The number of open operations at its end.
-    public var depth: Int
-    /// The number of requests that succeeded.
-    public var succeeded: Int
-    /// The number of requests that did not.
-    public var failed: Int
-    /// The mean time of an answer, in milliseconds; nil if there was none.
-    public var latencyMilliseconds: Int?
-
-    /// Makes a sample.
-    public init(at: Instant, depth: Int, succeeded: Int, failed: Int, latencyMilliseconds: Int?) {
-        self.at = at
-        self.depth = depth
-        self.succeeded = succeeded
-        self.failed = failed
-        self.latencyMilliseconds = latencyMilliseconds
-    }
-}
-
-/// The minute samples: `samples`.
+/// The minute samples, and the counters that they are taken from: `samples`, `ledger` and `failures`.
 struct SampleLog {
     let transaction: Transaction
 
-    /// Stores one minute's sample.
+    /// Stores a minute's sample with what the ledger grew by since the sample before. A second sample of the
+    /// same minute, as after the clock was set back, is added to the first.
     func save(_ sample: Sample) throws {
+        var sample = sample
+        sample.growth = try growth()
+        try transaction.run("UPDATE ledger SET sampled = value")
+        try transaction.run("UPDATE failures SET sampled = value")
+        if var earlier = try since(sample.at).first, earlier.at == sample.at {
+            earlier.add(sample)
+            sample = earlier
+        }
         try transaction.run(
-            "INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                sample.at.milliseconds, sample.depth, sample.succeeded, sample.failed,
-                sample.latencyMilliseconds,
+                sample.at.milliseconds, sample.depth, sample.largestDepth, sample.growth.accepted,
+                sample.growth.applied, sample.growth.collapsed, sample.growth.discarded,
+                JSONList.text(sample.growth.failures), sample.succeeded, sample.failed,
+                sample.latencyMilliseconds, sample.answers.stored, JSONList.text(sample.reach),
             ])
     }
 
+    /// What the ledger and the counters of failures grew by since the last sample.
+    func growth() throws -> Sample.Growth {
+        var growth = Sample.Growth()
+        let ledger = try transaction.all("SELECT name, value - sampled FROM ledger") {
+            (name: $0[0] as String, count: $0[1] as Int)
+        }
+        for (name, count) in ledger {
+            switch name {
+            case "accepted": growth.accepted = count
+            case "done": growth.applied = count
+            case "collapsed": growth.collapsed = count
+            case "discarded": growth.discarded = count
+            default: break
+            }
+        }
+        let failures = try transaction.all(
+            "SELECT cause, value - sampled FROM failures WHERE value > sampled"
+        ) { (cause: Sample.FailureCause(rawValue: $0[0]), count: $0[1] as Int) }
+        for case (let cause?, let count) in failures { growth.failures[cause] = count }
+        return growth
+    }
+
     /// The samples from a time on, oldest first.
-    func since(since: Instant) throws -> [Sample] {
+    func since(_ since: Instant) throws -> [Sample] {
         try transaction.all(
             """
-            SELECT at, depth, succeeded, failed, latency_ms FROM samples WHERE at >= ? ORDER BY at
-            """, [since.milliseconds]
-        ) { row in
-            Sample(
-                at: Instant(milliseconds: row[0]), depth: row[1], succeeded: row[2],
-                failed: row[3], latencyMilliseconds: row[4])
+            SELECT at, depth, largest_depth, accepted, applied, collapsed, discarded, failures,
+              succeeded, failed, latency_ms, answers, reach
+            FROM samples WHERE at >= ? ORDER BY at
+            """, [since.milliseconds], Self.sample)
+    }
+
+    private static func sample(_ row: StatementRow) -> Sample {
+        var sample = Sample(
+            at: Instant(milliseconds: row[0]), depth: row[1], succeeded: row[8], failed: row[9],
+            latencyMilliseconds: row[10])
+        sample.largestDepth = row[2]
+        sample.growth.accepted = row[3]
+        sample.growth.applied = row[4]
+        sample.growth.collapsed = row[5]
+        sample.growth.discarded = row[6]
+        for (name, count) in JSONList.counts(row[7]) {
+            guard let cause = Sample.FailureCause(rawValue: name) else { continue }
+            sample.growth.failures[cause] = Int(count)
+        }
+        sample.answers = AnswerTimes(stored: row[11])
+        for (name, time) in JSONList.counts(row[12]) {
+            guard let state = Sample.Reach(rawValue: name) else { continue }
+            sample.reach[state] = time
+        }
+        return sample
+    }
+}
+
+extension JSONList {
+    /// Counts by name as a JSON array of "name count", in the order of the names.
+    static func text<Name: RawRepresentable<String>>(_ counts: [Name: some BinaryInteger]) -> String
+    {
+        text(counts.map { "\($0.key.rawValue) \($0.value)" }.sorted())
+    }
+
+    /// Reads an array of "name count". What is not readable, since the store is damaged, is left out.
+    static func counts(_ text: String) -> [(name: String, count: Int64)] {
+        names(text).compactMap { pair in
+            let parts = pair.split(separator: " ")
+            guard parts.count == 2, let count = Int64(parts[1]), count >= 0 else { return nil }
+            return (String(parts[0]), count)
         }
     }
 }

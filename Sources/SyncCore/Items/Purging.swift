@@ -3,8 +3,9 @@ public import TablesProtocol
 
 /// What became of a purge.
 public enum PurgeOutcome: Sendable, Hashable {
-    /// Rows removed and operations given up.
-    case purged(items: Int, discarded: Int)
+    /// Rows removed and operations given up. `entry` is the id of the history entry whose undo brings the
+    /// operations back; nil if none was given up, and for a preview.
+    case purged(items: Int, discarded: Int, entry: Int64? = nil)
     /// Operations are open, and force was not asked for.
     case refusedPending(Int)
     /// An operation is being sent at this moment: try again.
@@ -46,12 +47,13 @@ struct Purging {
         try tokens.remove(of: table)
         table.isComplete = false
         try tables.save(table)
-        try history.record(
+        let entry = try history.record(
             .purged, actor: .person, tableID: table.id,
             summary: "Forgot \(items) items and gave up \(discarded) changes.",
             undoable: discarded > 0)
         events.emit(.item, table: table.name)
-        return .purged(items: items, discarded: discarded)
+        return .purged(
+            items: items, discarded: discarded, entry: discarded > 0 ? entry : nil)
     }
 
     /// The open operations of a table, in their order.
@@ -164,8 +166,9 @@ extension SyncEngine {
     ///   - filter: `$filter` text; nil for all rows.
     ///   - force: gives up the open operations of those rows, into history; without it a table with
     ///     any open operation is left alone.
+    ///   - dryRun: says what would become of it, and changes nothing.
     public func purge(
-        _ table: TableName, filter: String? = nil, force: Bool = false
+        _ table: TableName, filter: String? = nil, force: Bool = false, dryRun: Bool = false
     ) async -> PurgeOutcome {
         let query: TableQuery
         do throws(ODataError) {
@@ -175,9 +178,14 @@ extension SyncEngine {
             return .invalid(error.description)
         }
         do throws(StoreError) {
-            return try await store.write {
+            let purge: @Sendable (Transaction) throws -> PurgeOutcome = {
                 try Purging(transaction: $0).purge(table, query, force: force)
             }
+            guard dryRun else { return try await store.write(purge) }
+            let outcome = try await store.preview(purge)
+            // The entry was rolled back with the rest.
+            guard case .purged(let items, let discarded, _) = outcome else { return outcome }
+            return .purged(items: items, discarded: discarded)
         } catch {
             return .failed(error.description)
         }

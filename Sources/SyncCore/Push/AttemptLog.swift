@@ -45,10 +45,13 @@ struct AttemptEnd: Sendable {
     /// Cut to ``StoreLimits/responseExcerptBytes`` when kept.
     var response: String?
     var error: String?
-    /// For a request without an answer: how far it got.
+    /// For a request without an answer: how far it got; ``neverBegun`` if it was not tried.
     var reach: String?
     /// The answer's header fields, see ``RecordedFields``.
     var fields: [String] = []
+
+    /// The ``reach`` of a request that was recorded but not made. `Schema2.sql` does not count it as failed.
+    static let neverBegun = "neverBegun"
 }
 
 /// The requests that were made for operations: `attempts`.

@@ -101,7 +101,7 @@ extension PushPass {
             ? "It was not sent: the push was stopped first."
             : "It was not sent: the backend failed for another change first."
         var end = AttemptEnd(error: reason)
-        end.reach = TransportError.Reach.notSent.rawValue
+        end.reach = AttemptEnd.neverBegun
         let held = PushDecision.postponed(
             Postponement(cause: .held, maybeApplied: false, reason: reason))
         var step = try await settle(marked, subject, held, end, failure: nil)

@@ -1,5 +1,5 @@
 import Storage
-import TablesProtocol
+public import TablesProtocol
 
 /// Selects operations.
 public struct OperationFilter: Sendable, Hashable {
@@ -9,27 +9,70 @@ public struct OperationFilter: Sendable, Hashable {
     public var table: String?
     /// A part of the item's id, title, payload or reason.
     public var text: String?
-    /// The whole reason.
+    /// The whole reason, or what the reasons of a group have in common (``OperationGroup/reason``).
     public var reason: String?
+    /// What came of the last request.
+    public var status: LastStatus?
+    /// The least number of requests that were made.
+    public var attempts: Int?
+    /// Accepted before this time.
+    public var before: Instant?
     /// The ids of items of the table; nil for every item. Selects their open operations.
     public var items: [String]?
+
+    /// What came of the last request for an operation.
+    public enum LastStatus: Sendable, Hashable {
+        /// No answer; also where no request was made.
+        case noAnswer
+        /// An answer with this status.
+        case code(Int)
+    }
 
     /// Selects every open operation, unless narrowed.
     public init(
         states: Set<OperationState>? = nil, table: String? = nil, text: String? = nil,
-        reason: String? = nil, items: [String]? = nil
+        reason: String? = nil, status: LastStatus? = nil, attempts: Int? = nil,
+        before: Instant? = nil, items: [String]? = nil
     ) {
         self.states = states
         self.table = table
         self.text = text
         self.reason = reason
+        self.status = status
+        self.attempts = attempts
+        self.before = before
         self.items = items
+    }
+}
+
+/// The order of a list of operations.
+public enum OperationOrder: String, Sendable, Hashable, CaseIterable {
+    /// The order in which they are sent, which is the oldest first.
+    case queue
+    /// The newest first.
+    case newest
+    /// Those with the most requests first.
+    case attempts
+    /// By table.
+    case table
+
+    /// The order in SQL. Equal ones are in the order of the queue.
+    var sql: String {
+        switch self {
+        case .queue: "seq"
+        case .newest: "seq DESC"
+        case .attempts: "attempts DESC, seq"
+        case .table: "(SELECT name_key FROM tables WHERE id = table_id), seq"
+        }
     }
 }
 
 extension OperationFilter {
     /// Whether the counters for each table and state give the number of matches.
-    var isCounted: Bool { !isSearch && reason == nil && items == nil }
+    var isCounted: Bool {
+        !isSearch && reason == nil && status == nil && attempts == nil && before == nil
+            && items == nil
+    }
 
     /// Whether a text is searched for in every operation of these states.
     var isSearch: Bool { text?.isEmpty == false }
@@ -38,21 +81,16 @@ extension OperationFilter {
     /// would be fetched row by row and sorted.
     var source: String { states?.count == 1 ? "operations" : "operations NOT INDEXED" }
 
-    /// The text as a LIKE pattern with its wildcards escaped. LIKE searches a payload four times as fast as
-    /// `instr(lower(…))`.
-    private var pattern: String {
-        var pattern = "%"
-        for character in (text ?? "").prefix(StoreLimits.searchCharacters) {
-            if "%_\\".contains(character) { pattern.append("\\") }
-            pattern.append(character)
-        }
-        return pattern + "%"
-    }
+    /// The condition on `operations`, and its values.
+    var condition: (sql: String, values: StatementValues) { makeCondition(rowByRow: false) }
 
     /// The condition on `operations`, and its values.
-    var condition: (sql: String, values: StatementValues) {
-        let states = (states ?? OperationState.open).map(\.rawValue).sorted()
-        var sql = "state IN (\(states.map { "'\($0)'" }.joined(separator: ",")))"
+    /// - Parameter rowByRow: true for a statement that ends after some matches: it asks for the cause of each
+    ///   row that it reads, and not first for the causes of all reasons.
+    func makeCondition(rowByRow: Bool) -> (sql: String, values: StatementValues) {
+        let states = (states ?? OperationState.open).map { "'\($0.rawValue)'" }.sorted()
+            .joined(separator: ",")
+        var sql = "state IN (\(states))"
         var values: StatementValues = []
         if let table {
             sql += " AND table_id = (SELECT id FROM tables WHERE name_key = ?)"
@@ -63,11 +101,43 @@ extension OperationFilter {
                  AND (item_id LIKE ? ESCAPE '\\' OR title LIKE ? ESCAPE '\\'
                   OR reason LIKE ? ESCAPE '\\' OR payload LIKE ? ESCAPE '\\')
                 """
-            values += Array(repeating: pattern, count: 4)
+            values += Array(repeating: LikePattern.containing(text ?? ""), count: 4)
         }
         if let reason {
-            sql += " AND reason = ?"
-            values.append(reason)
+            if !Cause.hasMask(reason) {
+                // Such a text is the cause of no other reason.
+                sql += " AND reason = ?"
+                values.append(reason)
+            } else if rowByRow {
+                sql += " AND (reason = ? OR cause_of(reason) = ?)"
+                values += [reason, reason]
+            } else {
+                // Each reason is read once from the index, and only these are asked for their cause. Without
+                // the LIMIT, SQLite would ask for the cause of each operation.
+                sql += """
+                     AND reason IN (
+                      SELECT reason FROM (
+                        SELECT DISTINCT reason FROM operations INDEXED BY operations_by_reason
+                        WHERE reason IS NOT NULL AND state IN (\(states)) LIMIT -1)
+                      WHERE reason = ? OR cause_of(reason) = ?)
+                    """
+                values += [reason, reason]
+            }
+        }
+        switch status {
+        case .code(let code)?:
+            sql += " AND last_status = ?"
+            values.append(code)
+        case .noAnswer?: sql += " AND last_status IS NULL"
+        case nil: break
+        }
+        if let attempts {
+            sql += " AND attempts >= ?"
+            values.append(attempts)
+        }
+        if let before {
+            sql += " AND created_at < ?"
+            values.append(before.milliseconds)
         }
         if let items {
             // An item refers to its first open operation, and each operation to its successor.

@@ -8,44 +8,52 @@ struct OperationLists {
     private var items: ItemTable { transaction.items }
     private var tables: TableRecords { transaction.tables }
 
-    /// A page of operations in the order of the queue: after the `seq` `after`, without the first `skip`.
+    /// A page of operations: in the order of the queue those after the `seq` `after`, in any order without
+    /// the first `skip`.
     func page(
-        _ filter: OperationFilter, after: Int64, skip: Int = 0, limit: Int
+        _ filter: OperationFilter, sorted order: OperationOrder = .queue, after: Int64,
+        skip: Int = 0, limit: Int
     ) throws -> Page<TableOperation> {
-        if filter.isSearch { return try search(filter, after: after, skip: skip, limit: limit) }
+        if filter.isSearch {
+            return try search(filter, sorted: order, after: after, skip: skip, limit: limit)
+        }
         let (sql, values) = filter.condition
         // Finds the rows first and fetches only those of the page; skipped rows are not fetched.
         let found: [Int64] = try transaction.column(
             """
             SELECT seq FROM \(filter.source) WHERE seq > ? AND \(sql)
-            ORDER BY seq LIMIT ? OFFSET ?
+            ORDER BY \(order.sql) LIMIT ? OFFSET ?
             """, [after] + values + [limit + 1, skip], keep: false)
-        return try page(found, limit: limit, total: try count(filter))
+        return try page(found, sorted: order, limit: limit, total: try count(filter))
     }
 
     /// The same for a text search: one scan gives both the page and the count.
     private func search(
-        _ filter: OperationFilter, after: Int64, skip: Int, limit: Int
+        _ filter: OperationFilter, sorted order: OperationOrder, after: Int64, skip: Int,
+        limit: Int
     ) throws -> Page<TableOperation> {
         let (sql, values) = filter.condition
         let all: [Int64] = try transaction.column(
-            "SELECT seq FROM \(filter.source) WHERE \(sql) ORDER BY seq", values, keep: false)
-        let rest = all.drop { $0 <= after }.dropFirst(skip)
-        return try page(Array(rest.prefix(limit + 1)), limit: limit, total: all.count)
+            "SELECT seq FROM \(filter.source) WHERE \(sql) ORDER BY \(order.sql)", values,
+            keep: false)
+        let rest = (order == .queue ? all.drop { $0 <= after } : all[...]).dropFirst(skip)
+        return try page(
+            Array(rest.prefix(limit + 1)), sorted: order, limit: limit, total: all.count)
     }
 
     /// The operations with these `seq` values. One more than `limit` means that there is a next page.
     private func page(
-        _ found: [Int64], limit: Int, total: Int
+        _ found: [Int64], sorted order: OperationOrder, limit: Int, total: Int
     ) throws -> Page<TableOperation> {
         let shown = found.prefix(limit)
         let list = shown.map(String.init).joined(separator: ",")
         let items = try transaction.all(
-            "\(TableOperation.select) WHERE seq IN (\(list)) ORDER BY seq", keep: false,
+            "\(TableOperation.select) WHERE seq IN (\(list)) ORDER BY \(order.sql)", keep: false,
             TableOperation.init)
+        // A place in another order is no `seq`; such a list is read by `skip`.
+        let hasNext = order == .queue && found.count > limit
         return Page(
-            items: items, next: found.count > limit ? shown.last.map(Cursor.text) : nil,
-            total: total)
+            items: items, next: hasNext ? shown.last.map(Cursor.text) : nil, total: total)
     }
 
     /// The number of operations that match, from the counters if the filter allows it.
@@ -64,25 +72,44 @@ struct OperationLists {
         try page(OperationFilter(states: states), after: 0, limit: 1).items.first?.createdAt
     }
 
-    /// The matching operations that have a reason, counted by state and reason, the largest count first.
-    func groups(_ filter: OperationFilter, limit: Int) throws -> [OperationGroup] {
+    /// The matching operations that have a reason, counted by state, status and cause, the largest count
+    /// first.
+    ///
+    /// The inner statement gives each reason once for a state and a status; ``Cause`` is asked for these. It
+    /// reads only the index, unless the filter has a text, a time, a number of attempts, or items.
+    func groups(_ filter: OperationFilter, limit: Int) throws -> Page<OperationGroup> {
         let (sql, values) = filter.condition
-        return try transaction.all(
+        var total = 0
+        let groups = try transaction.all(
             """
-            SELECT state, reason, count,
-              (SELECT created_at FROM operations WHERE seq = first) AS since
+            SELECT state, status, text, count,
+              (SELECT created_at FROM operations WHERE seq = first) AS since, tried, last, total
             FROM (
-              SELECT state, reason, count(*) AS count, min(seq) AS first
-              FROM operations INDEXED BY operations_by_reason
-              WHERE reason IS NOT NULL AND \(sql) GROUP BY state, reason
-              ORDER BY count DESC, first LIMIT ?
+              SELECT state, status, CASE count(*) WHEN 1 THEN min(reason) ELSE cause END AS text,
+                sum(count) AS count, min(first) AS first, min(tried) AS tried, max(last) AS last,
+                count(*) OVER () AS total
+              FROM (
+                SELECT state, reason, last_status AS status, cause_of(reason) AS cause,
+                  count(*) AS count, min(seq) AS first, min(first_attempt_at) AS tried,
+                  max(last_attempt_at) AS last
+                FROM operations INDEXED BY operations_by_reason
+                WHERE reason IS NOT NULL AND \(sql) GROUP BY state, reason, last_status
+              )
+              GROUP BY state, status, cause
+              ORDER BY 4 DESC, 5 LIMIT ?
             )
+            ORDER BY count DESC, first
             """, values + [limit], keep: false
-        ) { row in
+        ) { row -> OperationGroup? in
             guard let state = OperationState(rawValue: row[0]) else { return nil }
+            total = row[7]
             return OperationGroup(
-                state: state, reason: row[1], count: row[2], since: Instant(milliseconds: row[3]))
+                state: state, status: row[1], reason: row[2], count: row[3],
+                since: Instant(milliseconds: row[4]),
+                firstTriedAt: (row[5] as Int64?).map(Instant.init(milliseconds:)),
+                lastTriedAt: (row[6] as Int64?).map(Instant.init(milliseconds:)))
         }
+        return Page(items: groups, next: nil, total: total)
     }
 
     /// One operation with its rows and attempts.
@@ -107,7 +134,7 @@ struct OperationLists {
     func latest(
         _ filter: OperationFilter, before seq: Int64, limit: Int
     ) throws -> [(id: OperationID, seq: Int64)] {
-        let (sql, values) = filter.condition
+        let (sql, values) = filter.makeCondition(rowByRow: true)
         return try transaction.all(
             """
             SELECT op_id, seq FROM \(filter.source)

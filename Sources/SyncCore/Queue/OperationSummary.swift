@@ -107,14 +107,20 @@ public struct OperationDetail: Sendable, Hashable {
     public var attemptLog: [AttemptRecord]
 }
 
-/// Operations with the same state and reason.
+/// Operations with the same state and status, whose reasons have the same cause.
 public struct OperationGroup: Sendable, Hashable {
     /// Their state.
     public var state: OperationState
-    /// Their reason, in plain words.
+    /// The status of their last answer; nil if none came.
+    public var status: Int?
+    /// Their reason where all have the same, else what the reasons have in common (``Cause``).
     public var reason: String
     /// How many there are.
     public var count: Int
     /// When the oldest was accepted.
     public var since: Instant
+    /// When the first request for one of them began; nil if there was none.
+    public var firstTriedAt: Instant?
+    /// When the latest request for one of them began; nil if there was none.
+    public var lastTriedAt: Instant?
 }

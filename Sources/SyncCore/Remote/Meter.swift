@@ -12,6 +12,8 @@ final class Meter: Sendable {
         var answered = 0
         /// The total time of the answered requests.
         var time = Duration.zero
+        /// The times of the answered requests.
+        var answers = AnswerTimes()
 
         /// The mean time of an answer, in milliseconds; nil if there was none.
         var latencyMilliseconds: Int? {
@@ -39,6 +41,7 @@ final class Meter: Sendable {
             if outcome == .unreachable { return }
             state.count.answered += 1
             state.count.time += took
+            state.count.answers.note(took)
         }
     }
 
@@ -58,6 +61,9 @@ final class Meter: Sendable {
             return state.count
         }
     }
+
+    /// The counts since the last ``take()``.
+    var present: Count { state.withLock { $0.count } }
 
     /// The times of all requests since the start.
     var times: RequestTimes { state.withLock { $0.times } }

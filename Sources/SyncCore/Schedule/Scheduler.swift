@@ -43,6 +43,8 @@ struct Scheduler: Sendable {
     private(set) var link = Link.open
     /// The backend's status as shown.
     private(set) var backend: BackendStatus
+    /// How long the backend was in which state.
+    var reachability: Reachability
     var pushAt: Duration?
     private var quietSince: Duration?
     private(set) var syncAt: Duration?
@@ -60,7 +62,9 @@ struct Scheduler: Sendable {
         self.settings = settings
         lastProgress = now
         backend = BackendStatus(
-            url: url, state: .offline, reason: "The backend has not been asked yet.", since: wall)
+            url: url, state: .offline, reason: "The backend has not been asked yet.", since: wall,
+            isAsked: false)
+        reachability = Reachability(.notAsked, now: now)
         if settings.triggers.contains(.interval) { syncAt = now }
     }
 
@@ -206,7 +210,7 @@ struct Scheduler: Sendable {
         case .open, .up: wasAway = false
         }
         link = .up
-        setBackend(.online, reason, wall: wall, nextTry: nil)
+        setBackend(.online, reason, now: now, wall: wall, nextTry: nil)
         if wasAway {
             retriesAllWhenProven = true
             if settings.triggers.contains(.reconnect) { wish(.sync) }
@@ -238,13 +242,14 @@ struct Scheduler: Sendable {
             link = .down(failures: count, nextProbe: now + wait)
         }
         let next = isAutomatic ? wall.advanced(by: wait) : nil
-        setBackend(failure.state, failure.reason, wall: wall, nextTry: next)
+        setBackend(failure.state, failure.reason, now: now, wall: wall, nextTry: next)
     }
 
     /// Switches the backend off until an uptime, or on.
     mutating func setMode(_ mode: EngineStatus.Mode, until end: Duration?, now: Duration) {
         self.mode = mode
         modeEnd = end
+        reachability.become(reach, now: now)
         guard case .online = mode else { return }
         modeEnd = nil
         link = .open
@@ -255,7 +260,9 @@ struct Scheduler: Sendable {
     mutating func forget(url: String, reason: String, now: Duration, wall: Instant) {
         link = .open
         backend.url = url
-        setBackend(.offline, reason, wall: wall, nextTry: nil)
+        setBackend(.offline, reason, now: now, wall: wall, nextTry: nil)
+        backend.isAsked = false
+        reachability.become(reach, now: now)
         if isAutomatic { wish(.sync) }
     }
 
@@ -270,11 +277,28 @@ struct Scheduler: Sendable {
     }
 
     private mutating func setBackend(
-        _ state: BackendStatus.State, _ reason: String, wall: Instant, nextTry: Instant?
+        _ state: BackendStatus.State, _ reason: String, now: Duration, wall: Instant,
+        nextTry: Instant?
     ) {
         if backend.state != state { backend.since = wall }
         backend.state = state
         backend.reason = reason
         backend.nextTry = nextTry
+        backend.isAsked = true
+        reachability.become(reach, now: now)
+    }
+
+    /// Whether and how the backend can be used now.
+    var reach: Sample.Reach {
+        if case .offline = mode { return .switchedOff }
+        guard backend.isAsked else { return .notAsked }
+        return switch backend.state {
+        case .online: .online
+        case .offline: .offline
+        case .degraded: .degraded
+        case .signedOut: .signedOut
+        case .portal: .portal
+        case .notTables: .notTables
+        }
     }
 }

@@ -51,6 +51,8 @@ public enum SyncLimits {
     public static let requestTimeBoundsMilliseconds = [
         5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000,
     ]
+    /// The classes of the times of answers that samples keep: up to 131 s.
+    static let answerTimeClasses = 69
     /// The greatest age of the results that a running push reports, in milliseconds.
     static let resultsMilliseconds: Int64 = 100
     /// The operations that a push reads at once.

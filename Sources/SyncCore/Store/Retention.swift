@@ -61,13 +61,19 @@ struct Sweep {
             """, before(retention.tombstoneSeconds))
         try delete(
             "DELETE FROM samples WHERE at IN (SELECT at FROM samples WHERE at < ?1 LIMIT ?2)",
-            before(Int64(StoreLimits.sampleDays) * 86_400))
+            oldestSample.milliseconds)
         try transaction.run(
             """
             DELETE FROM runs WHERE ended_at IS NOT NULL AND seq <=
               (SELECT seq FROM sqlite_sequence WHERE name = 'runs') - ?
             """, [StoreLimits.runs])
         return removed.contains { $0 >= limit }
+    }
+
+    /// The beginning of the first minute whose sample is kept: the one that the time lies in.
+    private var oldestSample: Instant {
+        Instant(milliseconds: before(Int64(StoreLimits.sampleDays) * 86_400))
+            .roundedDown(toSeconds: 60)
     }
 
     private func before(_ seconds: Int64) -> Int64 {

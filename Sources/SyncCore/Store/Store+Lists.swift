@@ -36,14 +36,15 @@ public enum Cursor {
 
 // The operator's lists. `after` is the `next` of the page before; see ``Cursor/isCursor(_:)``.
 extension Store {
-    /// A page of operations in the order in which they are sent: after a cursor, after the first
-    /// `skip` from there, or both.
+    /// A page of operations. In the order of the queue: after a cursor, after the first `skip` from there,
+    /// or both. In another order after the first `skip`; it has no cursor.
     public func operations(
-        _ filter: OperationFilter, after: String? = nil, skip: Int = 0, limit: Int
+        _ filter: OperationFilter, sorted order: OperationOrder = .queue, after: String? = nil,
+        skip: Int = 0, limit: Int
     ) async throws(StoreError) -> Page<OperationSummary> {
         try await search { transaction in
             let page = try OperationLists(transaction: transaction).page(
-                filter, after: after.flatMap(Cursor.number) ?? 0, skip: skip,
+                filter, sorted: order, after: after.flatMap(Cursor.number) ?? 0, skip: skip,
                 limit: Self.bounded(limit))
             return Page(
                 items: page.items.map { $0.summary(identity: transaction.identity) },
@@ -51,10 +52,11 @@ extension Store {
         }
     }
 
-    /// What matches, by state and reason: "37 fail for one reason".
+    /// What matches, by state, status and cause: "37 fail for one reason". The most frequent come first;
+    /// `total` counts all groups.
     public func operationGroups(
         _ filter: OperationFilter, limit: Int
-    ) async throws(StoreError) -> [OperationGroup] {
+    ) async throws(StoreError) -> Page<OperationGroup> {
         try await search {
             try OperationLists(transaction: $0).groups(filter, limit: Self.bounded(limit))
         }
@@ -105,13 +107,15 @@ extension Store {
     }
 
     /// A page of history, latest first.
+    /// - Parameter text: what the entries contain; nil or empty for all of them.
     public func history(
-        after: String?, limit: Int
+        containing text: String? = nil, after: String?, limit: Int
     ) async throws(StoreError) -> Page<HistoryEntry> {
-        try await read {
-            try $0.history.page(
-                before: after.flatMap(Cursor.number) ?? .max, limit: Self.bounded(limit))
+        let (before, limit) = (after.flatMap(Cursor.number) ?? .max, Self.bounded(limit))
+        guard let text, !text.isEmpty else {
+            return try await read { try $0.history.page(before: before, limit: limit) }
         }
+        return try await search { try $0.history.search(text, before: before, limit: limit) }
     }
 
     /// A page of runs, latest first.
@@ -132,11 +136,6 @@ extension Store {
     /// One run.
     public func run(_ id: String) async throws(StoreError) -> Run? {
         try await read { try $0.runs.run(id: id) }
-    }
-
-    /// The samples since some time, oldest first.
-    public func samples(since: Instant) async throws(StoreError) -> [Sample] {
-        try await read { try $0.samples.since(since: since) }
     }
 
     /// The account of every accepted write.

@@ -53,6 +53,24 @@ extension Store {
         try Self.value(await writer.write(inBudget: inBudget, body))
     }
 
+    /// What a write would give: it is run, and rolled back.
+    func preview<T: Sendable>(
+        _ body: @escaping @Sendable (Transaction) throws -> T
+    ) async throws(StoreError) -> T {
+        let (values, value) = AsyncStream<T>.makeStream()
+        let result = await writer.write { transaction throws -> Void in
+            value.yield(try body(transaction))
+            throw RolledBack()
+        }
+        value.finish()
+        if let found = await values.first(where: { _ in true }) { return found }
+        try Self.value(result)
+        throw .failed("The store did not say what the write would do; try again.")
+    }
+
+    /// Thrown by a write that is to leave nothing behind.
+    struct RolledBack: Error {}
+
     /// Brings rows within the budget, and commits them together with what waits for a group commit.
     /// Returns when they are on disk. A cancelled task does not stop it.
     /// - Parameter body: ends soon where writes wait (``hasWaitingWrites``). It runs a second time where

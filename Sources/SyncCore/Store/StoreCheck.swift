@@ -90,8 +90,6 @@ extension Store {
         if !canForget { throw StoreError(StorageError.overBudget) }
     }
 
-    private struct RolledBack: Error {}
-
     /// A warning that the budget refuses writes; nil while it does not.
     var roomWarning: String? {
         writer.refusesEntries

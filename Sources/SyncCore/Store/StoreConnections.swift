@@ -69,8 +69,11 @@ extension SQLValue: StatementValue {
 }
 
 extension ScalarFunction {
-    /// The functions that compiled queries call, for each connection that runs them.
-    static let ofQueries = SQLFunction.all.map { function in
+    /// The functions that compiled queries and the lists of operations call, for each connection that runs
+    /// them.
+    static let ofQueries = ofCompiledQueries + [causeOf]
+
+    private static let ofCompiledQueries = SQLFunction.all.map { function in
         ScalarFunction(function.name, argumentCount: function.argumentCount) { values in
             let call = function.call(values.map(SQLValue.init))
             return Call(call.value.stored, steps: call.steps)
@@ -79,8 +82,9 @@ extension ScalarFunction {
 }
 
 extension Migrations {
-    /// The migrations of this version. The first one creates the whole schema.
+    /// The migrations of this version. The first one creates the whole schema of version 1.
     static let present = Migrations(steps: [
-        Step(version: 1, sql: String(decoding: PackageResources.Schema_sql, as: UTF8.self))
+        Step(version: 1, sql: String(decoding: PackageResources.Schema_sql, as: UTF8.self)),
+        Step(version: 2, sql: String(decoding: PackageResources.Schema2_sql, as: UTF8.self)),
     ])
 }

@@ -60,7 +60,7 @@ public enum StoreLimits {
     static let budgetsFreeForWrites = 16
     /// An index is built only where this part of the budget stays free.
     static let budgetsFreeBesideIndexes = 8
-    /// Characters of a text that operations are searched for.
+    /// Characters of a text that operations and history are searched for.
     public static let searchCharacters = 200
     /// The most elements on one page of an operator's list.
     public static let operatorPage = 500

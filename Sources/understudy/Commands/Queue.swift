@@ -45,11 +45,13 @@ struct QueueList: AsyncParsableCommand {
 /// `understudy queue groups`.
 struct QueueGroups: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "groups", abstract: "Count operations by state and reason.",
+        commandName: "groups", abstract: "Count operations by state, status and cause.",
         discussion: """
-            A reason as it stands here is what --reason of the other commands takes. Operations \
-            without one wait for their turn. JSON: {items: [{state, reason, count, since}], next, \
-            total}; reason and since are null for those without a reason.
+            Where reasons differ only in numbers, ids, dates and quoted values, these stand as #, \
+            <id>, <date> and “…”. A reason as it stands here is what --reason of the other commands \
+            takes. Operations without one wait for their turn. JSON: {items: [{state, status, \
+            reason, count, since, firstTriedAt, lastTriedAt}], next, total}; for those without a \
+            reason, all but state and count are null.
             """)
 
     @OptionGroup var selection: QueueSelection
@@ -89,8 +91,9 @@ struct QueueGroups: AsyncParsableCommand {
             if count > withReason {
                 items.append(
                     .members(
-                        ("state", .string(state)), ("reason", .null),
-                        ("count", .number(count - withReason)), ("since", .null)))
+                        ("state", .string(state)), ("status", .null), ("reason", .null),
+                        ("count", .number(count - withReason)), ("since", .null),
+                        ("firstTriedAt", .null), ("lastTriedAt", .null)))
             }
         }
         return .members(

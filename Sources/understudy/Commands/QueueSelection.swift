@@ -16,7 +16,7 @@ struct QueueSelection: ParsableArguments {
     @Option(help: "Only those that contain this text.")
     var text: String?
 
-    @Option(help: "Only those that wait for this reason, word for word.")
+    @Option(help: "Only those with this reason, or with this one of 'queue groups'.")
     var reason: String?
 
     /// The options as query pairs of a list.

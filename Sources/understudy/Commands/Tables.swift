@@ -153,7 +153,7 @@ struct TablesRemove: AsyncParsableCommand {
 struct Purge: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove pulled rows of a table from the store; the backend keeps them.",
-        discussion: "JSON: {purged, discarded}.")
+        discussion: "JSON: {table, purged, discarded, historyId}; `history --undo` takes the id.")
 
     @Argument(help: "The table.", completion: .tables)
     var table: String

@@ -13,12 +13,13 @@ extension TerminalText {
         ]
     }
 
-    /// Operations by state and reason.
+    /// Operations by state, status and cause.
     static func groups(_ list: JSONValue) -> [String] {
         let lines = (list["items"]?.array ?? []).map { group in
             let since = group["since"]?.string.map { "since \($0)" } ?? "waiting for their turn"
+            let status = group["status"]?.integer.map { "\($0)  " } ?? ""
             return "\(group["count"]?.integer ?? 0) \(group["state"]?.string ?? "")  "
-                + "\(since)  \(group["reason"]?.string ?? "")"
+                + "\(status)\(since)  \(group["reason"]?.string ?? "")"
         }
         return lines.isEmpty ? ["No operations."] : lines
     }

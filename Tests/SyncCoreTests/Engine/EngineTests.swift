@@ -174,8 +174,9 @@ import Testing
         _ = await world.engine.sync()
         try await world.update("a", #"{"text":"mine"}"#)
         #expect(await world.engine.purge(world.todo) == .refusedPending(1))
-        #expect(
-            await world.engine.purge(world.todo, force: true) == .purged(items: 3, discarded: 1))
+        let outcome = await world.engine.purge(world.todo, force: true)
+        let entry = try await world.store.history(after: nil, limit: 1).items.first?.id
+        #expect(outcome == .purged(items: 3, discarded: 1, entry: entry))
         #expect(try await world.local("a") == nil)
         #expect(try await world.row("a") == nil)
         #expect(try await world.store.ledger().balances)
@@ -340,12 +341,14 @@ import Testing
         _ = await world.engine.push()
         world.clock.advance(by: .seconds(61))
         await world.engine.runMaintenance()
-        let sample = try #require(try await world.store.samples(since: .earliest).first)
+        let sample = try #require(
+            try await world.engine.samples(since: .earliest, stepSeconds: 60).first)
         #expect((sample.depth, sample.succeeded, sample.failed) == (1, 2, 1))
         #expect((40...60).contains(try #require(sample.latencyMilliseconds)))
         world.clock.advance(by: .seconds(61))
         await world.engine.runMaintenance()
-        let quiet = try #require(try await world.store.samples(since: .earliest).last)
+        let quiet = try #require(
+            try await world.engine.samples(since: .earliest, stepSeconds: 60).last)
         #expect((quiet.succeeded, quiet.failed) == (0, 0))
         #expect(quiet.latencyMilliseconds == nil)
     }

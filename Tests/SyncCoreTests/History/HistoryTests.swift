@@ -111,6 +111,31 @@ import Testing
         #expect(ledger.balances && ledger.collapsed == 2)
     }
 
+    @Test func `history is searched in sentences, ids, columns and names of tables, page by page`()
+        async throws
+    {
+        for id in ["one", "two", "three", "50%"] { try await fixture.insert(id) }
+        try await store.write { transaction in
+            _ = try transaction.history.record(
+                .failed, actor: .engine, summary: "Syncing stood still.")
+        }
+        func found(_ text: String, after: String? = nil, limit: Int = 9) async throws -> (
+            ids: [String?], next: String?, total: Int
+        ) {
+            let page = try await store.history(containing: text, after: after, limit: limit)
+            return (page.items.map { $0.itemID ?? $0.summary }, page.next, page.total)
+        }
+        #expect(try await found("stood").ids == ["Syncing stood still."])
+        #expect(try await found("TWO").ids == ["two"])
+        #expect(try await found("0%").ids == ["50%"])
+        #expect(try await found("").total == 5)
+        #expect(try await found("nothing of this").ids == [])
+        let first = try await found("TodoItem", limit: 3)
+        #expect(first.ids == ["50%", "three", "two"] && first.total == 4)
+        let second = try await found("TodoItem", after: first.next, limit: 3)
+        #expect(second.ids == ["one"] && second.next == nil && second.total == 4)
+    }
+
     @Test func `runs and samples are kept`() async throws {
         var run = Run(id: "r1", kind: .sync, startedAt: fixture.clock.now(), push: PushReport())
         run.push?.results = [PushReport.Result(id: "o1", state: .conflict)]
@@ -127,7 +152,7 @@ import Testing
         let sample = Sample(
             at: fixture.clock.now(), depth: 1, succeeded: 2, failed: 0, latencyMilliseconds: 9)
         try await store.write { try $0.samples.save(sample) }
-        #expect(try await store.samples(since: .earliest) == [sample])
+        #expect(try await store.read { try $0.samples.since(.earliest) } == [sample])
     }
 
     @Test func `a run that a process left unfinished is cancelled at the next start`() async throws

@@ -20,6 +20,20 @@ import Testing
         try await world.insert("inserted", #"{"text":"new"}"#)
     }
 
+    /// Every row of every table, as SQL literals.
+    private func wholeStore() async throws -> [String] {
+        try await world.store.read { transaction in
+            let queries: [String] = try transaction.column(
+                """
+                SELECT 'SELECT ' || (SELECT group_concat('quote("' || c.name || '")', '||'',''||')
+                  FROM pragma_table_info(s.name) AS c) || ' FROM "' || s.name || '"'
+                FROM sqlite_schema AS s
+                WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite%' ORDER BY s.name
+                """)
+            return try queries.flatMap { query -> [String] in try transaction.column(query) }
+        }
+    }
+
     private func purgeEntry() async throws -> HistoryEntry {
         let history = try await world.store.history(after: nil, limit: 50).items
         return try #require(history.first { $0.kind == .purged })
@@ -30,7 +44,8 @@ import Testing
     {
         try await makeWork()
         let outcome = await world.engine.purge(world.todo, force: true)
-        #expect(outcome == .purged(items: 4, discarded: 4))
+        let undoable = try await purgeEntry().id
+        #expect(outcome == .purged(items: 4, discarded: 4, entry: undoable))
         #expect(try await world.open().isEmpty)
         let entry = try await purgeEntry()
         #expect(entry.undoable && entry.actor == .person)
@@ -55,6 +70,19 @@ import Testing
         #expect(try await world.remote("deleted")?.deleted == true)
         #expect(try await world.remote("inserted") != nil)
         #expect(try await world.store.ledger().balances)
+    }
+
+    @Test func `a dry run counts and changes nothing`() async throws {
+        try await makeWork()
+        let rows = try await wholeStore()
+        let outcome = await world.engine.purge(world.todo, force: true, dryRun: true)
+        #expect(outcome == .purged(items: 4, discarded: 4))
+        #expect(try await wholeStore() == rows)
+        #expect(await world.engine.purge(world.todo, dryRun: true) == .refusedPending(4))
+        let part = await world.engine.purge(
+            world.todo, filter: "id eq 'updated'", force: true, dryRun: true)
+        #expect(part == .purged(items: 1, discarded: 1))
+        #expect(try await wholeStore() == rows)
     }
 
     @Test func `a change that is restored after a purge meets the backend's newer row`()

@@ -59,22 +59,103 @@ import Testing
         #expect(found.total == 3)
     }
 
+    /// Sends the next operation, which is refused with a reason and a status; nil without an answer.
+    private func refuse(_ reason: String, status: Int?) async throws {
+        let sent = try #require(try await fixture.send())
+        let end = status.map { AttemptEnd(status: $0) }
+        _ = try await store.write {
+            try Settling(transaction: $0).settle(
+                sent.seq, .quarantined(reason: reason, maybeApplied: false), attempt: end)
+        }
+    }
+
+    private func group(
+        _ reason: String, _ count: Int, status: Int?, since: Int64, tried: Int64, last: Int64
+    ) -> OperationGroup {
+        let times = [since, tried, last].map {
+            Instant(milliseconds: 1_700_000_000_000 + $0)
+        }
+        return OperationGroup(
+            state: .quarantined, status: status, reason: reason, count: count, since: times[0],
+            firstTriedAt: times[1], lastTriedAt: times[2])
+    }
+
     @Test func `causes are counted, the most frequent first`() async throws {
-        for number in 0..<5 { try await fixture.insert("i\(number)") }
-        for number in 0..<5 {
-            let sent = try #require(try await fixture.send())
-            let reason = number < 2 ? "Rare." : "Frequent."
-            _ = try await store.write {
-                try Settling(transaction: $0).settle(
-                    sent.seq, .quarantined(reason: reason, maybeApplied: false), attempt: nil)
-            }
+        let refusals: [(String, Int?)] = [
+            ("Rare.", 400), ("Title \"a\" of 1 is taken.", 422), ("Same.", 409),
+            ("Title \"b\" of 22 is taken.", 422), ("Title \"c\" of 3 is taken.", 422),
+            ("Same.", 409), ("Title \"d\" of 4 is taken.", 409), ("No answer 5.", nil),
+        ]
+        for number in refusals.indices {
+            fixture.clock.advance(milliseconds: 1)
+            try await fixture.insert("i\(number)")
+        }
+        for (reason, status) in refusals {
+            fixture.clock.advance(milliseconds: 100)
+            try await refuse(reason, status: status)
         }
         try await fixture.insert("waits")
+        let all = [
+            group("Title “…” of # is taken.", 3, status: 422, since: 4, tried: 218, last: 521),
+            group("Same.", 2, status: 409, since: 6, tried: 319, last: 622),
+            group("Rare.", 1, status: 400, since: 2, tried: 117, last: 117),
+            group("Title \"d\" of 4 is taken.", 1, status: 409, since: 14, tried: 723, last: 723),
+            group("No answer 5.", 1, status: nil, since: 16, tried: 824, last: 824),
+        ]
         let groups = try await store.operationGroups(OperationFilter(), limit: 9)
-        #expect(groups.map(\.reason) == ["Frequent.", "Rare."])
-        #expect(groups.map(\.count) == [3, 2])
+        #expect(groups.items == all && groups.total == 5)
+        let first = try await store.operationGroups(OperationFilter(), limit: 2)
+        #expect(first.items == Array(all.prefix(2)) && first.total == 5)
         let some = try await store.operationGroups(OperationFilter(text: "rare"), limit: 9)
-        #expect(some.map(\.count) == [2])
+        #expect(some.items == [all[2]] && some.total == 1)
+        let none = try await store.operationGroups(OperationFilter(states: [.done]), limit: 9)
+        #expect(none.items == [] && none.total == 0)
+        // What a group names as its reason, status and state selects the group and nothing else.
+        let members = [["i1", "i3", "i4"], ["i2", "i5"], ["i0"], ["i6"], ["i7"]]
+        for (group, ids) in zip(all, members) {
+            let filter = OperationFilter(
+                states: [group.state], reason: group.reason,
+                status: group.status.map(OperationFilter.LastStatus.code) ?? .noAnswer)
+            let found = try await store.operations(filter, limit: 9)
+            #expect(found.items.map(\.itemID) == ids && found.total == ids.count)
+            #expect(try await store.operationGroups(filter, limit: 9).items == [group])
+            let plan = try await store.bulk(.discard, filter, dryRun: true)
+            #expect(plan.matched == ids.count)
+        }
+        let outcome = try await store.bulkPart(
+            .discard, OperationFilter(reason: all[0].reason, status: .code(422)), after: nil,
+            limit: 9)
+        #expect(outcome.done.count == 3)
+        #expect(try await open() == ["i0", "i2", "i5", "i6", "i7", "waits"])
+    }
+
+    @Test func `a list is narrowed by age and attempts and sorted`() async throws {
+        for (number, name) in ["todoitem", "notes", "todoitem", "notes"].enumerated() {
+            fixture.clock.advance(milliseconds: 1_000)
+            let table = try #require(TableName(name))
+            let body = ItemBody(id: try ItemID("i\(number)"), columns: Columns())
+            _ = await fixture.write(.insert(body), table: table)
+        }
+        for _ in 0..<2 { try await refuse("No.", status: 400) }
+        let third = Instant(milliseconds: 1_700_000_003_000)
+        func ids(
+            _ filter: OperationFilter, _ order: OperationOrder = .queue, skip: Int = 0
+        ) async throws -> [String] {
+            let page = try await store.operations(filter, sorted: order, skip: skip, limit: 3)
+            #expect(order == .queue || page.next == nil)
+            return page.items.map(\.itemID)
+        }
+        #expect(try await ids(OperationFilter(before: third)) == ["i0", "i1"])
+        #expect(try await ids(OperationFilter(attempts: 1)) == ["i0", "i1"])
+        #expect(try await ids(OperationFilter(status: .noAnswer)) == ["i2", "i3"])
+        #expect(try await store.operations(OperationFilter(attempts: 1), limit: 1).total == 2)
+        for text in [nil, "i"] {
+            let filter = OperationFilter(text: text)
+            #expect(try await ids(filter, .newest) == ["i3", "i2", "i1"])
+            #expect(try await ids(filter, .newest, skip: 1) == ["i2", "i1", "i0"])
+            #expect(try await ids(filter, .attempts) == ["i0", "i1", "i2"])
+            #expect(try await ids(filter, .table) == ["i1", "i3", "i0"])
+        }
     }
 
     @Test func `secrets are left out of the header fields that are kept`() {

@@ -12,12 +12,12 @@ import Testing
     private static let later = Migrations(
         steps: first + [
             Migrations.Step(
-                version: 2, sql: "ALTER TABLE items ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'")
+                version: 3, sql: "ALTER TABLE items ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'")
         ])
     private static let broken = Migrations(
         steps: first + [
             Migrations.Step(
-                version: 2,
+                version: 3,
                 sql: "CREATE TABLE colours (name TEXT) STRICT; DROP TABLE items; SELECT nonsense")
         ])
 
@@ -62,7 +62,7 @@ import Testing
         try Self.later.run(on: file)
         #expect(try rows(file) == before)
         #expect(try colours(file) == ["red"])
-        #expect(try version(of: file) == 2)
+        #expect(try version(of: file) == 3)
     }
 
     @Test func `a failed migration leaves the file unchanged`() async throws {
@@ -72,7 +72,7 @@ import Testing
         let before = try rows(file)
         #expect(throws: DatabaseError.self) { try Self.broken.run(on: file) }
         #expect(try rows(file) == before)
-        #expect(try version(of: file) == 1)
+        #expect(try version(of: file) == 2)
     }
 
     @Test func `a file of a newer version is refused and left unchanged`() async throws {
@@ -83,5 +83,34 @@ import Testing
         #expect(throws: StorageError.self) { try Migrations.present.run(on: file) }
         #expect(throws: StoreError.self) { try fixture.reopened() }
         #expect(try rows(file) == before)
+    }
+
+    @Test func `a store of version 1 is opened with what it has`() async throws {
+        let fixture = try StoreFixture()
+        defer { withExtendedLifetime(fixture) {} }
+        let path = fixture.folder + "/earlier.sqlite"
+        let file = try ConnectionQueue.writer(path)
+        try Migrations.present.run(on: file, upTo: 1)
+        try await file.queue.write { db in
+            try db.execute(
+                sql: """
+                    UPDATE ledger SET value = 7 WHERE name IN ('accepted', 'done');
+                    INSERT INTO samples VALUES (1700000040000, 3, 5, 2, 80)
+                    """)
+        }
+        try file.close()
+        let store = try Store(
+            at: path, identity: "anonymous", clock: fixture.clock,
+            ids: StoreFixture.SeededIDs(1), workers: 1)
+        let at = Instant(milliseconds: 1_700_000_040_000)
+        let kept = Sample(at: at, depth: 3, succeeded: 5, failed: 2, latencyMilliseconds: 80)
+        #expect(try await store.read { try $0.samples.since(.earliest) } == [kept])
+        // What was counted before belongs to no minute.
+        #expect(try await store.read { try $0.samples.growth() } == Sample.Growth())
+        let body = ItemBody(id: try ItemID("a"), columns: Columns())
+        let outcome = await store.submit(LocalWrite(table: fixture.todo, action: .insert(body)))
+        #expect(outcome.item != nil)
+        #expect(try await store.ledger().accepted == 8)
+        #expect(try await store.read { try $0.samples.growth().accepted } == 1)
     }
 }

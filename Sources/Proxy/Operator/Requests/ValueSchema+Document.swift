@@ -49,7 +49,8 @@ extension ValueSchema {
             try schema.allow([])
             return .boolean
         case "integer":
-            try schema.allow(["minimum", "maximum"])
+            // A multiple is checked where the number is used.
+            try schema.allow(["minimum", "maximum", "multipleOf"])
             return .integer(
                 (schema.number("minimum") ?? .min)...(schema.number("maximum") ?? .max))
         case "string":

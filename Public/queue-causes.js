@@ -1,0 +1,86 @@
+// Why changes wait: a table of the causes, each with its share, and what can be done about all of one cause.
+// Its height stays the same while the filter does, so that the list below does not move.
+
+import { button, fill, h, refill } from "./dom.js";
+import { distance, number, time } from "./formats.js";
+import { stateTag } from "./queue-rows.js";
+import { addressOf, ofCause } from "./queue-state.js";
+import { words } from "./words.js";
+
+export const causesShown = 6;
+export const causesMost = 500; // The API gives no more at once.
+
+/**
+ * Builds the table. `act(action, group)` retries or discards all of a cause; `showAll(isAll)` is told whether
+ * all causes are wanted.
+ */
+export function causesTable({ act, showAll }) {
+  const count = h("span", { class: "quiet-text" });
+  const more = button({ class: "small", hidden: true });
+  const body = h("tbody", {});
+  const heads = [words.changes, words.state, words.status, words.cause, words.firstSeen, words.lastSeen, ""];
+  const table = h("table", { class: "causes" },
+    h("thead", {}, h("tr", {}, heads.map((name) => (name ? h("th", { scope: "col" }, name) : h("td", {}))))),
+    body);
+  const element = h("section", { class: "cause-part", "aria-labelledby": "causes-title" },
+    h("div", { class: "bar" }, h("h2", { id: "causes-title" }, words.causes), count, more),
+    table);
+  /** How many rows there is room for; it is set by the first answer for a filter. */
+  let room = 0;
+  let key = "";
+
+  /**
+   * @param {OperationGroup[]} groups
+   * @param {{ total: number, operations: number, isAll: boolean, filter: QueueFilter }} around The number of
+   *   all causes and of all operations that match.
+   */
+  function draw(groups, { total, operations, isAll, filter }) {
+    const asked = `${isAll} ${addressOf({ ...filter, id: null })}`;
+    if (key !== asked) {
+      [key, room] = [asked, isAll ? groups.length : Math.min(causesShown, groups.length)];
+      element.style.minHeight = "";
+    }
+    const shown = groups.slice(0, Math.max(room, isAll ? groups.length : 0));
+    element.hidden = filter.reason !== "";
+    table.hidden = shown.length === 0;
+    fill(count, total === 0 ? words.noCauses : words.causeCount(total, isAll ? shown.length : total));
+    const sum = groups.reduce((all, group) => all + group.count, 0);
+    refill(body, shown.map((group) => row(group, Math.max(operations, sum), filter)));
+    more.hidden = !isAll && total <= shown.length;
+    fill(more, isAll ? words.fewerCauses : words.allCauses(total));
+    more.onclick = () => showAll(!isAll);
+    if (!element.hidden) element.style.minHeight = `${element.offsetHeight}px`;
+  }
+
+  /** @param {OperationGroup} group */
+  function row(group, operations, filter) {
+    const { state, status, reason, since, firstTriedAt, lastTriedAt } = group;
+    const share = h("span", { class: "share", "aria-hidden": "true" });
+    share.style.width = `${(100 * group.count) / Math.max(1, operations)}%`;
+    const seen = (name, at) => h("td", { class: "seen", "data-name": name, title: time(at) }, distance(at));
+    const key = `${state} ${status} ${reason}`;
+    const action = (name, label) => button({
+      class: "small", "data-key": `${name} ${key}`, "aria-label": words.ofCause[name](group.count, reason),
+      onclick: () => act(name, group),
+    }, label);
+    return h("tr", {},
+      h("td", { class: "amount" },
+        h("strong", {}, number(group.count)), h("span", { class: "bar-of" }, share)),
+      h("td", { class: "in" }, stateTag(state)),
+      h("td", { class: "status" }, status ?? words.none),
+      h("td", { class: "cause" },
+        h("a", {
+          href: addressOf(ofCause(filter, group)), "data-key": key, title: reason, dir: "auto",
+        }, short(reason))),
+      seen(words.firstSeen, firstTriedAt ?? since), seen(words.lastSeen, lastTriedAt ?? since),
+      h("td", {}, h("div", { class: "actions" },
+        state === "conflict"
+          ? h("a", { class: "button small", href: "#/conflicts" }, words.lookNow)
+          : [action("retry", words.retry), action("discard", words.discard)])));
+  }
+
+  return { element, draw };
+}
+
+/** What a line has room for: who refused it and with which status stands in the columns beside it. */
+const short = (reason) => reason.replace(/^The backend refused it with [#\d]+: /, "");
